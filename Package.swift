@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The upcoming language features, in one place for all targets.
+let features = [
+  "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
+  "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
+
+/// One layer of the architecture. What it may import is what is listed here: the build rejects anything else with
+/// `--explicit-target-dependency-import-check error`.
+func layer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
+func engine(_ folder: String, _ libraries: Target.Dependency...) -> Target {
+  .target(
+    name: "\(folder)Storage", dependencies: ["StorageSPI"] + libraries, path: "Plugins/\(folder)",
+    exclude: ["README.md"] + libraries.map { _ in "C\(folder)" }, swiftSettings: settings)
+}
+
+/// The tests of one target.
+func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "cachectl",
+  products: [
+    .executable(name: "cachectl", targets: ["cachectl"]),
+    .library(name: "StorageSPI", targets: ["StorageSPI"]),
+    .library(name: "StorageConformance", targets: ["StorageConformance"]),
+    .library(
+      name: "ResponseCache",
+      targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
+    .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
+  ],
+  targets: [
+    layer("CacheDomain"),
+    layer("CacheData", "CacheDomain"),
+    layer("StorageSPI"),
+    .target(name: "CChecksum"),
+    layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
+    layer("StorageConformance", "StorageSPI"),
+    .target(name: "CSampleData", exclude: ["README.md"]),
+    layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData"),
+    layer("CachePresentation", "CacheDomain"),
+    layer("ArgumentParser"),
+
+    engine("Memory"),
+    engine("Plist"),
+    engine("SQLite", "CSQLite"),
+    .systemLibrary(
+      name: "CSQLite", path: "Plugins/SQLite/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    engine("LMDB", "CLMDB"),
+    .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+
+    layer(
+      "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "SampleOrigin", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+    .executableTarget(
+      name: "cachectl",
+      dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,68 @@
+/// The canonical name of an entry, the same on every engine.
+///
+/// A key is printable ASCII of the form `namespace/rest`. The namespace is the resource ("cities", "movies"); the rest
+/// is made by the core out of a key-scheme version and the request's parameters, sorted and percent-encoded, for
+/// example `cities/v1/order=revenue/origin=sample/page=0/sort=desc`. Nothing in it means anything to a shell, so that
+/// it can be typed as an argument without quotes.
+///
+/// Because only ASCII is allowed, the order of keys is the order of their bytes on every engine. Because a namespace
+/// holds nothing below `/` in ASCII, the order of whole keys is the order of namespaces, then of the rest.
+public struct CacheKey: Sendable, Hashable {
+  /// The longest key, in bytes. An engine whose own limit is smaller shortens the key by itself, reversibly.
+  public static let maximumLength = 16_384
+
+  /// The longest namespace, in bytes.
+  public static let maximumNamespaceLength = 32
+
+  /// The whole key, `namespace/rest`; always contiguous ASCII.
+  public let text: String
+
+  /// The number of bytes of `text` before the first slash.
+  public let namespaceLength: Int
+
+  /// Accepts `text` if it is a key, as described above.
+  ///
+  /// - Throws: `StorageError` with the code `invalidKey` that says what is wrong with it.
+  public init(_ text: String) throws(StorageError) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.namespaceLength = try Self.validatedNamespaceLength(of: text)
+    self.text = text
+  }
+
+  /// The part before the first slash, which an engine may use as the name of a file, table or database.
+  public var namespace: String { String(text.prefix(namespaceLength)) }
+
+  /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
+  public static func isNamespace(_ name: some StringProtocol) -> Bool {
+    let bytes = name.utf8
+    guard let first = bytes.first, bytes.count <= maximumNamespaceLength, isLowercase(first) else { return false }
+    return bytes.allSatisfy { isLowercase($0) || isDigit($0) }
+  }
+
+  private static func validatedNamespaceLength(of text: String) throws(StorageError) -> Int {
+    guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), isNamespace(text[..<slash]) else {
+      throw StorageError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
+    }
+    guard text.utf8.count <= maximumLength, text.utf8.index(after: slash) < text.utf8.endIndex else {
+      throw StorageError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")
+    }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw StorageError(.invalidKey, "a key is printable ASCII without spaces: percent-encode everything else")
+    }
+    return text.utf8.distance(from: text.utf8.startIndex, to: slash)
+  }
+
+  private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension CacheKey: Comparable {
+  /// Orders keys by their bytes.
+  public static func < (left: CacheKey, right: CacheKey) -> Bool { left.text < right.text }
+}
+
+extension CacheKey: CustomStringConvertible {
+  /// The key's text.
+  public var description: String { text }
+}

@@ -1,0 +1,81 @@
+/// What an engine is opened with: a value for each option that it declares, and the clock.
+public struct EngineConfiguration: Sendable {
+  /// The clock by which the engine tells expired entries.
+  public let clock: any WallClock
+
+  private let engine: String
+  private var values: [String: OptionValue]
+
+  /// The defaults of `declaration`, overridden by `values`.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption` where a value is for no declared option, does not fit its
+  ///   kind, or is required and missing.
+  public init(
+    for declaration: EngineDeclaration, values: [String: OptionValue] = [:], clock: any WallClock
+  ) throws(StorageError) {
+    self.clock = clock
+    self.engine = declaration.name
+    self.values = [:]
+    for option in declaration.options {
+      guard let value = values[option.name] ?? option.defaultValue else {
+        guard !option.isRequired else { throw Self.error(declaration.name, option.name, "is required") }
+        continue
+      }
+      guard option.accepts(value) else { throw Self.error(declaration.name, option.name, "does not take that value") }
+      self.values[option.name] = value
+    }
+    if let unknown = values.keys.sorted().first(where: { name in !declaration.options.contains { $0.name == name } }) {
+      throw Self.error(declaration.name, unknown, "is not an option of it")
+    }
+  }
+
+  /// The value of an option that is a text, a path or a choice.
+  public func text(_ name: String) throws(StorageError) -> String {
+    guard case .text(let text)? = values[name] else { throw missing(name) }
+    return text
+  }
+
+  /// The value of an option that is a number, a size in bytes or a duration in milliseconds.
+  public func integer(_ name: String) throws(StorageError) -> Int64 {
+    guard case .integer(let integer)? = values[name] else { throw missing(name) }
+    return integer
+  }
+
+  /// The value of an option that is yes or no.
+  public func boolean(_ name: String) throws(StorageError) -> Bool {
+    guard case .boolean(let boolean)? = values[name] else { throw missing(name) }
+    return boolean
+  }
+
+  /// The value of the option `EngineOption.durability`.
+  public func durability() throws(StorageError) -> Durability {
+    guard let durability = Durability(rawValue: try text(EngineOption.durability.name)) else {
+      throw missing(EngineOption.durability.name)
+    }
+    return durability
+  }
+
+  private func missing(_ name: String) -> StorageError { Self.error(engine, name, "has no value of that type") }
+
+  private static func error(_ engine: String, _ option: String, _ what: String) -> StorageError {
+    StorageError(
+      .invalidOption, "option '\(option)' of backend \(engine) \(what)",
+      hint: "see: cachectl backends show \(engine)")
+  }
+}
+
+extension EngineOption {
+  /// Whether `value` is of the option's kind and within its range.
+  public func accepts(_ value: OptionValue) -> Bool {
+    switch (kind, value) {
+    case (.text, .text): true
+    case (.path, .text(let path)): !path.isEmpty
+    case (.integer(let range), .integer(let number)): range.contains(number)
+    case (.size(let range), .integer(let number)): range.contains(number)
+    case (.duration(let range), .integer(let number)): range.contains(number)
+    case (.boolean, .boolean): true
+    case (.choice(let names), .text(let name)): names.contains(name)
+    default: false
+    }
+  }
+}

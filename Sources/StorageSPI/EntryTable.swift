@@ -1,0 +1,106 @@
+/// Entries in memory, ordered by key: what engines share that keep a whole store, or a whole file of it, in memory.
+///
+/// It is a value: a copy shares storage until one of the two is changed, which makes "all or nothing" a matter of
+/// changing a copy and keeping it only if all went well.
+public struct EntryTable: Sendable {
+  /// An entry: its payload and metadata.
+  public struct Entry: Sendable, Hashable {
+    /// The bytes.
+    public let payload: [UInt8]
+    /// What is known of them.
+    public let metadata: EntryMetadata
+
+    /// An entry of the given parts.
+    public init(payload: [UInt8], metadata: EntryMetadata) {
+      self.payload = payload
+      self.metadata = metadata
+    }
+  }
+
+  /// The entries by key.
+  public private(set) var entries: [CacheKey: Entry] = [:]
+
+  /// The keys in order; `nil` after the set of keys has changed, until the next scan.
+  private var sortedKeys: [CacheKey]?
+
+  /// A table without entries.
+  public init() {}
+
+  /// The entry under `key`. Cost: one hash.
+  public subscript(key: CacheKey) -> Entry? { entries[key] }
+
+  /// Makes all the changes of `batch`, or none. Cost: proportional to the batch, not to the table.
+  ///
+  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold.
+  public mutating func apply(_ batch: WriteBatch) throws(StorageError) {
+    var undo: [(key: CacheKey, before: Entry?)] = []
+    for operation in batch.operations {
+      switch operation {
+      case .put(let key, let payload, let metadata):
+        undo.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
+      case .remove(let key):
+        undo.append((key, replace(key, with: nil)))
+      case .require(let key, let expectation):
+        guard !expectation.isMet(by: entries[key]?.metadata) else { continue }
+        for (key, before) in undo.reversed() { _ = replace(key, with: before) }
+        throw .conflict(on: key)
+      }
+    }
+  }
+
+  private mutating func replace(_ key: CacheKey, with entry: Entry?) -> Entry? {
+    let before = entry.map { entries.updateValue($0, forKey: key) } ?? entries.removeValue(forKey: key)
+    if (before == nil) != (entry == nil) { sortedKeys = nil }
+    return before
+  }
+
+  /// Removes the entries that are expired at `time`, and says whether there were any. Cost: a pass over all entries.
+  public mutating func removeExpired(at time: Timestamp) -> Bool {
+    let before = entries.count
+    entries = entries.filter { $0.value.metadata.state(at: time) != .expired }
+    if entries.count != before { sortedKeys = nil }
+    return entries.count != before
+  }
+
+  /// The first `limit` entries of `range`. Cost: a binary search, and a sort where keys were added or removed before.
+  public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
+    let keys = sortedKeys ?? entries.keys.sorted()
+    sortedKeys = keys
+    let start = keys.partitioningIndex { key in
+      key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
+    }
+    return keys[start...].prefix { $0.text.hasPrefix(range.prefix) }.prefix(limit).compactMap { key in
+      entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
+    }
+  }
+
+  /// What each namespace holds, ordered by name. Cost: a pass over all entries.
+  public func namespaceStatistics() -> [StorageStatistics.Namespace] {
+    Dictionary(grouping: entries, by: \.key.namespace).sorted { $0.key < $1.key }.map { name, entries in
+      StorageStatistics.Namespace(
+        name: name, entries: entries.count, payloadBytes: entries.reduce(0) { $0 + $1.value.payload.count })
+    }
+  }
+}
+
+extension StorageError {
+  /// The error of a batch that required something of the entry under `key` which did not hold.
+  public static func conflict(on key: CacheKey) -> StorageError {
+    StorageError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
+  }
+
+  /// The error of a call to an engine after it was closed.
+  public static var storeClosed: StorageError { StorageError(.closed, "the store is closed") }
+}
+
+extension Array {
+  /// The first index whose element satisfies `belongsToSecondHalf`, given that all that do come after all that do not.
+  fileprivate func partitioningIndex(where belongsToSecondHalf: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if belongsToSecondHalf(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

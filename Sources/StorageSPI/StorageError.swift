@@ -1,0 +1,71 @@
+/// The one error of the storage boundary: what kind of failure, what to tell people, and what lies behind it.
+///
+/// An absent entry is not an error: it is `nil`. Every failure is one, and never read as absence.
+public struct StorageError: Error, Sendable {
+  /// A kind of failure. Engines may add their own; callers treat an unknown one like `failed`.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The code's name, in camel case.
+    public let rawValue: String
+
+    /// The code called `rawValue`.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The text is no key.
+    public static let invalidKey = Code(rawValue: "invalidKey")
+    /// An option of the engine is missing, of the wrong type or out of range.
+    public static let invalidOption = Code(rawValue: "invalidOption")
+    /// What is stored cannot be what was written: the store or an entry is damaged.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The store is of a format version that this engine does not read.
+    public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+    /// The store does not exist and cannot be made.
+    public static let cannotCreate = Code(rawValue: "cannotCreate")
+    /// The operating system or the server refuses access.
+    public static let permissionDenied = Code(rawValue: "permissionDenied")
+    /// No room for what was to be written; nothing was changed.
+    public static let noSpace = Code(rawValue: "noSpace")
+    /// Reading or writing failed for another reason; nothing was changed.
+    public static let ioFailed = Code(rawValue: "ioFailed")
+    /// Another process held the store longer than the time-out.
+    public static let busy = Code(rawValue: "busy")
+    /// The engine's server cannot be reached.
+    public static let unreachable = Code(rawValue: "unreachable")
+    /// A requirement of the batch did not hold; nothing was changed.
+    public static let conflict = Code(rawValue: "conflict")
+    /// The entry is larger than the engine can hold.
+    public static let tooLarge = Code(rawValue: "tooLarge")
+    /// The engine was closed before the call.
+    public static let closed = Code(rawValue: "closed")
+    /// The calling task was cancelled; nothing was changed.
+    public static let cancelled = Code(rawValue: "cancelled")
+    /// Anything else: a defect of the engine, or a failure without a name here.
+    public static let failed = Code(rawValue: "failed")
+  }
+
+  /// What kind of failure this is.
+  public let code: Code
+
+  /// What went wrong, in one line without a final full stop, naming the file or key.
+  public let message: String
+
+  /// What to do about it, in one line; empty where there is nothing to advise.
+  public let hint: String
+
+  /// The error that led to this one, where there was one.
+  public let cause: (any Error)?
+
+  /// An error with the given parts.
+  public init(_ code: Code, _ message: String, hint: String = "", cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+    self.cause = cause
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  /// The code, the message and the hint in one line.
+  public var description: String {
+    "\(code.rawValue): \(message)" + (hint.isEmpty ? "" : ": \(hint)")
+  }
+}

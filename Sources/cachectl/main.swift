@@ -1,0 +1,1 @@
+print("cachectl 0.1.0")
