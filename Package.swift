@@ -64,5 +64,21 @@ let package = Package(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
       swiftSettings: settings),
+
+    tests("StorageSPITests", "StorageSPI"),
+    tests("CacheDomainTests", "CacheDomain"),
+    tests("CacheDataTests", "CacheDomain", "CacheData"),
+    tests("ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "MemoryStorage"),
+    tests("SampleOriginTests", "CacheDomain", "CacheData", "SampleOrigin"),
+    tests("ArgumentParserTests", "ArgumentParser"),
+    tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
+    tests("CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "CacheComposition"),
+    tests("PlistStorageTests", "StorageSPI", "PlistStorage"),
+    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
+    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB"),
+    tests(
+      "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
+      "LMDBStorage"),
+    tests("CommandLineTests", "cachectl"),
   ]
 )
