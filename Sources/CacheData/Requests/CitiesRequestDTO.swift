@@ -1,0 +1,26 @@
+public import CacheDomain
+
+/// A request for a page of cities.
+public struct CitiesRequestDTO: CacheableRequest {
+  /// The namespace of pages of cities.
+  public static let resource = "cities"
+
+  /// The name of the origin that is asked.
+  public let origin: String
+  /// What is asked for.
+  public let query: CitiesQuery
+
+  /// A request for what `query` says, to the origin called `origin`.
+  public init(origin: String, query: CitiesQuery) {
+    self.origin = origin
+    self.query = query
+  }
+
+  /// The origin, the order, its direction and the page.
+  public var parameters: [(name: String, value: String)] {
+    [
+      ("origin", origin), ("order", query.order.rawValue), ("sort", query.direction.rawValue),
+      ("page", String(query.page)),
+    ]
+  }
+}

@@ -1,0 +1,41 @@
+public import CacheDomain
+
+/// A page of cities as it is stored and transferred.
+public struct CitiesPageDTO: Codable, Sendable, Hashable {
+  /// A city as it is stored and transferred.
+  public struct CityDTO: Codable, Sendable, Hashable {
+    let id: String
+    let name: String
+    let subName: String?
+    let revenue: Int?
+    let organizationCount: Int?
+  }
+
+  let page: Int
+  let totalPages: Int
+  let totalItems: Int
+  let items: [CityDTO]
+
+  /// The DTO of a page.
+  public init(_ page: CitiesPage) {
+    self.page = page.page
+    self.totalPages = page.totalPages
+    self.totalItems = page.totalItems
+    self.items = page.cities.map { city in
+      CityDTO(
+        id: city.id, name: city.name, subName: city.subName, revenue: city.revenue,
+        organizationCount: city.organizationCount)
+    }
+  }
+
+  /// The page that this is the DTO of.
+  public func toDomain() -> CitiesPage {
+    CitiesPage(
+      page: page, totalPages: totalPages, totalItems: totalItems,
+      cities: items.map { city in
+        City(
+          id: city.id, name: city.name, subName: city.subName, revenue: city.revenue,
+          organizationCount: city.organizationCount)
+      })
+  }
+}

@@ -1,0 +1,42 @@
+public import CacheDomain
+
+/// A page of movies as it is stored and transferred.
+public struct MoviesPageDTO: Codable, Sendable, Hashable {
+  /// A movie as it is stored and transferred.
+  public struct MovieDTO: Codable, Sendable, Hashable {
+    let id: String
+    let title: String
+    let overview: String?
+    let releaseDate: String?
+    let posterPath: String?
+    let genres: [String]
+  }
+
+  let page: Int
+  let totalPages: Int
+  let totalItems: Int
+  let items: [MovieDTO]
+
+  /// The DTO of a page.
+  public init(_ page: MoviesPage) {
+    self.page = page.page
+    self.totalPages = page.totalPages
+    self.totalItems = page.totalItems
+    self.items = page.movies.map { movie in
+      MovieDTO(
+        id: movie.id, title: movie.title, overview: movie.overview, releaseDate: movie.releaseDate,
+        posterPath: movie.posterPath, genres: movie.genres)
+    }
+  }
+
+  /// The page that this is the DTO of.
+  public func toDomain() -> MoviesPage {
+    MoviesPage(
+      page: page, totalPages: totalPages, totalItems: totalItems,
+      movies: items.map { movie in
+        Movie(
+          id: movie.id, title: movie.title, overview: movie.overview, releaseDate: movie.releaseDate,
+          posterPath: movie.posterPath, genres: movie.genres)
+      })
+  }
+}

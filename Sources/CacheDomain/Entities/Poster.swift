@@ -1,0 +1,34 @@
+/// The image of a movie's poster.
+public struct Poster: Sendable, Hashable {
+  /// The encoded image.
+  public let bytes: [UInt8]
+  /// Its media type, such as "image/png".
+  public let contentType: String
+
+  /// A poster with the given fields.
+  public init(bytes: [UInt8], contentType: String) {
+    self.bytes = bytes
+    self.contentType = contentType
+  }
+}
+
+/// Which poster is wanted, and how wide.
+public struct PosterQuery: Sendable, Hashable {
+  /// The widths in which posters exist, in pixels, ascending (those of the public API).
+  public static let widths = [92, 154, 185, 342, 500, 780]
+
+  /// The path of the poster, as a movie names it, beginning with a slash.
+  public let path: String
+  /// The width in pixels, one of `widths`.
+  public let width: Int
+
+  /// The poster at `path` in the existing width nearest to `width`; of two equally near ones the larger.
+  public init(path: String, width: Int = 342) {
+    self.path = path.hasPrefix("/") ? path : "/" + path
+    self.width = Self.widths.reversed().min { Self.distance($0, width) < Self.distance($1, width) } ?? 342
+  }
+
+  private static func distance(_ left: Int, _ right: Int) -> UInt {
+    left.subtractingReportingOverflow(right).overflow ? .max : (left - right).magnitude
+  }
+}

@@ -1,0 +1,58 @@
+/// A value as it was at some moment, and where it came from.
+public struct Snapshot<Value: Sendable>: Sendable {
+  /// Where a value came from.
+  public enum Source: String, Sendable {
+    /// The cache, also where the origin confirmed the entry.
+    case cache
+    /// The origin.
+    case origin
+  }
+
+  /// The value.
+  public var value: Value
+  /// Where it came from.
+  public var source: Source
+  /// Whether the origin has just confirmed that the cached value still holds.
+  public var isRevalidated: Bool
+  /// What is known of the entry in the cache.
+  public var entry: EntryFacts
+  /// Failures that did not keep the value from being answered.
+  public var warnings: [CacheError]
+
+  /// A snapshot with the given fields.
+  public init(
+    value: Value, source: Source, isRevalidated: Bool = false, entry: EntryFacts, warnings: [CacheError] = []
+  ) {
+    self.value = value
+    self.source = source
+    self.isRevalidated = isRevalidated
+    self.entry = entry
+    self.warnings = warnings
+  }
+}
+
+/// What is known of a cached value, besides the value. Points in time are durations since 1970-01-01T00:00:00Z.
+public struct EntryFacts: Sendable, Hashable {
+  /// The key of the entry.
+  public let key: String
+  /// When it was stored or last confirmed.
+  public let storedAt: Duration
+  /// Until when it is fresh.
+  public let freshUntil: Duration
+  /// How long before the moment of reading it was stored or confirmed.
+  public let age: Duration
+  /// How long after the moment of reading it stays fresh; zero or negative where it is stale.
+  public let remainingFreshness: Duration
+
+  /// Whether the entry was stale when it was read.
+  public var isStale: Bool { remainingFreshness <= .zero }
+
+  /// Facts about an entry read (or written) at `now`.
+  public init(key: String, storedAt: Duration, freshUntil: Duration, now: Duration) {
+    self.key = key
+    self.storedAt = storedAt
+    self.freshUntil = freshUntil
+    self.age = max(now - storedAt, .zero)
+    self.remainingFreshness = freshUntil - now
+  }
+}

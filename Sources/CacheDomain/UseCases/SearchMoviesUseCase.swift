@@ -1,0 +1,25 @@
+/// Searches movies, and remembers the query if the search succeeded.
+public struct SearchMoviesUseCase: Sendable {
+  private let movies: any MoviesRepository
+  private let queries: any MovieQueriesRepository
+
+  /// The use case over the two repositories.
+  public init(movies: any MoviesRepository, queries: any MovieQueriesRepository) {
+    self.movies = movies
+    self.queries = queries
+  }
+
+  /// Page `page` (from 1) of the movies that `query` finds, fetched as `options` say.
+  ///
+  /// The query is saved before the first snapshot is given out. That it cannot be saved is a warning on that snapshot:
+  /// the movies are what was asked for.
+  public func execute(
+    _ query: MovieQuery, page: Int = 1, options: FetchOptions = FetchOptions()
+  ) -> Snapshots<MoviesPage> {
+    movies.movies(query, page: page, options: options).changingFirst { [queries] snapshot in
+      var snapshot = snapshot
+      do throws(CacheError) { try await queries.save(query) } catch { snapshot.warnings.append(error) }
+      return snapshot
+    }
+  }
+}
