@@ -1,0 +1,39 @@
+internal import CacheDomain
+public import StorageSPI
+
+/// Which entries of a store are meant: those that meet every condition given.
+public struct EntrySelection: Sendable, Hashable {
+  /// The namespace they are in.
+  public var namespace: String?
+  /// What their keys begin with.
+  public var prefix: String?
+  /// How they stand now.
+  public var state: EntryState?
+  /// How long ago they must have been stored at least.
+  public var minimumAge: Duration?
+
+  /// The selection with the given conditions; without any, all entries.
+  public init(
+    namespace: String? = nil, prefix: String? = nil, state: EntryState? = nil, minimumAge: Duration? = nil
+  ) {
+    self.namespace = namespace
+    self.prefix = prefix
+    self.state = state
+    self.minimumAge = minimumAge
+  }
+
+  /// What the keys of all selected entries begin with; `nil` where namespace and prefix exclude each other.
+  var keyPrefix: String? {
+    let namespacePrefix = namespace.map { $0 + "/" } ?? ""
+    let prefix = prefix ?? ""
+    if prefix.hasPrefix(namespacePrefix) { return prefix }
+    return namespacePrefix.hasPrefix(prefix) ? namespacePrefix : nil
+  }
+
+  /// Whether an entry, whose key begins with `keyPrefix`, is selected at `now`.
+  func contains(_ entry: EntrySummary, at now: Timestamp) -> Bool {
+    if let state, entry.metadata.state(at: now) != state { return false }
+    if let minimumAge, now.duration(since: entry.metadata.storedAt) < minimumAge { return false }
+    return true
+  }
+}

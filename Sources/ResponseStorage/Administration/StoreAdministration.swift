@@ -1,0 +1,133 @@
+public import CacheDomain
+public import StorageSPI
+
+/// What somebody who runs a cache does with its store: look into it, remove from it, measure and verify it.
+///
+/// Memory stays bounded whatever the size of the store: entries are visited in pages.
+public struct StoreAdministration: Sendable {
+  /// How many entries are visited, and removed, at once.
+  private static let pageSize = 1_000
+
+  private let store: EntryStore
+  private let ledger: any UsageLedger
+
+  /// The administration of `store`, whose use is counted in `ledger`.
+  public init(store: EntryStore, ledger: any UsageLedger) {
+    self.store = store
+    self.ledger = ledger
+  }
+
+  /// The first `limit` (1 or more) selected entries after `cursor`, in the order of their keys.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func list(
+    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
+  ) async throws(CacheError) -> EntryListing {
+    var entries: [EntrySummary] = []
+    try await visit(selection, after: cursor) { page throws(CacheError) in
+      entries += page.prefix(limit + 1 - entries.count)
+      return entries.count <= limit
+    }
+    let hasMore = entries.count > limit
+    if hasMore { entries.removeLast() }
+    return EntryListing(entries: entries, cursor: hasMore ? entries.last?.key : nil, readAt: store.clock.now)
+  }
+
+  /// The entry under `key`, its payload copied, also an expired one; `nil` where there is none.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
+    do throws(StorageError) {
+      return try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(StorageError) in
+        try metadata.verify(key: key, payload: bytes)
+        return StoredEntry(
+          summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
+          payload: bytes.withUnsafeBufferPointer { Array($0) }, readAt: clock.now)
+      }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Removes the selected entries (with `dryRun` only counts them), a page of them at a time.
+  ///
+  /// - Throws: `CacheError`: the engine failed; what was removed before then stays removed.
+  public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    var report = RemovalReport()
+    try await visit(selection, after: nil) { page throws(CacheError) in
+      if !dryRun { try await remove(page.map(\.key)) }
+      report.add(page)
+      return true
+    }
+    return report
+  }
+
+  /// Removes the entries under `keys` (with `dryRun` only looks for them), all at once.
+  ///
+  /// - Throws: `CacheError`: the engine failed; then none was removed.
+  public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    var report = RemovalReport()
+    for key in Set(keys).sorted() {
+      do throws(StorageError) {
+        let found = try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+          EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
+        }
+        if let found { report.add([found]) } else { report.missing.append(key) }
+      } catch {
+        guard error.code == .damaged else { throw CacheError(error) }
+        report.addDamaged()
+      }
+    }
+    if !dryRun { try await remove(keys) }
+    return report
+  }
+
+  /// How much the store holds, in what state, and how it was used.
+  ///
+  /// - Throws: `CacheError`: the engine or the ledger failed.
+  public func statistics() async throws(CacheError) -> StoreReport {
+    let now = store.clock.now
+    var states: [EntryState: Int] = [:]
+    try await visit(EntrySelection(), after: nil) { page throws(CacheError) in
+      for entry in page { states[entry.metadata.state(at: now), default: 0] += 1 }
+      return true
+    }
+    let usage = try ledger.totals()
+    do throws(StorageError) {
+      return StoreReport(statistics: try await store.engine.statistics(), states: states, usage: usage)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  private func remove(_ keys: [CacheKey]) async throws(CacheError) {
+    var batch = WriteBatch()
+    for key in keys { batch.remove(key) }
+    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+  }
+
+  /// Gives the selected entries to `body`, a page at a time, for as long as it returns `true`.
+  func visit(
+    _ selection: EntrySelection, after cursor: CacheKey?,
+    _ body: ([EntrySummary]) async throws(CacheError) -> Bool
+  ) async throws(CacheError) {
+    guard let prefix = selection.keyPrefix else { return }
+    var range = KeyRange(prefix: prefix, after: cursor)
+    while true {
+      if Task.isCancelled { throw .cancelled }
+      let page = try await scan(range)
+      let now = store.clock.now
+      let selected = page.filter { selection.contains($0, at: now) }
+      guard selected.isEmpty ? true : try await body(selected), page.count == Self.pageSize else { return }
+      range.after = page.last?.key
+    }
+  }
+
+  private func scan(_ range: KeyRange) async throws(CacheError) -> [EntrySummary] {
+    do throws(StorageError) {
+      return try await store.engine.scan(range, limit: Self.pageSize)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+public import StorageSPI
+
+/// How much a store holds, in what state, and how it was used.
+public struct StoreReport: Sendable {
+  /// What the engine says.
+  public let statistics: StorageStatistics
+  /// How often the cache answered.
+  public let usage: UsageCounts
+  private let states: [EntryState: Int]
+
+  init(statistics: StorageStatistics, states: [EntryState: Int], usage: UsageCounts) {
+    self.statistics = statistics
+    self.states = states
+    self.usage = usage
+  }
+
+  /// The number of entries in a state.
+  public func count(_ state: EntryState) -> Int { states[state] ?? 0 }
+}

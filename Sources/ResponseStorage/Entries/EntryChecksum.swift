@@ -1,0 +1,37 @@
+internal import CChecksum
+internal import StorageSPI
+
+extension EntryMetadata {
+  /// The checksum of an entry: XXH3 (64 bits) of its key and metadata, then, seeded with that, of its payload.
+  ///
+  /// A bit flipped anywhere in the entry changes it. It is no protection against somebody who changes an entry on
+  /// purpose. Cost: about a thirtieth of a microsecond for each KiB of payload.
+  func computedChecksum(key: CacheKey, payload: Span<UInt8>) -> UInt64 {
+    var head: [UInt8] = []
+    head.reserveCapacity(key.text.utf8.count + contentType.utf8.count + 48)
+    head.append(text: key.text)
+    for time in [storedAt, freshUntil, retainUntil] { head.append(number: UInt64(bitPattern: time.milliseconds)) }
+    head.append(text: contentType)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      head.append(text: name)
+      head.append(text: value)
+    }
+    return Self.xxh3(payload, seed: Self.xxh3(head.span, seed: 0))
+  }
+
+  private static func xxh3(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
+    bytes.withUnsafeBufferPointer { cchecksum_xxh3($0.baseAddress, $0.count, seed) }
+  }
+}
+
+extension [UInt8] {
+  /// Appends the length and the bytes, so that no two sequences of texts look the same.
+  fileprivate mutating func append(text: String) {
+    append(number: UInt64(text.utf8.count))
+    append(contentsOf: text.utf8)
+  }
+
+  fileprivate mutating func append(number: UInt64) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+  }
+}

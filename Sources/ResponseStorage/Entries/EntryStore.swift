@@ -1,0 +1,87 @@
+internal import CacheData
+internal import CacheDomain
+public import StorageSPI
+
+/// An engine with what the core adds to every entry: absolute times by the clock, and a checksum that is made on
+/// writing and checked on each read, whatever the engine does.
+public struct EntryStore: Sendable {
+  let engine: any StorageEngine
+  let clock: any WallClock
+  let usage: UsageCounter
+
+  /// The store over `engine`, by the time of `clock`, counting its use in `usage`.
+  public init(engine: any StorageEngine, clock: any WallClock, usage: UsageCounter = UsageCounter()) {
+    self.engine = engine
+    self.clock = clock
+    self.usage = usage
+  }
+
+  /// The facts about an entry read or written now.
+  func facts(_ key: CacheKey, _ metadata: EntryMetadata) -> EntryFacts {
+    EntryFacts(
+      key: key.text, storedAt: metadata.storedAt.sinceEpoch, freshUntil: metadata.freshUntil.sinceEpoch,
+      now: clock.now.sinceEpoch)
+  }
+
+  /// The metadata, still without a checksum, of an entry written now that is of use for `lifetime`.
+  func metadata(
+    _ lifetime: Lifetime, contentType: String, attributes: [String: String] = [:]
+  ) -> EntryMetadata {
+    let now = clock.now
+    return EntryMetadata(
+      storedAt: now, freshUntil: now.advanced(by: lifetime.fresh), retainUntil: now.advanced(by: lifetime.retained),
+      contentType: contentType, attributes: attributes)
+  }
+
+  /// What `decode` makes of the entry under `key`, with its metadata; `nil` where there is none, or an expired one.
+  ///
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` where the entry is not what was written.
+  func read<Value: Sendable>(
+    _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
+  ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
+    let now = clock.now
+    do throws(StorageError) {
+      let found = try await engine.read(key) { bytes, metadata throws(StorageError) in
+        try metadata.verify(key: key, payload: bytes)
+        if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
+        return (try decode(bytes, metadata), metadata)
+      }
+      return found ?? nil
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Stores an entry, if what is there before is as expected, and returns its metadata with the checksum.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure; then nothing has changed.
+  @discardableResult
+  func write(
+    _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil
+  ) async throws(CacheError) -> EntryMetadata {
+    var metadata = metadata
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var batch = WriteBatch()
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: payload, metadata: metadata)
+    do throws(StorageError) { try await engine.apply(batch) } catch { throw CacheError(error) }
+    return metadata
+  }
+}
+
+extension EntryMetadata {
+  /// Checks that the entry is what was written.
+  ///
+  /// - Throws: `StorageError` with the code `damaged` where it is not.
+  func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
+    guard computedChecksum(key: key, payload: payload) == checksum else {
+      throw StorageError(
+        .damaged, "entry \(key) is damaged: its checksum does not match", hint: "remove it with: cachectl rm \(key)")
+    }
+  }
+}
+
+extension Timestamp {
+  /// The time since 1970-01-01T00:00:00Z, which is how the domain tells time.
+  public var sinceEpoch: Duration { .milliseconds(milliseconds) }
+}

@@ -1,0 +1,11 @@
+public import CacheData
+
+/// Keeps pages of cities as entries of an engine.
+public typealias EngineCityResponseStorage = EngineResponseStorage<CitiesRequestDTO, CitiesPageDTO>
+
+extension EngineResponseStorage: CityResponseStorage where Request == CitiesRequestDTO, Response == CitiesPageDTO {
+  /// The storage over `store`, whose payloads are JSON.
+  public init(store: EntryStore) {
+    self.init(store: store, codec: .json)
+  }
+}

@@ -1,0 +1,87 @@
+public import CacheData
+public import CacheDomain
+internal import StorageSPI
+
+/// Keeps the queries searched last in one entry of an engine.
+///
+/// It is read, changed and written on condition that nobody wrote it in between, and tried again where somebody did: so
+/// two processes that search at once lose neither's query.
+public struct EngineMovieQueriesStorage: MovieQueriesStorage {
+  /// The entry's payload.
+  private struct Payload: Codable {
+    struct Query: Codable {
+      let query: String
+      /// Milliseconds since 1970-01-01T00:00:00Z.
+      let searchedAt: Int64
+    }
+    var queries: [Query] = []
+  }
+
+  /// Another writer has to win every time for this many times to give up: then somebody writes without pause.
+  private static let maximumAttempts = 1_000
+
+  private let store: EntryStore
+  private let codec = PayloadCodec<Payload>.json
+  private let maximumCount: Int
+
+  /// The storage over `store`, which keeps the newest `maximumCount` queries (0 or more).
+  public init(store: EntryStore, maximumCount: Int) {
+    self.store = store
+    self.maximumCount = maximumCount
+  }
+
+  /// The queries, the newest first, each once.
+  public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
+    let queries = try await load(try key)?.payload.queries ?? []
+    return queries.prefix(maximumCount).compactMap { stored in
+      MovieQuery(stored.query).map { RecentMovieQuery(query: $0, searchedAt: .milliseconds(stored.searchedAt)) }
+    }
+  }
+
+  /// Makes `query` the newest one; the oldest goes where there are too many.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or others wrote the entry all the time (`conflict`).
+  public func save(_ query: MovieQuery) async throws(CacheError) {
+    for attempt in 1... {
+      do throws(CacheError) {
+        return try await trySaving(query)
+      } catch {
+        guard error.code.rawValue == StorageError.Code.conflict.rawValue, attempt < Self.maximumAttempts else {
+          throw error
+        }
+        if Task.isCancelled { throw .cancelled }
+      }
+    }
+  }
+
+  private func trySaving(_ query: MovieQuery) async throws(CacheError) {
+    let key = try key
+    let current = try await load(key)
+    var payload = current?.payload ?? Payload()
+    payload.queries.removeAll { $0.query == query.text }
+    payload.queries.insert(Payload.Query(query: query.text, searchedAt: store.clock.now.milliseconds), at: 0)
+    payload.queries = Array(payload.queries.prefix(maximumCount))
+    let (bytes, contentType) = try codec.encode(payload)
+    let expected = current.map { WriteBatch.Expectation.checksum($0.checksum) } ?? .absent
+    try await store.write(key, payload: bytes, metadata: metadata(contentType), expecting: expected)
+  }
+
+  private func load(_ key: CacheKey) async throws(CacheError) -> (payload: Payload, checksum: UInt64)? {
+    let found = try await store.read(key) { [codec] bytes, metadata throws(StorageError) in
+      try codec.decode(bytes, key, metadata)
+    }
+    return found.map { ($0.value, $0.metadata.checksum) }
+  }
+
+  /// What was searched is no copy of anything an origin has: it never becomes stale.
+  private func metadata(_ contentType: String) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: store.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: contentType)
+  }
+
+  private var key: CacheKey {
+    get throws(CacheError) {
+      do throws(StorageError) { return try CacheKey("queries/v1/recent") } catch { throw CacheError(error) }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+public import CacheData
+internal import StorageSPI
+
+/// Keeps posters as entries of an engine.
+public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterRequestDTO, PosterDTO>
+
+extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
+  /// The storage over `store`, whose payloads are the images' bytes as they came.
+  public init(store: EntryStore) {
+    self.init(
+      store: store,
+      codec: PayloadCodec(
+        encode: { poster in (poster.bytes, poster.contentType) },
+        decode: { bytes, _, metadata in
+          PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
+        }))
+  }
+}
