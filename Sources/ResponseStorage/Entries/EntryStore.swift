@@ -1,5 +1,5 @@
 internal import CacheData
-internal import CacheDomain
+public import CacheDomain
 public import StorageSPI
 
 /// An engine with what the core adds to every entry: absolute times by the clock, and a checksum that is made on
@@ -7,13 +7,21 @@ public import StorageSPI
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
   let clock: any WallClock
-  let usage: UsageCounter
 
-  /// The store over `engine`, by the time of `clock`, counting its use in `usage`.
-  public init(engine: any StorageEngine, clock: any WallClock, usage: UsageCounter = UsageCounter()) {
+  /// How often look-ups found an entry.
+  public let usage = UsageCounter()
+
+  /// The store over `engine`, by the time of `clock`.
+  public init(engine: any StorageEngine, clock: any WallClock) {
     self.engine = engine
     self.clock = clock
-    self.usage = usage
+  }
+
+  /// Closes the engine.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure.
+  public func close() async throws(CacheError) {
+    do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
   }
 
   /// The facts about an entry read or written now.
