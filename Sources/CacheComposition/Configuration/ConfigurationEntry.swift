@@ -1,0 +1,51 @@
+/// One key with its value, for people to see.
+public struct ConfigurationEntry: Sendable, Hashable {
+  /// The names of the objects around the key and its own, joined by full stops.
+  public let key: String
+  /// The value without quotation marks: "1h30m", "64MiB", "true". A secret names its variable only, and says whether
+  /// that is set.
+  public let text: String
+  /// The value in JSON, on one line, as the configuration file would have it.
+  public let json: String
+  /// Where the value comes from.
+  public let source: ConfigurationSource
+
+  init(_ key: ConfigurationKey, _ setting: ConfigurationSettings.Setting) {
+    let value = key.kind.json(setting.value)
+    self.key = key.path
+    json = value.compact
+    text =
+      switch (value, setting.value) {
+      case (.text(let text), _): text
+      case (_, .secret(let secret)): "\(secret) (\(secret.isSet ? "set" : "not set"))"
+      default: value.compact
+      }
+    source = setting.source
+  }
+}
+
+extension Configuration {
+  /// Each key that has a value, in the order of the schema. Paths are absolute; secrets are not shown.
+  public var entries: [ConfigurationEntry] { settings.all.map { ConfigurationEntry($0.key, $0.setting) } }
+
+  /// All of `entries` as a configuration file with a line feed at its end. It reads back as the same values.
+  public var fileText: String {
+    JSONText.nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }).pretty() + "\n"
+  }
+}
+
+extension JSONText {
+  /// The object that has each value at its path, whose names are joined by full stops.
+  static func nested(_ values: [(path: String, value: JSONText)]) -> JSONText {
+    var members: [(key: String, value: JSONText)] = []
+    var rest = values[...]
+    while let first = rest.first {
+      let name = first.path.prefix { $0 != "." }
+      let same = rest.prefix { $0.path == name || $0.path.hasPrefix("\(name).") }
+      rest = rest[same.endIndex...]
+      let inner = same.map { (path: String($0.path.dropFirst(name.count + 1)), value: $0.value) }
+      members.append((String(name), first.path == name ? first.value : nested(inner)))
+    }
+    return .object(members)
+  }
+}

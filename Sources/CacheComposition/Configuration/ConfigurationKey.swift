@@ -1,0 +1,51 @@
+internal import StorageSPI
+
+/// One key of the configuration, declared once: reading, checking, showing, the schema and the example follow from it.
+struct ConfigurationKey: Sendable {
+  /// The names of the objects around the key and its own, joined by full stops.
+  let path: String
+  let kind: ConfigurationKind
+  /// The value where none is given; `nil` where there is none, or another key decides it.
+  let defaultValue: ConfigurationValue?
+  /// What it is for, in one line without a final full stop.
+  let help: String
+  /// The environment variable that overrides the file; `nil` where there is none.
+  let variable: String?
+  /// The flag that overrides both; `nil` where there is none.
+  let flag: String?
+
+  init(
+    _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil, help: String,
+    variable: String? = nil, flag: String? = nil
+  ) {
+    self.path = path
+    self.kind = kind
+    self.defaultValue = defaultValue
+    self.help = help
+    self.variable = variable
+    self.flag = flag
+  }
+
+  /// The key of `option` of the engine called `engine`.
+  init(_ option: EngineOption, of engine: String) {
+    self.init(
+      "backends.\(engine).\(option.name)", option.isSecret ? .secret : .option(option.kind),
+      default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option), help: option.help,
+      variable: Self.variable(of: engine) + Self.upperSnakeCase(option.name))
+  }
+
+  /// What the names of the variables of `engine` begin with.
+  static func variable(of engine: String) -> String { "CACHECTL_\(engine.uppercased())_" }
+
+  /// `name`, which is in camel case, as part of a variable's name: mapSize becomes MAP_SIZE.
+  static func upperSnakeCase(_ name: String) -> String {
+    var result = ""
+    var previous: Character = "A"
+    for character in name {
+      if character.isUppercase, !previous.isUppercase { result += "_" }
+      result += character.uppercased()
+      previous = character
+    }
+    return result
+  }
+}

@@ -1,0 +1,151 @@
+internal import StorageSPI
+
+/// The value of each key and where it comes from, gathered layer by layer: defaults, file, environment, flags.
+struct ConfigurationSettings: Sendable {
+  struct Setting: Sendable {
+    let value: ConfigurationValue
+    let source: ConfigurationSource
+  }
+
+  /// How many mistakes are reported at most: enough to mend a file, and a bound on the work for a hopeless one.
+  static let maximumProblems = 100
+
+  let table: ConfigurationTable
+  let environment: [String: String]
+  let paths: PathResolver
+  private(set) var problems: [ConfigurationError] = []
+  private var settings: [Setting?]
+
+  /// The defaults. Relative paths are looked for in the home of `paths`.
+  init(_ table: ConfigurationTable, environment: [String: String], paths: PathResolver) {
+    self.table = table
+    self.environment = environment
+    self.paths = paths
+    settings = table.keys.map { key in
+      key.defaultValue.map { Setting(value: paths.resolving($0, key.kind), source: .default) }
+    }
+  }
+
+  /// The setting of the key at `path`; `nil` where it has no value.
+  subscript(path: String) -> Setting? { table.position(ofPath: path).flatMap { settings[$0] } }
+
+  /// The keys that have a value, in the order of their declaration.
+  var all: [(key: ConfigurationKey, setting: Setting)] {
+    zip(table.keys, settings).compactMap { key, setting in setting.map { (key, $0) } }
+  }
+
+  /// Sets the key at `path` without a check.
+  mutating func derive(_ path: String, _ value: ConfigurationValue, from source: String) {
+    guard let position = table.position(ofPath: path) else { return }
+    settings[position] = Setting(value: value, source: .derived(source))
+  }
+
+  mutating func report(_ problem: ConfigurationError) {
+    if problems.count < Self.maximumProblems { problems.append(problem) }
+  }
+
+  /// Overrides what `document`, which stands in `file`, says.
+  mutating func apply(_ document: ConfigurationDocument, in file: String) {
+    guard case .object(let members) = document.root.value else {
+      return report(
+        ConfigurationError(
+          .wrongType, "\(file):\(document.root.place): the configuration is \(document.root.value.noun)",
+          hint: "give an object", source: .file(file, document.root.place)))
+    }
+    apply(members, section: "", file)
+  }
+
+  private mutating func apply(_ members: [ConfigurationDocument.Member], section: String, _ file: String) {
+    for member in members where problems.count < Self.maximumProblems {
+      let path = section.isEmpty ? member.key : "\(section).\(member.key)"
+      // A full stop inside a key does not lead into an object.
+      let isName = !member.key.utf8.contains(UInt8(ascii: "."))
+      if isName, let position = table.position(ofPath: path) {
+        apply(member.node, position, file)
+      } else if isName, table.isSection(path) {
+        enter(member, path, file)
+      } else {
+        report(unknown(member, section, file))
+      }
+    }
+  }
+
+  private mutating func enter(_ member: ConfigurationDocument.Member, _ path: String, _ file: String) {
+    if case .object(let members) = member.node.value { return apply(members, section: path, file) }
+    let place = member.node.place
+    report(
+      ConfigurationError(
+        .wrongType, "\(file):\(place): '\(path)' is \(member.node.value.noun), not an object",
+        hint: "give an object", key: path, source: .file(file, place)))
+  }
+
+  private mutating func apply(_ node: ConfigurationDocument.Node, _ position: Int, _ file: String) {
+    do {
+      let value = try ValueReader(kind: table.keys[position].kind, environment: environment).value(node)
+      set(position, value, .file(file, node.place))
+    } catch {
+      report(Self.problem(error, table.keys[position].path, .file(file, error.place ?? node.place)))
+    }
+  }
+
+  /// Overrides what the environment says. An empty variable counts as absent.
+  mutating func applyEnvironment() {
+    let names = environment.keys.filter { $0.hasPrefix("CACHECTL_") && environment[$0]?.isEmpty == false }
+    for name in names.sorted() {
+      if let position = table.position(ofVariable: name), let text = environment[name] {
+        apply(text, position, .variable(name))
+      } else if table.belongsToEngine(variable: name) {
+        report(
+          ConfigurationError(
+            .unknownKey, "\(Self.shown(key: name)): no backend has such an option",
+            hint: table.hint(forUnknownVariable: name), source: .variable(name)))
+      }
+    }
+  }
+
+  /// Overrides the key at `path` by the text of its flag.
+  mutating func apply(flag text: String, path: String) {
+    guard let position = table.position(ofPath: path), let flag = table.keys[position].flag else { return }
+    apply(text, position, .flag(flag))
+  }
+
+  private mutating func apply(_ text: String, _ position: Int, _ source: ConfigurationSource) {
+    let key = table.keys[position]
+    if case .variable(let name) = source, key.kind == .secret {
+      return set(position, .secret(Secret(variable: name, value: text)), source)
+    }
+    do {
+      set(position, try ValueReader(kind: key.kind, environment: environment).value(text), source)
+    } catch {
+      report(Self.problem(error, key.path, source))
+    }
+  }
+
+  private mutating func set(_ position: Int, _ value: ConfigurationValue, _ source: ConfigurationSource) {
+    settings[position] = Setting(value: paths.resolving(value, table.keys[position].kind), source: source)
+  }
+
+  private func unknown(
+    _ member: ConfigurationDocument.Member, _ section: String, _ file: String
+  ) -> ConfigurationError {
+    let path = (section.isEmpty ? "" : "\(section).") + Self.shown(key: member.key)
+    return ConfigurationError(
+      .unknownKey, "\(file):\(member.place): unknown key '\(path)'",
+      hint: table.hint(forUnknown: member.key, in: section), key: path, source: .file(file, member.place))
+  }
+
+  private static func problem(
+    _ mismatch: ValueReader.Mismatch, _ path: String, _ source: ConfigurationSource
+  ) -> ConfigurationError {
+    ConfigurationError(
+      mismatch.code, "\(source): '\(path)\(mismatch.part)' \(mismatch.message)", hint: mismatch.hint, key: path,
+      source: source)
+  }
+
+  /// `key` as it may be shown: quoted where it is not a plain name, and shortened where it is long.
+  static func shown(key: String) -> String {
+    let short = key.utf8.count > 80 ? String(key.unicodeScalars.prefix(40)) + "..." : key
+    let isPlain = short.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || $0 == "_" || $0 == "-" }
+    return isPlain && !key.isEmpty ? short : JSONText.quoted(short)
+  }
+}

@@ -1,0 +1,76 @@
+internal import StorageSPI
+
+/// The value of a key, checked.
+enum ConfigurationValue: Sendable, Hashable {
+  case option(OptionValue)
+  case list([String])
+  case headers([HeaderSetting])
+  case secret(Secret)
+
+  static func text(_ text: String) -> ConfigurationValue { .option(.text(text)) }
+  static func integer(_ number: Int64) -> ConfigurationValue { .option(.integer(number)) }
+}
+
+/// What values a key takes.
+enum ConfigurationKind: Sendable, Hashable {
+  /// A value like that of an engine's option.
+  case option(EngineOption.Kind)
+  /// The address of an HTTP server.
+  case url
+  /// A list of folders.
+  case paths
+  /// Names and values of HTTP headers.
+  case headers
+  /// A secret, written `{"env": "NAME"}`.
+  case secret
+
+  /// `value`, which is of this kind, as the configuration writes it.
+  func json(_ value: ConfigurationValue) -> JSONText {
+    switch (self, value) {
+    case (.option(.size), .option(.integer(let bytes))): .text(ByteSizeText(bytes: bytes).description)
+    case (.option(.duration), .option(.integer(let length))): .text(DurationText(milliseconds: length).description)
+    case (_, .option(.text(let text))): .text(text)
+    case (_, .option(.integer(let number))): .integer(number)
+    case (_, .option(.boolean(let flag))): .boolean(flag)
+    case (_, .list(let texts)): .array(texts.map(JSONText.text))
+    case (_, .headers(let headers)): .object(headers.map { ($0.name, $0.json) })
+    case (_, .secret(let secret)): secret.json
+    }
+  }
+
+  /// What a person calls such a value, with its article.
+  var noun: String {
+    switch self {
+    case .option(.text), .option(.choice): "a text"
+    case .option(.path): "a path"
+    case .option(.integer): "a whole number"
+    case .option(.size): "a size"
+    case .option(.duration): "a duration"
+    case .option(.boolean): "a boolean"
+    case .url: "a URL"
+    case .paths: "a list of paths"
+    case .headers: "an object of headers"
+    case .secret: "a secret"
+    }
+  }
+
+  /// The values that are allowed, as part of a sentence.
+  var allowed: String {
+    switch self {
+    case .option(.text): "a text"
+    case .option(.path): "a path, which is not empty"
+    case .option(.integer(let range)): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .option(.size(let range)):
+      "a size from \(ByteSizeText(bytes: range.lowerBound)) to \(ByteSizeText(bytes: range.upperBound)), like 64MiB"
+    case .option(.duration(let range)):
+      "a duration from \(DurationText(milliseconds: range.lowerBound)) to "
+        + "\(DurationText(milliseconds: range.upperBound)), like 1h30m"
+    case .option(.boolean): "true or false"
+    case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
+    case .url: "an address that begins with https:// or http://, without user, query and fragment"
+    case .paths: "a list of paths, none of them empty"
+    case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"
+    case .secret: "{\"env\": \"NAME\"}, which names the environment variable that holds it"
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// A length of time as people write it in flags and in the configuration: "90s", "5m", "1h30m", "7d", "250ms".
+///
+/// One or more whole numbers, each with a unit out of d, h, m, s, ms, the larger units first and each at most once. The
+/// canonical text is the one with the fewest parts ("90s" becomes "1m30s"), and reads back as exactly the same length.
+public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Comparable {
+  /// The length in milliseconds, 0 or more.
+  public let milliseconds: Int64
+
+  /// The length of `milliseconds`; a negative one becomes 0.
+  public init(milliseconds: Int64) { self.milliseconds = max(milliseconds, 0) }
+
+  /// The length of `duration` without fractions of a millisecond, moved into the range of `milliseconds`.
+  public init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+    let (sum, sumOverflow) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    self.init(milliseconds: overflow || sumOverflow ? (seconds < 0 ? 0 : .max) : sum)
+  }
+
+  /// The length that `text` says; `nil` where it is malformed or does not fit into 64 bits of milliseconds.
+  public init?(_ text: String) {
+    var scanner = QuantityScanner(text)
+    var units = Self.units[...]
+    var total: Int64 = 0
+    repeat {
+      guard let (number, name) = scanner.next() else { return nil }
+      guard let position = units.firstIndex(where: { $0.name == name }) else { return nil }
+      let (part, overflow) = number.multipliedReportingOverflow(by: units[position].milliseconds)
+      let (sum, sumOverflow) = total.addingReportingOverflow(part)
+      if overflow || sumOverflow { return nil }
+      total = sum
+      units = units[(position + 1)...]
+    } while !scanner.isAtEnd
+    self.milliseconds = total
+  }
+
+  /// The length as the standard library's type.
+  public var duration: Duration { .milliseconds(milliseconds) }
+
+  /// The canonical text.
+  public var description: String {
+    var rest = milliseconds
+    var text = ""
+    for unit in Self.units where rest >= unit.milliseconds {
+      text += "\(rest / unit.milliseconds)\(unit.name)"
+      rest %= unit.milliseconds
+    }
+    return text.isEmpty ? "0s" : text
+  }
+
+  /// Orders by length.
+  public static func < (left: DurationText, right: DurationText) -> Bool { left.milliseconds < right.milliseconds }
+
+  /// The same grammar as a regular expression of JSON Schema (ECMA-262).
+  static let pattern = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
+
+  private static let units: [(name: String, milliseconds: Int64)] = [
+    ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
+  ]
+}

@@ -1,0 +1,18 @@
+/// Takes a text like "1h30m" apart into numbers and the units behind them.
+struct QuantityScanner {
+  private var rest: Substring.UTF8View
+
+  init(_ text: String) { rest = text[...].utf8 }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// The next number and its unit; `nil` where there is no digit, no letter, or the number needs more than 64 bits.
+  mutating func next() -> (number: Int64, unit: String)? {
+    let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    rest = rest[digits.endIndex...]
+    let letters = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+    rest = rest[letters.endIndex...]
+    guard !letters.isEmpty, let number = Int64(Substring(digits)) else { return nil }
+    return (number, String(Substring(letters)))
+  }
+}

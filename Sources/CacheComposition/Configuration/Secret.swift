@@ -1,0 +1,57 @@
+/// A secret that the environment holds. The configuration only names the variable; the value is never described.
+public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The name of the environment variable.
+  public let variable: String
+  /// The value; not for showing.
+  let value: String?
+
+  /// The secret in `variable`, with the value that it has there; `nil` or empty where it has none.
+  public init(variable: String, value: String?) {
+    self.variable = variable
+    self.value = value?.isEmpty == true ? nil : value
+  }
+
+  /// Whether the variable has a value.
+  public var isSet: Bool { value != nil }
+
+  /// The value itself, for the one who sends it.
+  ///
+  /// - Throws: `ConfigurationError` with the code `missing` where the variable has no value.
+  public func reveal() throws(ConfigurationError) -> String {
+    guard let value else {
+      throw ConfigurationError(
+        .missing, "the environment variable \(variable), which the configuration names, is not set",
+        hint: "set \(variable)", source: .variable(variable))
+    }
+    return value
+  }
+
+  /// As the configuration writes it: `{"env": "NAME"}`.
+  public var description: String { json.compact }
+
+  /// The same as `description`.
+  public var debugDescription: String { description }
+
+  /// Shows the name of the variable only.
+  public var customMirror: Mirror { Mirror(self, children: ["variable": variable]) }
+
+  var json: JSONText { .object([("env", .text(variable))]) }
+
+  /// Whether `name` can be the name of an environment variable.
+  static func isVariableName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+    return name.unicodeScalars.allSatisfy { $0 == "_" || $0.isASCIILetterOrDigit }
+  }
+
+  /// The same rule as a regular expression of JSON Schema (ECMA-262).
+  static let variablePattern = "^[A-Za-z_][A-Za-z0-9_]*$"
+}
+
+extension Unicode.Scalar {
+  var isASCIILetterOrDigit: Bool {
+    switch self {
+    case "a"..."z", "A"..."Z", "0"..."9": true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,157 @@
+internal import StorageSPI
+
+/// Makes the checked value of a key out of what the file, a variable or a flag says.
+struct ValueReader {
+  typealias Node = ConfigurationDocument.Node
+
+  /// What is wrong with a value.
+  struct Mismatch: Error {
+    let code: ConfigurationError.Code
+    /// What is wrong, to stand behind the key.
+    let message: String
+    let hint: String
+    /// The part of the value that is meant, to stand behind the key's path.
+    var part = ""
+    /// The place of that part, where the value is in a file.
+    var place: SourcePlace?
+  }
+
+  let kind: ConfigurationKind
+  let environment: [String: String]
+
+  /// The value that `node` is.
+  func value(_ node: Node) throws(Mismatch) -> ConfigurationValue {
+    switch (kind, node.value) {
+    case (.secret, _): .secret(try secret(node))
+    case (.headers, .object(let members)): .headers(try headers(members))
+    case (.paths, .array(let nodes)): .list(try paths(nodes))
+    case (.option(.boolean), .boolean(let flag)): .option(.boolean(flag))
+    case (.option(.integer), .number(let digits)): try value(digits)
+    case (.option(.integer), _), (.option(.boolean), _), (.headers, _), (.paths, _): throw wrongType(node.value.noun)
+    case (_, .text(let text)): try value(text)
+    default: throw wrongType(node.value.noun)
+    }
+  }
+
+  /// The value that a variable or a flag says. A list is separated by colons; a secret stands for itself, and headers
+  /// cannot be given so.
+  func value(_ text: String) throws(Mismatch) -> ConfigurationValue {
+    switch kind {
+    case .option(let option): .option(try value(text, option))
+    case .url: .text(try url(text))
+    case .paths: .list(text.split(separator: ":").map(String.init))
+    case .headers, .secret: throw wrongType("a text")
+    }
+  }
+
+  private func value(_ text: String, _ option: EngineOption.Kind) throws(Mismatch) -> OptionValue {
+    switch option {
+    case .text: .text(text)
+    case .path: .text(try nonEmpty(text))
+    case .choice(let names): .text(try choice(text, names))
+    case .integer(let range): .integer(try number(Int64(text), in: range, text))
+    case .size(let range): .integer(try number(ByteSizeText(text)?.bytes, in: range, text))
+    case .duration(let range): .integer(try number(DurationText(text)?.milliseconds, in: range, text))
+    case .boolean:
+      if text == "true" || text == "false" { .boolean(text == "true") } else { throw malformed(text) }
+    }
+  }
+
+  private func number(_ value: Int64?, in range: ClosedRange<Int64>, _ text: String) throws(Mismatch) -> Int64 {
+    guard let value else { throw malformed(text) }
+    guard range.contains(value) else {
+      throw Mismatch(code: .outOfRange, message: "is out of range: \(Self.shown(text))", hint: "give \(kind.allowed)")
+    }
+    return value
+  }
+
+  private func choice(_ text: String, _ names: [String]) throws(Mismatch) -> String {
+    guard names.contains(text) else {
+      let nearest = SpellingDistance.nearest(to: text, among: names).map { "; the nearest is \($0)" } ?? ""
+      throw Mismatch(
+        code: .outOfRange, message: "cannot be \(Self.shown(text))", hint: "give \(kind.allowed)\(nearest)")
+    }
+    return text
+  }
+
+  private func nonEmpty(_ text: String) throws(Mismatch) -> String {
+    guard !text.isEmpty else { throw malformed(text) }
+    return text
+  }
+
+  /// The address is not shown where it is wrong: it may hold a password.
+  private func url(_ text: String) throws(Mismatch) -> String {
+    let host = ["https://", "http://"].first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? ""
+    let isPlain = text.unicodeScalars.allSatisfy { (0x21..<0x7F).contains($0.value) && !"@?#\"<>\\".unicodeScalars.contains($0) }
+    guard let first = host.first, first != "/", first != ":", isPlain else {
+      throw Mismatch(code: .malformed, message: "is not an address of a server", hint: "give \(kind.allowed)")
+    }
+    return text
+  }
+
+  private func paths(_ nodes: [Node]) throws(Mismatch) -> [String] {
+    var paths: [String] = []
+    for (position, node) in nodes.enumerated() {
+      guard case .text(let path) = node.value, !path.isEmpty else {
+        throw wrongType(node.value.noun, not: "a path", part: "[\(position)]", node.place)
+      }
+      paths.append(path)
+    }
+    return paths
+  }
+
+  private func headers(_ members: [ConfigurationDocument.Member]) throws(Mismatch) -> [HeaderSetting] {
+    var names: Set<String> = []
+    var headers: [HeaderSetting] = []
+    for member in members {
+      let part = ".\(ConfigurationSettings.shown(key: member.key))"
+      guard HeaderSetting.isName(member.key), names.insert(member.key.lowercased()).inserted else {
+        throw Mismatch(
+          code: .malformed, message: "is not the name of a header, or occurs twice",
+          hint: "give each header once, by its name", part: part, place: member.place)
+      }
+      headers.append(HeaderSetting(name: member.key, value: try header(member, part)))
+    }
+    return headers
+  }
+
+  private func header(
+    _ member: ConfigurationDocument.Member, _ part: String
+  ) throws(Mismatch) -> HeaderSetting.Value {
+    if case .text(let text) = member.node.value, !HeaderSetting.secretNames.contains(member.key.lowercased()) {
+      if HeaderSetting.isValue(text) { return .text(text) }
+      throw Mismatch(
+        code: .malformed, message: "has a control character in its value", hint: "write it on one line", part: part,
+        place: member.node.place)
+    }
+    return .secret(try secret(member.node, part))
+  }
+
+  private func secret(_ node: Node, _ part: String = "") throws(Mismatch) -> Secret {
+    guard case .object(let members) = node.value, members.count == 1, let member = members.first, member.key == "env",
+      case .text(let variable) = member.node.value, Secret.isVariableName(variable)
+    else {
+      throw Mismatch(
+        code: .wrongType, message: "is not written as a secret", hint: "give \(ConfigurationKind.secret.allowed)",
+        part: part, place: node.place)
+    }
+    return Secret(variable: variable, value: environment[variable])
+  }
+
+  private func wrongType(
+    _ found: String, not noun: String? = nil, part: String = "", _ place: SourcePlace? = nil
+  ) -> Mismatch {
+    Mismatch(
+      code: .wrongType, message: "is \(found), not \(noun ?? kind.noun)", hint: "give \(kind.allowed)", part: part,
+      place: place)
+  }
+
+  private func malformed(_ text: String) -> Mismatch {
+    Mismatch(code: .malformed, message: "is not \(kind.noun): \(Self.shown(text))", hint: "give \(kind.allowed)")
+  }
+
+  /// `text` quoted, and shortened where it is long.
+  private static func shown(_ text: String) -> String {
+    JSONText.quoted(text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(57)) + "..." : text)
+  }
+}
