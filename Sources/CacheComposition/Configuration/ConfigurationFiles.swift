@@ -12,43 +12,36 @@ public enum ConfigurationFiles {
   /// no such file.
   ///
   /// - Throws: `ConfigurationError` with the code `unreadableFile` where there is one that cannot be read.
-  public static func read(_ path: String) throws(ConfigurationError) -> [UInt8]? {
+  public static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw failure(path)
+      throw failure(path, errno)
     }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     while bytes.count <= ConfigurationLoader.maximumFileSize {
-      let chunk = try readChunk(descriptor, path)
+      let chunk = try chunk(descriptor, path)
       if chunk.isEmpty { break }
       bytes += chunk
     }
     return bytes
   }
 
-  private static func readChunk(_ descriptor: Int32, _ path: String) throws(ConfigurationError) -> [UInt8] {
-    var count = 0
-    let chunk = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, initializedCount in
-      repeat { count = Self.read(descriptor, buffer) } while count < 0 && errno == EINTR
+  /// The next bytes; none at the end.
+  private static func chunk(_ descriptor: Int32, _ path: String) throws(ConfigurationError) -> [UInt8] {
+    var error: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, initializedCount in
+      var count: Int
+      repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      if count < 0 { error = errno }
       initializedCount = max(count, 0)
     }
-    if count < 0 { throw failure(path) }
-    return chunk
+    guard error == 0 else { throw failure(path, error) }
+    return bytes
   }
 
-  private static func read(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-    #elseif canImport(Musl)
-      Musl.read(descriptor, buffer.baseAddress, buffer.count)
-    #else
-      Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-    #endif
-  }
-
-  private static func failure(_ path: String) -> ConfigurationError {
-    .unreadable(path, reason: String(cString: strerror(errno)))
+  private static func failure(_ path: String, _ error: Int32) -> ConfigurationError {
+    .unreadable(path, reason: String(cString: strerror(error)))
   }
 }

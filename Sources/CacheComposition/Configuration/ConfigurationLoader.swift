@@ -22,7 +22,7 @@ public struct ConfigurationLoader: Sendable {
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
   ///   - userHome: the absolute path of the user's home folder.
-  ///   - readFile: reads a file; see `ConfigurationFiles.read`.
+  ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   public init(
     engines: [EngineDeclaration], environment: [String: String], workingDirectory: String, userHome: String,
     readFile: @escaping ReadFile

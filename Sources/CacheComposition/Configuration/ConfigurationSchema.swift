@@ -37,7 +37,8 @@ public enum ConfigurationSchema {
     case .option(let option): keywords(option)
     case .url:
       [("type", .text("string")), ("format", .text("uri")), ("pattern", .text("^https?://[^/:@?#][^@?#]*$"))]
-    case .paths: [("type", .text("array")), ("items", .object([("type", .text("string")), ("minLength", .integer(1))]))]
+    case .paths:
+      [("type", .text("array")), ("items", .object([("type", .text("string")), ("minLength", .integer(1))]))]
     case .headers: [("$ref", .text("#/$defs/headers"))]
     case .secret: [("$ref", .text("#/$defs/secret"))]
     }

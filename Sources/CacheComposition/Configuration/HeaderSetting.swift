@@ -31,7 +31,8 @@ public struct HeaderSetting: Sendable, Hashable {
 
   /// Whether `name` is a token (RFC 9110, section 5.6.2).
   static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0) }
+    !name.isEmpty
+      && name.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0) }
   }
 
   /// Whether `text` can be sent as a value: no control character but the tab (RFC 9110, section 5.5).

@@ -82,7 +82,9 @@ struct ValueReader {
   /// The address is not shown where it is wrong: it may hold a password.
   private func url(_ text: String) throws(Mismatch) -> String {
     let host = ["https://", "http://"].first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? ""
-    let isPlain = text.unicodeScalars.allSatisfy { (0x21..<0x7F).contains($0.value) && !"@?#\"<>\\".unicodeScalars.contains($0) }
+    let isPlain = text.unicodeScalars.allSatisfy {
+      (0x21..<0x7F).contains($0.value) && !"@?#\"<>\\".unicodeScalars.contains($0)
+    }
     guard let first = host.first, first != "/", first != ":", isPlain else {
       throw Mismatch(code: .malformed, message: "is not an address of a server", hint: "give \(kind.allowed)")
     }

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import CacheComposition
+
+struct ConfigurationHelperTests {
+  @Test(arguments: [
+    ("", "", 0), ("abc", "abc", 0), ("", "abc", 3), ("abc", "", 3), ("abc", "acb", 1), ("abc", "ab", 1),
+    ("abc", "xbc", 1), ("kitten", "sitting", 3), ("ca", "abc", 3), ("sqlite", "sqilte", 1),
+  ])
+  func theDistanceOfWords(left: String, right: String, distance: Int) {
+    #expect(SpellingDistance.between(left, right) == distance)
+    #expect(SpellingDistance.between(right, left) == distance)
+  }
+
+  @Test func theNearestWordIsTheFirstOfTheNearest() {
+    #expect(SpellingDistance.nearest(to: "b", among: ["aa", "a", "c"]) == "a")
+    #expect(SpellingDistance.nearest(to: "b", among: []) == nil)
+  }
+
+  @Test(arguments: [
+    ("path", "PATH"), ("mapSize", "MAP_SIZE"), ("busyTimeout", "BUSY_TIMEOUT"), ("useTLS", "USE_TLS"),
+    ("maxRetryCount", "MAX_RETRY_COUNT"), ("utf8", "UTF8"),
+  ])
+  func theNamesOfVariables(option: String, variable: String) {
+    #expect(ConfigurationKey.upperSnakeCase(option) == variable)
+  }
+
+  @Test func filesAreReadAbsentOrUnreadable() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0) }
+    let file = folder.appending(path: "file")
+    try Data(bytes).write(to: file)
+    #expect(try ConfigurationFiles.contents(of: file.path()) == bytes)
+    #expect(try ConfigurationFiles.contents(of: folder.appending(path: "none").path()) == nil)
+    #expect(try ConfigurationFiles.contents(of: file.path() + "/below") == nil)
+    let error = #expect(throws: ConfigurationError.self) { try ConfigurationFiles.contents(of: folder.path()) }
+    #expect(error?.code == .unreadableFile)
+    #expect(error?.message.hasPrefix(folder.path()) == true)
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+
+struct ConfigurationLoaderTests {
+  @Test func defaultsHoldWhereNothingIsSaid() throws {
+    let configuration = try Fixtures.loader().load()
+    #expect(configuration.file == nil)
+    #expect(configuration.home == "/home/ada/.cache/cachectl")
+    #expect(configuration.homeSource == .default)
+    #expect(configuration.backend == "sqlite")
+    #expect(configuration.environment == .dev)
+    #expect(configuration.engineOptions["sqlite"]?["path"] == .text("/home/ada/.cache/cachectl/cache.sqlite"))
+    #expect(configuration.engineOptions["sqlite"]?["busyTimeout"] == .integer(5_000))
+    #expect(configuration.engineOptions["lmdb"]?["mapSize"] == .integer(67_108_864))
+    #expect(configuration.engineOptions["memory"] == [:])
+    #expect(configuration.pluginSearchPath == ["/home/ada/.local/lib/cachectl/plugins"])
+    #expect(configuration.maxQueries == 10)
+    #expect(configuration.entries.allSatisfy { $0.source == .default })
+  }
+
+  @Test func defaultsOfTheCacheAndTheOrigins() throws {
+    let configuration = try Fixtures.loader().load()
+    let cache = Configuration.Cache(
+      timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero, maxEntries: 100_000,
+      maxBytes: 1_073_741_824, eviction: .leastRecentlyUsed, isShared: false)
+    let transport = Configuration.Transport(
+      timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [])
+    #expect(configuration.cache == cache)
+    #expect(configuration.cities == .init(kind: .sample, baseURL: nil, transport: transport))
+    #expect(
+      configuration.movies
+        == .init(kind: .sample, baseURL: nil, imagesBaseURL: nil, apiKey: nil, transport: transport))
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil, nil, "sqlite", ConfigurationSource.default),
+      ("plist", nil, nil, "plist", .file("/project/cachectl.json", SourcePlace(line: 2, column: 14))),
+      ("plist", "lmdb", nil, "lmdb", .variable("CACHECTL_BACKEND")),
+      ("plist", "", nil, "plist", .file("/project/cachectl.json", SourcePlace(line: 2, column: 14))),
+      ("plist", "lmdb", "memory", "memory", .flag("--backend")),
+      (nil, nil, "memory", "memory", .flag("--backend")),
+    ] as [(String?, String?, String?, String, ConfigurationSource)])
+  func flagBeforeVariableBeforeFileBeforeDefault(
+    file: String?, variable: String?, flag: String?, backend: String, source: ConfigurationSource
+  ) throws {
+    let files = file.map { ["/project/cachectl.json": "{\n  \"backend\": \"\($0)\"\n}"] } ?? [:]
+    let loader = Fixtures.loader(files, environment: variable.map { ["CACHECTL_BACKEND": $0] } ?? [:])
+    let configuration = try loader.load(ConfigurationFlags(backend: flag))
+    #expect(configuration.backend == backend)
+    #expect(configuration.entries.first { $0.key == "backend" }?.source == source)
+  }
+
+  @Test(arguments: [
+    ("CACHECTL_LMDB_MAP_SIZE", "1GiB", "lmdb", "mapSize", OptionValue.integer(1 << 30)),
+    ("CACHECTL_SQLITE_BUSY_TIMEOUT", "250ms", "sqlite", "busyTimeout", .integer(250)),
+    ("CACHECTL_SQLITE_DURABILITY", "full", "sqlite", "durability", .text("full")),
+    ("CACHECTL_SQLITE_PATH", "other/x.db", "sqlite", "path", .text("/home/ada/.cache/cachectl/other/x.db")),
+    ("CACHECTL_PLIST_PATH", "~/p", "plist", "path", .text("/home/ada/p")),
+    ("CACHECTL_PLIST_PATH", "/p", "plist", "path", .text("/p")),
+    ("CACHECTL_SERVER_MAX_RETRY_COUNT", "9", "server", "maxRetryCount", .integer(9)),
+    ("CACHECTL_SERVER_USE_TLS", "true", "server", "useTLS", .boolean(true)),
+    ("CACHECTL_SERVER_PASSWORD", "open sesame", "server", "password", .text("open sesame")),
+  ])
+  func everyOptionHasAVariable(
+    variable: String, text: String, engine: String, option: String, value: OptionValue
+  ) throws {
+    let configuration = try Fixtures.loader(environment: [variable: text]).load()
+    #expect(configuration.engineOptions[engine]?[option] == value)
+    let entry = configuration.entries.first { $0.key == "backends.\(engine).\(option)" }
+    #expect(entry?.source == .variable(variable))
+  }
+
+  @Test(
+    arguments: [
+      (nil, [:], "/home/ada/.cache/cachectl", ConfigurationSource.default),
+      (nil, ["XDG_CACHE_HOME": "/xdg"], "/xdg/cachectl", .variable("XDG_CACHE_HOME")),
+      (nil, ["XDG_CACHE_HOME": "relative"], "/home/ada/.cache/cachectl", .default),
+      (nil, ["XDG_CACHE_HOME": "/xdg", "CACHECTL_HOME": "~/h"], "/home/ada/h", .variable("CACHECTL_HOME")),
+      ("here", ["CACHECTL_HOME": "/h"], "/project/here", .flag("--home")),
+      ("./a/../b", [:], "/project/a/../b", .flag("--home")), (".", [:], "/project", .flag("--home")),
+      ("~", [:], "/home/ada", .flag("--home")),
+    ] as [(String?, [String: String], String, ConfigurationSource)])
+  func theHome(flag: String?, environment: [String: String], home: String, source: ConfigurationSource) throws {
+    let configuration = try Fixtures.loader(environment: environment).load(ConfigurationFlags(home: flag))
+    #expect(configuration.home == home)
+    #expect(configuration.homeSource == source)
+    #expect(configuration.engineOptions["plist"]?["path"] == .text("\(home)/plist"))
+  }
+
+  @Test(
+    arguments: [
+      (nil, [:], ["/project/cachectl.json", "/home/ada/.config/cachectl/config.json"]),
+      (nil, ["XDG_CONFIG_HOME": "/xdg"], ["/project/cachectl.json", "/xdg/cachectl/config.json"]),
+      (nil, ["CACHECTL_CONFIG": "x.json"], ["/project/x.json"]),
+      ("~/y.json", ["CACHECTL_CONFIG": "x.json"], ["/home/ada/y.json"]),
+    ] as [(String?, [String: String], [String])])
+  func theFilesLookedFor(flag: String?, environment: [String: String], paths: [String]) throws {
+    let flags = ConfigurationFlags(file: flag)
+    #expect(Fixtures.loader(environment: environment).searchPath(flags).map(\.path) == paths)
+    let files = Dictionary(uniqueKeysWithValues: paths.map { ($0, "{}") })
+    #expect(try Fixtures.loader(files, environment: environment).load(flags).file == paths.first)
+    guard let last = paths.last else { return }
+    #expect(try Fixtures.loader([last: "{}"], environment: environment).load(flags).file == last)
+  }
+
+  @Test func aListInAVariableIsSeparatedByColons() throws {
+    let configuration = try Fixtures.loader(environment: ["CACHECTL_PLUGIN_PATH": "/a::b:~/c"]).load()
+    #expect(configuration.pluginSearchPath == ["/a", "/home/ada/.cache/cachectl/b", "/home/ada/c"])
+  }
+
+  @Test(arguments: [
+    ("dev", "sample", "sample", ConfigurationSource.default), ("alpha", "propublica", "tmdb", .derived("environment")),
+    ("real", "propublica", "tmdb", .derived("environment")),
+  ])
+  func theEnvironmentDecidesTheOrigins(
+    environment: String, cities: String, movies: String, source: ConfigurationSource
+  ) throws {
+    let file = "{\"environment\": \"\(environment)\"}"
+    let configuration = try Fixtures.loader(["/project/cachectl.json": file]).load()
+    #expect(configuration.cities.kind.rawValue == cities)
+    #expect(configuration.movies.kind.rawValue == movies)
+    #expect(configuration.entries.first { $0.key == "origin.cities.kind" }?.source == source)
+    #expect((configuration.cities.baseURL == nil) == (cities == "sample"))
+  }
+
+  @Test func anExplicitOriginOverridesTheEnvironment() throws {
+    let file = #"""
+      {"environment": "real", "origin": {"cities": {"kind": "sample"},
+       "movies": {"baseURL": "http://localhost:8080", "apiKey": {"env": "KEY"}, "timeout": "1s500ms",
+                  "headers": {"Accept": "a", "Authorization": {"env": "TOKEN"}}}}}
+      """#
+    let loader = Fixtures.loader(["/project/cachectl.json": file], environment: ["KEY": "hush", "TOKEN": ""])
+    let configuration = try loader.load()
+    #expect(configuration.cities.kind == .sample)
+    #expect(configuration.movies.kind == .tmdb)
+    #expect(configuration.movies.baseURL == "http://localhost:8080")
+    #expect(configuration.movies.imagesBaseURL == "https://image.tmdb.org/")
+    #expect(configuration.movies.transport.timeout == .milliseconds(1_500))
+    #expect(try configuration.movies.apiKey?.reveal() == "hush")
+    let headers = [
+      HeaderSetting(name: "Accept", value: .text("a")),
+      HeaderSetting(name: "Authorization", value: .secret(Secret(variable: "TOKEN", value: nil))),
+    ]
+    #expect(configuration.movies.transport.headers == headers)
+  }
+}

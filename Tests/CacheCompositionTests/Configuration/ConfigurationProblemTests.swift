@@ -1,0 +1,156 @@
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+
+struct ConfigurationProblemTests {
+  @Test(arguments: [
+    (#"{"cache": {"maxEntrys": 1}}"#, "1:12: unknown key 'cache.maxEntrys'", "nearest known key is 'cache.maxEntries'"),
+    (#"{"maxEntries": 1}"#, "1:2: unknown key 'maxEntries'", "nearest known key is 'cache.maxEntries'"),
+    (#"{"backend ": "x"}"#, "1:2: unknown key '\"backend \"'", "nearest known key is 'backend'"),
+    (#"{"cache.shared": true}"#, "1:2: unknown key '\"cache.shared\"'", "nearest known key is 'cache.shared'"),
+    (#"{"a\u001bb": true}"#, "1:2: unknown key '\"a\\u001bb\"'", "known here: backend, environment, backends"),
+    (#"{"backends": {"redis": {}}}"#, "1:15: unknown key 'backends.redis'", "known here: plist, sqlite, lmdb"),
+    (#"{"backends": {"lmdb": {"mapsize": "1GB"}}}"#, "unknown key 'backends.lmdb.mapsize'", "'backends.lmdb.mapSize'"),
+    (#"{"backends": {"memory": {"path": "x"}}}"#, "unknown key 'backends.memory.path'", "nearest known key is"),
+  ])
+  func anUnknownKey(text: String, message: String, hint: String) throws {
+    try expect(text, .unknownKey, message, hint)
+  }
+
+  @Test(arguments: [
+    ("[]", "1:1: the configuration is a list", "give an object"),
+    (#"{"cache": 1}"#, "1:11: 'cache' is a number, not an object", "give an object"),
+    (#"{"backend": null}"#, "1:13: 'backend' is null, not a text", "give one of memory, plist"),
+    (#"{"cache": {"timeToLive": 3600}}"#, "'cache.timeToLive' is a number, not a duration", "from 0s to 3650d"),
+    (#"{"cache": {"maxBytes": 5}}"#, "'cache.maxBytes' is a number, not a size", "from 1KiB to 1024TiB"),
+    (#"{"cache": {"maxEntries": "5"}}"#, "is a text, not a whole number", "a whole number from 1 to 1000000000"),
+    (#"{"cache": {"shared": "true"}}"#, "'cache.shared' is a text, not a boolean", "give true or false"),
+    (#"{"plugins": {"searchPath": "x"}}"#, "is a text, not a list of paths", "give a list of paths"),
+    (#"{"plugins": {"searchPath": ["x", 1]}}"#, "1:34: 'plugins.searchPath[1]' is a number, not a path", "give a"),
+    (#"{"origin": {"movies": {"apiKey": "hush"}}}"#, "'origin.movies.apiKey' is not written as a secret", "{\"env\""),
+    (#"{"origin": {"movies": {"apiKey": {"env": "A B"}}}}"#, "is not written as a secret", "{\"env\": \"NAME\"}"),
+    (#"{"origin": {"cities": {"headers": {"Cookie": "hush"}}}}"#, "1:46: 'origin.cities.headers.Cookie'", "{\"env\""),
+    (#"{"origin": {"cities": {"headers": []}}}"#, "is a list, not an object of headers", "header names"),
+  ])
+  func aWrongType(text: String, message: String, hint: String) throws {
+    try expect(text, .wrongType, message, hint)
+  }
+
+  @Test(arguments: [
+    (#"{"cache": {"timeToLive": "1x"}}"#, "1:26: 'cache.timeToLive' is not a duration: \"1x\"", "like 1h30m"),
+    (#"{"cache": {"maxBytes": "1"}}"#, "'cache.maxBytes' is not a size: \"1\"", "like 64MiB"),
+    (#"{"cache": {"maxEntries": 1.5}}"#, "is not a whole number: \"1.5\"", "a whole number"),
+    (#"{"cache": {"maxEntries": 99999999999999999999}}"#, "is not a whole number", "a whole number"),
+    (#"{"backends": {"plist": {"path": ""}}}"#, "'backends.plist.path' is not a path: \"\"", "give a path"),
+    (#"{"origin": {"cities": {"baseURL": "ftp://x"}}}"#, "is not an address of a server", "https://"),
+    (#"{"origin": {"cities": {"baseURL": "https://a:hush@x"}}}"#, "is not an address of a server", "without user"),
+    (#"{"origin": {"cities": {"baseURL": "https:///x"}}}"#, "is not an address of a server", "https://"),
+    (
+      #"{"origin": {"cities": {"headers": {"A B": "x"}}}}"#, "1:36: 'origin.cities.headers.\"A B\"' is not",
+      "by its name"
+    ),
+    (#"{"origin": {"cities": {"headers": {"A": "x", "a": "y"}}}}"#, "1:46: 'origin.cities.headers.a' is", "once"),
+    (#"{"origin": {"cities": {"headers": {"A": "x\r\ny: z"}}}}"#, "has a control character", "on one line"),
+  ])
+  func aMalformedValue(text: String, message: String, hint: String) throws {
+    try expect(text, .malformed, message, hint)
+  }
+
+  @Test(arguments: [
+    (
+      #"{"backend": "sqlit"}"#, "'backend' cannot be \"sqlit\"",
+      "memory, plist, sqlite, lmdb, server; the nearest is sq"
+    ),
+    (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
+    (#"{"cache": {"eviction": "lru"}}"#, "'cache.eviction' cannot be \"lru\"", "least-recently-used"),
+    (#"{"cache": {"maxEntries": 0}}"#, "'cache.maxEntries' is out of range: \"0\"", "from 1 to"),
+    (#"{"cache": {"maxEntries": -0}}"#, "'cache.maxEntries' is out of range", "from 1 to"),
+    (#"{"cache": {"timeToLive": "3651d"}}"#, "'cache.timeToLive' is out of range: \"3651d\"", "from 0s to 3650d"),
+    (#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, "'backends.lmdb.mapSize' is out of range", "from 1MiB to 1TiB"),
+    (#"{"queries": {"maxCount": 1001}}"#, "'queries.maxCount' is out of range", "from 1 to 1000"),
+  ])
+  func aValueOutOfRange(text: String, message: String, hint: String) throws {
+    try expect(text, .outOfRange, message, hint)
+  }
+
+  @Test func anOriginByHTTPNeedsAnAddress() throws {
+    let text = #"{"origin": {"cities": {"kind": "http"}}}"#
+    try expect(text, .missing, "1:32: 'origin.cities.baseURL' is missing, which kind http needs", "give an address")
+    let wrong = #"{"origin": {"cities": {"kind": "http", "baseURL": "x"}}}"#
+    #expect(Fixtures.problems(wrong).map(\.code) == [.malformed])
+  }
+
+  @Test func aFileThatIsNotJSON() throws {
+    try expect("{\n  backend: 1}", .syntax, "cachectl.json:2:3: expected a key in double quotes, found 'b'", "JSON")
+  }
+
+  @Test func allProblemsAreReportedInOrder() {
+    let text = #"{"x": 1, "backend": "no", "cache": {"maxEntries": true}, "origin": {"cities": {"kind": "http"}}}"#
+    let found = Fixtures.problems(
+      text, environment: ["CACHECTL_LMDB_MAPSIZE": "1GB", "CACHECTL_LMDB_DURABILITY": "most", "CACHECTL_X": "1"])
+    #expect(found.map(\.code) == [.unknownKey, .outOfRange, .wrongType, .outOfRange, .unknownKey, .missing])
+    #expect(
+      found[4].description
+        == "CACHECTL_LMDB_MAPSIZE: no backend has such an option: the nearest known variable is CACHECTL_LMDB_MAP_SIZE")
+    let loader = Fixtures.loader(["/project/cachectl.json": text])
+    #expect(throws: found[0]) { try loader.load() }
+  }
+
+  @Test func thereIsAnEndToTheProblems() {
+    let text = "{" + (0..<5_000).map { "\"k\($0)\": 1" }.joined(separator: ", ") + "}"
+    #expect(Fixtures.problems(text).count == ConfigurationSettings.maximumProblems)
+  }
+
+  @Test(arguments: [
+    (ConfigurationFlags(file: "no.json"), [:], "--config: there is no file /project/no.json"),
+    (ConfigurationFlags(), ["CACHECTL_CONFIG": "/no.json"], "CACHECTL_CONFIG: there is no file /no.json"),
+  ])
+  func aNamedFileMustExist(flags: ConfigurationFlags, environment: [String: String], message: String) {
+    let found = Fixtures.loader(environment: environment).problems(flags)
+    #expect(found.map(\.code) == [.missingFile])
+    #expect(found.first?.message == message)
+  }
+
+  @Test func aMistakeInAFlagSaysSo() throws {
+    let found = Fixtures.loader().problems(ConfigurationFlags(backend: "lmbd"))
+    #expect(found.map(\.source) == [.flag("--backend")])
+    #expect(found.first?.message == "--backend: 'backend' cannot be \"lmbd\"")
+    #expect(found.first?.hint == "give one of memory, plist, sqlite, lmdb, server; the nearest is lmdb")
+  }
+
+  @Test func aFileMayNotBeTooLargeOrUnreadable() {
+    let large = String(repeating: " ", count: ConfigurationLoader.maximumFileSize) + "{}"
+    #expect(Fixtures.problems(large).map(\.message) == ["/project/cachectl.json: larger than 1MiB"])
+    let error = ConfigurationError.unreadable("/x", reason: "it is a folder")
+    let loader = ConfigurationLoader(
+      engines: [], environment: [:], workingDirectory: "/", userHome: "/",
+      readFile: { _ throws(ConfigurationError) in throw error })
+    #expect(throws: error) { try loader.load() }
+  }
+
+  @Test func noProblemShowsASecret() {
+    for text in [
+      #"{"origin": {"movies": {"apiKey": "hush"}}}"#, #"{"origin": {"cities": {"baseURL": "https://a:hush@x"}}}"#,
+      #"{"origin": {"cities": {"headers": {"Authorization": "hush"}}}}"#,
+      #"{"backends": {"server": {"password": "hush"}}}"#,
+    ] {
+      let found = Fixtures.problems(text)
+      #expect(found.count == 1)
+      #expect(found.allSatisfy { !$0.description.contains("hush") })
+    }
+  }
+
+  private func expect(
+    _ text: String, _ code: ConfigurationError.Code, _ message: String, _ hint: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let found = Fixtures.problems(text)
+    let problem = try #require(found.first, sourceLocation: sourceLocation)
+    #expect(found.count == 1, sourceLocation: sourceLocation)
+    #expect(problem.code == code, sourceLocation: sourceLocation)
+    #expect(problem.message.hasPrefix("/project/cachectl.json:"), sourceLocation: sourceLocation)
+    #expect(problem.message.contains(message), "\(problem.message)", sourceLocation: sourceLocation)
+    #expect(problem.hint.contains(hint), "\(problem.hint)", sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import StorageSPI
+
+@testable import CacheComposition
+
+/// Declarations like those of the built-in engines, and one with every kind of option.
+enum Fixtures {
+  static let engines = [
+    engine("memory", []),
+    engine("plist", [path("plist"), .durability, .busyTimeout]),
+    engine("sqlite", [path("cache.sqlite"), .durability, .busyTimeout]),
+    engine(
+      "lmdb",
+      [
+        path("lmdb"),
+        EngineOption(
+          "mapSize", .size(1_048_576...(1 << 40)), default: .integer(64 << 20),
+          help: "the address space that is reserved at first"),
+        .durability, .busyTimeout,
+      ]),
+  ]
+
+  static let server = engine(
+    "server",
+    [
+      EngineOption("url", .text, default: .text("redis://127.0.0.1:6379"), help: "where it is"),
+      EngineOption("password", .text, help: "what it wants to hear", isSecret: true),
+      EngineOption("maxRetryCount", .integer(0...9), default: .integer(3), help: "how often"),
+      EngineOption("useTLS", .boolean, default: .boolean(false), help: "whether to encrypt"),
+    ])
+
+  static func engine(_ name: String, _ options: [EngineOption]) -> EngineDeclaration {
+    EngineDeclaration(name: name, version: "1", summary: "for tests", capabilities: [], options: options)
+  }
+
+  static func path(_ text: String) -> EngineOption {
+    EngineOption("path", .path, default: .text(text), help: "where the store lives")
+  }
+
+  /// A loader over files in memory, in the directory /work of a user who lives in /home/ada.
+  static func loader(
+    _ files: [String: String] = [:], environment: [String: String] = [:],
+    engines: [EngineDeclaration] = engines + [server]
+  ) -> ConfigurationLoader {
+    ConfigurationLoader(
+      engines: engines, environment: environment, workingDirectory: "/project", userHome: "/home/ada",
+      readFile: { path in files[path].map { Array($0.utf8) } })
+  }
+
+  /// What is wrong with a file of that text.
+  static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationError] {
+    loader(["/project/cachectl.json": text], environment: environment).problems()
+  }
+
+  static var exampleURL: URL {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "config.example.json")
+  }
+}
