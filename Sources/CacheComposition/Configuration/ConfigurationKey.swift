@@ -35,17 +35,19 @@ struct ConfigurationKey: Sendable {
   }
 
   /// What the names of the variables of `engine` begin with.
-  static func variable(of engine: String) -> String { "CACHECTL_\(engine.uppercased())_" }
+  static func variable(of engine: String) -> String { "CACHECTL_\(upperSnakeCase(engine))_" }
 
-  /// `name`, which is in camel case, as part of a variable's name: mapSize becomes MAP_SIZE.
+  /// `name`, which is in camel case and ASCII, as part of a variable's name: mapSize becomes MAP_SIZE.
   static func upperSnakeCase(_ name: String) -> String {
-    var result = ""
-    var previous: Character = "A"
-    for character in name {
-      if character.isUppercase, !previous.isUppercase { result += "_" }
-      result += character.uppercased()
-      previous = character
+    var bytes: [UInt8] = []
+    var isInWord = false
+    for byte in name.utf8 {
+      let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+      let isLower = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+      if isUpper, isInWord { bytes.append(UInt8(ascii: "_")) }
+      bytes.append(isLower ? byte - 0x20 : byte)
+      isInWord = !isUpper
     }
-    return result
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
