@@ -5,26 +5,27 @@ struct ConfigurationTable: Sendable {
   let keys: [ConfigurationKey]
   let engines: [EngineDeclaration]
   private let positions: [String: Int]
-  private let variables: [String: Int]
-  /// The paths of the objects that keys stand in.
-  private let sections: Set<String>
 
   init(_ engines: [EngineDeclaration]) {
     keys = ConfigurationKey.all(engines)
     self.engines = engines
-    positions = Self.index(keys) { $0.path }
-    variables = Self.index(keys) { $0.variable }
-    sections = Set(keys.flatMap { Self.parents(of: $0.path) } + engines.map { "backends.\($0.name)" } + ["backends"])
+    var positions: [String: Int] = [:]
+    positions.reserveCapacity(keys.count)
+    for position in keys.indices { positions[keys[position].path] = position }
+    self.positions = positions
   }
 
   /// The position of the key at `path`; `nil` where there is none.
   func position(ofPath path: String) -> Int? { positions[path] }
 
   /// The position of the key that `variable` overrides; `nil` where there is none.
-  func position(ofVariable variable: String) -> Int? { variables[variable] }
+  func position(ofVariable variable: String) -> Int? { keys.firstIndex { $0.variable == variable } }
 
   /// Whether keys stand in an object at `path`.
-  func isSection(_ path: String) -> Bool { sections.contains(path) }
+  func isSection(_ path: String) -> Bool {
+    keys.contains { $0.path.utf8.starts(with: path.utf8) && $0.path.utf8.dropFirst(path.utf8.count).first == Self.stop }
+      || path == "backends" || engines.contains { path == "backends.\($0.name)" }
+  }
 
   /// Whether `variable` is named like an option of an engine.
   func belongsToEngine(variable: String) -> Bool {
@@ -37,7 +38,7 @@ struct ConfigurationTable: Sendable {
   /// where it is not near at all, the keys of the object are named too.
   func hint(forUnknown name: String, in section: String) -> String {
     let path = section.isEmpty ? name : "\(section).\(name)"
-    let all = keys.map(\.path) + sections.sorted()
+    let all = paths
     let here = children(of: section)
     let known = "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
     guard let nearest = SpellingDistance.nearest(to: path, among: all) else { return known }
@@ -47,30 +48,32 @@ struct ConfigurationTable: Sendable {
 
   /// What to set instead of the unknown variable `name`.
   func hint(forUnknownVariable name: String) -> String {
-    guard let nearest = SpellingDistance.nearest(to: name, among: variables.keys.sorted()) else { return "unset it" }
+    guard let nearest = SpellingDistance.nearest(to: name, among: keys.compactMap(\.variable)) else {
+      return "unset it"
+    }
     return "the nearest known variable is \(nearest)"
   }
 
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.
   func children(of section: String) -> [String] {
     let prefix = section.isEmpty ? "" : section + "."
-    let names = (keys.map(\.path) + sections.sorted()).filter { $0.hasPrefix(prefix) }.map { path in
+    let names = paths.filter { $0.hasPrefix(prefix) }.map { path in
       String(path.dropFirst(prefix.count).prefix { $0 != "." })
     }
     var seen: Set<String> = []
     return names.filter { seen.insert($0).inserted }
   }
 
-  private static func index(_ keys: [ConfigurationKey], by name: (ConfigurationKey) -> String?) -> [String: Int] {
-    var result: [String: Int] = [:]
-    for (position, key) in keys.enumerated() {
-      if let name = name(key) { result[name] = position }
-    }
-    return result
+  /// The paths of all keys, and of the objects that they stand in.
+  private var paths: [String] {
+    let sections = Set(keys.flatMap { Self.parents(of: $0.path) } + engines.map { "backends.\($0.name)" })
+    return keys.map(\.path) + sections.sorted()
   }
 
   /// The paths of the objects around the key at `path`: of a.b.c, "a" and "a.b".
   private static func parents(of path: String) -> [String] {
-    path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: ".") }.map { String(path[..<$0]) }
+    path.utf8.indices.filter { path.utf8[$0] == stop }.map { String(path[..<$0]) }
   }
+
+  private static let stop = UInt8(ascii: ".")
 }

@@ -37,7 +37,7 @@ enum Fixtures {
     EngineOption("path", .path, default: .text(text), help: "where the store lives")
   }
 
-  /// A loader over files in memory, in the directory /work of a user who lives in /home/ada.
+  /// A loader over files in memory, in the directory /project of a user who lives in /home/ada.
   static func loader(
     _ files: [String: String] = [:], environment: [String: String] = [:],
     engines: [EngineDeclaration] = engines + [server]
