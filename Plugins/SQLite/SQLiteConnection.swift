@@ -1,0 +1,68 @@
+internal import CSQLite
+internal import StorageSPI
+
+/// One connection to a database, closed when it is let go.
+///
+/// It is opened without SQLite's own mutexes and is not `Sendable`: whoever owns it sees to it that one thread uses it
+/// at a time.
+final class SQLiteConnection {
+  let path: String
+  let handle: OpaquePointer
+
+  /// Opens the file at `path`; SQLite reads nothing of it before the first statement.
+  ///
+  /// - Parameter immutable: whether nobody can change the file, so that neither locks nor a log are needed.
+  init(path: String, flags: Int32, busyTimeout: Int32, immutable: Bool = false) throws(StorageError) {
+    var handle: OpaquePointer?
+    let name = immutable ? Self.immutableName(of: path) : path
+    let mode = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (immutable ? SQLITE_OPEN_URI : 0)
+    let code = sqlite3_open_v2(name, &handle, mode, nil)
+    guard let handle, code == SQLITE_OK else {
+      let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+      sqlite3_close(handle)
+      throw StorageError(sqlite: code, message: message, path: path)
+    }
+    sqlite3_busy_timeout(handle, busyTimeout)
+    self.path = path
+    self.handle = handle
+  }
+
+  deinit {
+    // The second version waits for statements that are finalised later.
+    sqlite3_close_v2(handle)
+  }
+
+  /// The error for the result `code` of the last call.
+  func error(_ code: Int32) -> StorageError {
+    StorageError(sqlite: code, message: String(cString: sqlite3_errmsg(handle)), path: path)
+  }
+
+  /// Runs statements that return nothing of interest.
+  func execute(_ sql: String) throws(StorageError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw error(code) }
+  }
+
+  /// The first column of the first row of `sql`; 0 where there is none.
+  func integer(_ sql: String) throws(StorageError) -> Int64 {
+    let statement = try SQLiteStatement(sql, on: self)
+    return try statement.step() ? statement.integer(0) : 0
+  }
+
+  /// Whether a transaction is open.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The file as a URI, every byte that is no letter, digit or slash percent-encoded.
+  private static func immutableName(of path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var name = Array("file:".utf8)
+    for byte in path.utf8 {
+      if byte < 0x80, Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber || byte == 0x2F {
+        name.append(byte)
+      } else {
+        name += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: name, as: UTF8.self) + "?immutable=1"
+  }
+}

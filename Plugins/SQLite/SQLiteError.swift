@@ -1,0 +1,58 @@
+internal import CSQLite
+internal import StorageSPI
+
+/// What SQLite itself said: the cause of a `StorageError`.
+struct SQLiteFailure: Error, CustomStringConvertible {
+  /// The extended result code, as in SQLite's documentation.
+  let code: Int32
+  /// SQLite's own words.
+  let message: String
+
+  var description: String { "SQLite \(code): \(message)" }
+}
+
+extension StorageError {
+  /// The error for the result `code` of a call on the database at `path`.
+  init(sqlite code: Int32, message: String, path: String) {
+    let kind = Self.kind(of: code)
+    self.init(
+      kind, "\(path): \(message)", hint: Self.hint(for: kind), cause: SQLiteFailure(code: code, message: message))
+  }
+
+  private static func kind(of code: Int32) -> Code {
+    switch code & 0xFF {
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .damaged
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+    case SQLITE_FULL: .noSpace
+    case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .permissionDenied
+    case SQLITE_TOOBIG: .tooLarge
+    case SQLITE_IOERR, SQLITE_CANTOPEN: .ioFailed
+    // A table or column is missing although the version is ours: somebody took it away.
+    case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .damaged
+    default: .failed
+    }
+  }
+
+  private static func hint(for kind: Code) -> String {
+    switch kind {
+    case .damaged: "save what can be read with: sqlite3 FILE .recover; then remove the file to begin anew"
+    case .busy: "another process holds the store: try again, or raise the option busyTimeout"
+    case .noSpace: "make room on the file system; nothing was changed"
+    case .permissionDenied: "check the permissions of the file and its folder"
+    case .tooLarge: "SQLite holds at most 1,000,000,000 bytes in one entry"
+    case .ioFailed: "check the file system, and that the file and its folder can be read and written"
+    default: ""
+    }
+  }
+
+  /// The error of a row that is not what this engine writes.
+  static func undecodable(_ what: String, key: String, path: String) -> StorageError {
+    StorageError(
+      .damaged, "\(path): entry \(key): \(what)", hint: "remove the entry, or see: cachectl verify --repair")
+  }
+
+  /// The error of a database that belongs to something else, or to another version of this engine.
+  static func foreign(_ what: String, path: String) -> StorageError {
+    StorageError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")
+  }
+}

@@ -1,0 +1,104 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+internal import StorageSPI
+
+/// What has to be asked of the operating system around the database: SQLite offers none of it.
+///
+/// None of this opens the database file itself: closing such a descriptor would drop the locks of every connection that
+/// this process has to it (a property of POSIX locks).
+enum SQLiteFiles {
+  /// Whether there is a file at `path` that may be a store.
+  ///
+  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `damaged` where the file is empty: a
+  ///   store is never so short, and SQLite would take it for a new one.
+  static func storeExists(at path: String) throws(StorageError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT { return false }
+      throw systemError(path, "cannot be reached")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
+    }
+    guard status.st_size > 0 else {
+      throw StorageError(
+        .damaged, "\(path) is empty: a store is never so short", hint: "remove the file to begin anew")
+    }
+    return true
+  }
+
+  /// The size of the file at `path`; 0 where there is none.
+  static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The folder that the file at `path` lies in.
+  static func folder(of path: String) -> String {
+    let parts = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    return parts.isEmpty ? "/" : parts
+  }
+
+  /// Makes the folder at `path` and those above it that are missing, for the user alone.
+  static func createFolder(_ path: String) throws(StorageError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, path != folder(of: path) else { throw systemError(path, "cannot be made") }
+    try createFolder(folder(of: path))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemError(path, "cannot be made") }
+  }
+
+  /// Makes an empty file for the user alone, in place of an older one.
+  static func createFile(_ path: String) throws(StorageError) {
+    unlink(path)
+    let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw systemError(path, "cannot be made") }
+    close(descriptor)
+  }
+
+  static func remove(_ path: String) { unlink(path) }
+
+  static func rename(_ path: String, to target: String) throws(StorageError) {
+    #if canImport(Darwin)
+      let result = Darwin.rename(path, target)
+    #else
+      let result = Glibc.rename(path, target)
+    #endif
+    guard result == 0 else { throw systemError(target, "cannot be made") }
+  }
+
+  /// Waits until what was written to the file or folder at `path` is on its medium.
+  static func synchronize(_ path: String) throws(StorageError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw systemError(path, "cannot be opened") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw systemError(path, "cannot be written") }
+  }
+
+  /// Calls `body` while no other caller of this function, in any process, works in the folder.
+  ///
+  /// - Parameter timeout: how long to wait for others, in milliseconds.
+  static func withLock(
+    onFolder folder: String, timeout: Int32, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw systemError(folder, "cannot be opened") }
+    defer { close(descriptor) }
+    var waited: Int32 = 0
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }
+      guard waited < timeout else { throw StorageError(sqlite: 5, message: "folder is locked", path: folder) }
+      usleep(1_000)
+      waited += 1
+    }
+    try body()
+  }
+
+  private static func systemError(_ path: String, _ what: String) -> StorageError {
+    let code: StorageError.Code = errno == ENOSPC || errno == EDQUOT ? .noSpace : .cannotCreate
+    return StorageError(
+      code, "\(path) \(what): \(String(cString: strerror(errno)))", hint: "check the path and its permissions")
+  }
+}

@@ -1,0 +1,34 @@
+internal import StorageSPI
+
+/// The options of the SQLite engine, as declared and as given.
+struct SQLiteOptions: Sendable {
+  static let path = EngineOption(
+    "path", .path, default: .text("cache.sqlite"), help: "the database file; its log lies beside it")
+
+  static let all: [EngineOption] = [path, .durability, .busyTimeout]
+
+  /// The path of the database file.
+  let path: String
+  let durability: Durability
+  /// How long to wait for another process, in milliseconds.
+  let busyTimeout: Int32
+
+  init(_ configuration: EngineConfiguration) throws(StorageError) {
+    let path = try configuration.text(Self.path.name)
+    // SQLite gives a meaning of its own to ":memory:", which no path with a folder has.
+    self.path = path.hasPrefix("/") ? path : "./" + path
+    self.durability = try configuration.durability()
+    self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
+  }
+}
+
+extension Durability {
+  /// The value of `PRAGMA synchronous` that keeps the promise in write-ahead mode.
+  var synchronous: String {
+    switch self {
+    case .full: "FULL"
+    case .normal: "NORMAL"
+    case .relaxed: "OFF"
+    }
+  }
+}

@@ -1,0 +1,32 @@
+internal import CSQLite
+public import StorageSPI
+
+/// The engine that keeps entries in one SQLite database: a real table that any SQLite tool can query.
+///
+/// Several processes may use one store at once. Readers and a writer do not wait for each other; writers wait for one
+/// another, up to the option `busyTimeout`.
+public struct SQLitePlugin: StoragePlugin {
+  /// What the engine is called, can do and can be told. The version is that of the SQLite library in use.
+  public let declaration = EngineDeclaration(
+    name: "sqlite", version: String(cString: sqlite3_libversion()),
+    summary: "one SQLite database with a table that any SQLite tool can query",
+    capabilities: [.persistent, .shared, .atomicBatches], options: SQLiteOptions.all)
+
+  /// The plugin.
+  public init() {}
+
+  /// Opens the database, and makes it first where there is none. Cost where there is one: about 0.1 ms.
+  ///
+  /// A store on a read-only medium can be opened and read; only changing it fails.
+  ///
+  /// - Throws: `StorageError`: `cannotCreate` where there is no database and none can be made, `unsupportedFormat`
+  ///   where it is another application's or of another version, `damaged`, `permissionDenied`, `busy`.
+  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    let options = try SQLiteOptions(configuration)
+    if try !SQLiteFiles.storeExists(at: options.path) {
+      let maker = BlockingExecutor(label: "sqlite.create")
+      try await maker.run { () throws(StorageError) in try SQLiteCreation.createStore(options) }
+    }
+    return try SQLiteEngine(options, clock: configuration.clock)
+  }
+}

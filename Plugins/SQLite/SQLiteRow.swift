@@ -1,0 +1,67 @@
+internal import FoundationEssentials
+internal import StorageSPI
+
+/// Reads the columns that every query of `SQLiteSchema` begins with.
+///
+/// It remembers the last content type, so that a run of entries of one type allocates no text for it.
+struct SQLiteRow {
+  /// The index of the first column after the common ones.
+  static let firstOwnColumn: Int32 = 7
+
+  private var contentType = "application/json"
+
+  /// The metadata of the row that `statement` is at.
+  ///
+  /// - Parameter key: the entry's key, for the message of an error.
+  mutating func metadata(
+    of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
+  ) throws(StorageError) -> EntryMetadata {
+    guard rememberContentType(statement), let attributes = Self.attributes(of: statement) else {
+      throw .undecodable("its metadata cannot be decoded", key: key(), path: statement.connection.path)
+    }
+    return EntryMetadata(
+      storedAt: Timestamp(milliseconds: statement.integer(0)),
+      freshUntil: Timestamp(milliseconds: statement.integer(1)),
+      retainUntil: Timestamp(milliseconds: statement.integer(2)),
+      contentType: contentType, attributes: attributes, checksum: UInt64(bitPattern: statement.integer(5)))
+  }
+
+  /// The size of the payload as it was when it was written.
+  static func payloadBytes(of statement: borrowing SQLiteStatement) -> Int { Int(statement.integer(6)) }
+
+  /// The payload in the first column after the common ones, in SQLite's memory.
+  static func payload(
+    of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
+  ) throws(StorageError) -> UnsafeBufferPointer<UInt8> {
+    let payload = statement.bytes(firstOwnColumn)
+    guard payload.count == payloadBytes(of: statement) else {
+      throw .undecodable("its payload is not as long as it was", key: key(), path: statement.connection.path)
+    }
+    return payload
+  }
+
+  private mutating func rememberContentType(_ statement: borrowing SQLiteStatement) -> Bool {
+    let bytes = statement.bytes(3)
+    if contentType.utf8.elementsEqual(bytes) { return true }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    contentType = text
+    return true
+  }
+
+  /// The attributes; `nil` where they are no JSON object of texts.
+  private static func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
+    if statement.isNull(4) { return [:] }
+    return try? JSONDecoder().decode([String: String].self, from: Data(statement.bytes(4)))
+  }
+
+  /// `attributes` as a JSON object, in the order of their names.
+  static func encoded(_ attributes: [String: String]) throws(StorageError) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return Array(try encoder.encode(attributes))
+    } catch {
+      throw StorageError(.failed, "attributes cannot be encoded as JSON", cause: error)
+    }
+  }
+}

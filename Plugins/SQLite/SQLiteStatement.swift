@@ -1,0 +1,86 @@
+internal import CSQLite
+internal import StorageSPI
+
+/// One prepared statement, finalised when it goes out of use.
+///
+/// Bytes are bound without a copy: they must outlive the call of `reset()` that follows.
+struct SQLiteStatement: ~Copyable {
+  let connection: SQLiteConnection
+  private let handle: OpaquePointer
+
+  /// Compiles `sql`, one statement.
+  init(_ sql: String, on connection: SQLiteConnection) throws(StorageError) {
+    var handle: OpaquePointer?
+    let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    guard let handle, code == SQLITE_OK else { throw connection.error(code) }
+    self.connection = connection
+    self.handle = handle
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// Goes to the next row, and says whether there is one.
+  func step() throws(StorageError) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw connection.error(code)
+  }
+
+  /// Ends the execution and forgets what was bound, so that the statement can be used again.
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  /// Executes a statement that has no rows, and makes it ready for its next use.
+  func run() throws(StorageError) {
+    defer { reset() }
+    _ = try step()
+  }
+
+  func bind(_ integer: Int64, at index: Int32) throws(StorageError) {
+    try check(sqlite3_bind_int64(handle, index, integer))
+  }
+
+  /// Binds bytes of UTF-8 as text. Where `isText` is false the same bytes are bound as a blob.
+  func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(StorageError) {
+    guard let start = bytes.baseAddress else {
+      // A null pointer would bind NULL.
+      return try check(isText ? sqlite3_bind_text(handle, index, "", 0, nil) : sqlite3_bind_zeroblob(handle, index, 0))
+    }
+    let count = UInt64(bytes.count)
+    if isText {
+      let characters = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+      try check(sqlite3_bind_text64(handle, index, characters, count, nil, UInt8(SQLITE_UTF8)))
+    } else {
+      try check(sqlite3_bind_blob64(handle, index, start, count, nil))
+    }
+  }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  /// The bytes of a text or blob, in SQLite's memory: valid until the next step or reset.
+  func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+    // For text this is its UTF-8 as stored; the order of the two calls is the one that SQLite asks for.
+    let start = sqlite3_column_blob(handle, column)?.assumingMemoryBound(to: UInt8.self)
+    return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// The text of a column; `nil` where it is not UTF-8.
+  func text(_ column: Int32) -> String? { String(validating: bytes(column), as: UTF8.self) }
+
+  private func check(_ code: Int32) throws(StorageError) {
+    if code != SQLITE_OK { throw connection.error(code) }
+  }
+}
+
+extension String {
+  /// Calls `body` with the text's UTF-8 in place.
+  func withBytes<Output>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    try utf8Span.span.withUnsafeBufferPointer { bytes throws(StorageError) in try body(bytes) }
+  }
+}
