@@ -1,4 +1,9 @@
 internal import CSQLite
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 internal import StorageSPI
 
 /// One connection to a database, closed when it is let go.
@@ -18,9 +23,8 @@ final class SQLiteConnection {
     let mode = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (immutable ? SQLITE_OPEN_URI : 0)
     let code = sqlite3_open_v2(name, &handle, mode, nil)
     guard let handle, code == SQLITE_OK else {
-      let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
-      sqlite3_close(handle)
-      throw StorageError(sqlite: code, message: message, path: path)
+      defer { sqlite3_close(handle) }
+      throw Self.error(code, of: handle, path: path)
     }
     sqlite3_busy_timeout(handle, busyTimeout)
     self.path = path
@@ -33,8 +37,15 @@ final class SQLiteConnection {
   }
 
   /// The error for the result `code` of the last call.
-  func error(_ code: Int32) -> StorageError {
-    StorageError(sqlite: code, message: String(cString: sqlite3_errmsg(handle)), path: path)
+  func error(_ code: Int32) -> StorageError { Self.error(code, of: handle, path: path) }
+
+  private static func error(_ code: Int32, of handle: OpaquePointer?, path: String) -> StorageError {
+    guard let handle else {
+      return StorageError(sqlite: code, message: String(cString: sqlite3_errstr(code)), path: path)
+    }
+    let isRefused = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(sqlite3_system_errno(handle))
+    return StorageError(
+      sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
 
   /// Runs statements that return nothing of interest.
@@ -57,7 +68,9 @@ final class SQLiteConnection {
     let digits = Array("0123456789ABCDEF".utf8)
     var name = Array("file:".utf8)
     for byte in path.utf8 {
-      if byte < 0x80, Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber || byte == 0x2F {
+      if byte < 0x80,
+        Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber || byte == 0x2F
+      {
         name.append(byte)
       } else {
         name += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

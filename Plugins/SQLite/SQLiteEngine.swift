@@ -75,6 +75,12 @@ final class SQLiteEngine: StorageEngine {
 
   func close() async throws(StorageError) {
     readers.close()
+    // Where nothing was written there is nothing to copy, and so nothing to wait for.
+    let wasOnlyRead = writing.withLockIfAvailable { writing in
+      writing.isClosed = true
+      return writing.writer == nil
+    }
+    if wasOnlyRead == true { return }
     try await writes.run { () throws(StorageError) in
       try self.writing.withLock { writing throws(StorageError) in
         writing.isClosed = true

@@ -1,3 +1,4 @@
+internal import CSQLite
 #if canImport(Darwin)
   internal import Darwin
 #else
@@ -10,22 +11,26 @@ internal import StorageSPI
 /// None of this opens the database file itself: closing such a descriptor would drop the locks of every connection that
 /// this process has to it (a property of POSIX locks).
 enum SQLiteFiles {
+  /// The size of the smallest page, and so of the smallest database, in bytes.
+  private static let smallestPage = 512
+
   /// Whether there is a file at `path` that may be a store.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `damaged` where the file is empty: a
-  ///   store is never so short, and SQLite would take it for a new one.
+  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `damaged` where the file is
+  ///   shorter than any database: SQLite would take it for a new one.
   static func storeExists(at path: String) throws(StorageError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
       if errno == ENOENT { return false }
+      if errno == EACCES { throw systemError(path, "cannot be reached", .permissionDenied) }
       throw systemError(path, "cannot be reached")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
     }
-    guard status.st_size > 0 else {
+    guard status.st_size >= smallestPage else {
       throw StorageError(
-        .damaged, "\(path) is empty: a store is never so short", hint: "remove the file to begin anew")
+        .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the file to begin anew")
     }
     return true
   }
@@ -89,16 +94,18 @@ enum SQLiteFiles {
     var waited: Int32 = 0
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }
-      guard waited < timeout else { throw StorageError(sqlite: 5, message: "folder is locked", path: folder) }
+      guard waited < timeout else { throw StorageError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
       usleep(1_000)
       waited += 1
     }
     try body()
   }
 
-  private static func systemError(_ path: String, _ what: String) -> StorageError {
-    let code: StorageError.Code = errno == ENOSPC || errno == EDQUOT ? .noSpace : .cannotCreate
-    return StorageError(
-      code, "\(path) \(what): \(String(cString: strerror(errno)))", hint: "check the path and its permissions")
+  private static func systemError(
+    _ path: String, _ what: String, _ code: StorageError.Code = .cannotCreate
+  ) -> StorageError {
+    StorageError(
+      errno == ENOSPC || errno == EDQUOT ? .noSpace : code, "\(path) \(what): \(String(cString: strerror(errno)))",
+      hint: "check the path and its permissions")
   }
 }

@@ -1,4 +1,9 @@
 internal import FoundationEssentials
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 internal import StorageSPI
 
 /// Reads the columns that every query of `SQLiteSchema` begins with.
@@ -42,10 +47,17 @@ struct SQLiteRow {
 
   private mutating func rememberContentType(_ statement: borrowing SQLiteStatement) -> Bool {
     let bytes = statement.bytes(3)
-    if contentType.utf8.elementsEqual(bytes) { return true }
+    if contentType.withBytes({ Self.areEqual($0, bytes) }) { return true }
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     contentType = text
     return true
+  }
+
+  private static func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard left.count == right.count, let left = left.baseAddress, let start = right.baseAddress else {
+      return left.isEmpty && right.isEmpty
+    }
+    return memcmp(left, start, right.count) == 0
   }
 
   /// The attributes; `nil` where they are no JSON object of texts.

@@ -78,9 +78,10 @@ struct SQLiteStatement: ~Copyable {
 
 extension String {
   /// Calls `body` with the text's UTF-8 in place.
-  func withBytes<Output>(
-    _ body: (UnsafeBufferPointer<UInt8>) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try utf8Span.span.withUnsafeBufferPointer { bytes throws(StorageError) in try body(bytes) }
+  @inline(__always)
+  func withBytes<Output, Failure: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Output
+  ) throws(Failure) -> Output {
+    try utf8Span.span.withUnsafeBufferPointer(body)
   }
 }

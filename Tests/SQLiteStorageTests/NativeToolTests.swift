@@ -1,0 +1,75 @@
+import Foundation
+import StorageSPI
+import Testing
+
+/// The store is a table that the shell `sqlite3` reads.
+@Suite struct NativeToolTests {
+  @Test func theShellReadsJSONPayloads() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    try await engine.put(
+      "cities/v1/page=3", Array(#"{"page":3,"name":"Łódź"}"#.utf8), .sample(attributes: ["etag": "x"]))
+    let row = try folder.shell("SELECT key, fresh_until, json_extract(payload,'$.page') FROM entries")
+    #expect(row == "cities/v1/page=3|2000|3")
+    #expect(try folder.shell("SELECT json_extract(payload,'$.name') FROM entries") == "Łódź")
+    #expect(try folder.shell("SELECT json_extract(attributes,'$.etag') FROM entries") == "x")
+    try await engine.close()
+    #expect(try folder.shell("SELECT count(*) FROM entries") == "1")
+  }
+
+  @Test func theReadableViewShowsTimesAndOnlyJSON() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    try await engine.put("cities/a", Array(#"{"page":3}"#.utf8))
+    try await engine.put("posters/a", [0xFF, 0xD8, 0x00], .sample(contentType: "image/jpeg"))
+    try await engine.close()
+    let rows = try folder.shell(
+      "SELECT key, fresh_until, json_extract(json,'$.page') FROM entries_readable ORDER BY key")
+    #expect(rows == "cities/a|1970-01-01T00:00:02.000Z|3\nposters/a|1970-01-01T00:00:02.000Z|")
+  }
+
+  @Test func theShellFindsNothingWrong() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    for number in 0..<200 {
+      try await engine.put("cities/\(number)", Array(repeating: UInt8(number), count: number * 50))
+    }
+    #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode; PRAGMA user_version") == "ok\nwal\n1")
+    #expect(try await engine.checkIntegrity().isEmpty)
+    try await engine.close()
+  }
+
+  @Test(arguments: [
+    ("text", Array("grün".utf8), "text"), ("empty", [], "text"), ("null", [0x61, 0x00, 0x62], "blob"),
+    ("invalid", [0xC3, 0x28], "blob"), ("surrogate", [0xED, 0xA0, 0x80], "blob"),
+    ("mark", [0xEF, 0xBB, 0xBF, 0x61], "text"),
+    ("large", [UInt8](repeating: 0x61, count: 3_000_000), "text"),
+    ("largeblob", [UInt8](repeating: 0xFE, count: 3_000_000), "blob"),
+  ])
+  func textIsStoredAsTextAndTheRestAsBlob(name: String, payload: [UInt8], type: String) async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    try await engine.put("cities/\(name)", payload)
+    #expect(try await engine.payload("cities/\(name)") == payload)
+    #expect(try folder.shell("SELECT typeof(payload), payload_bytes FROM entries") == "\(type)|\(payload.count)")
+    #expect(try await engine.scan(KeyRange(), limit: 9).map(\.payloadBytes) == [payload.count])
+    try await engine.close()
+  }
+
+  @Test func lookingUpAKeyAndCountingUseTheIndexes() async throws {
+    let folder = try TestFolder()
+    try await folder.open().close()
+    let plans: [(String, String)] = [
+      ("SELECT payload FROM entries WHERE key = 'a'", "USING INDEX sqlite_autoindex_entries_1 (key=?)"),
+      ("DELETE FROM entries WHERE retain_until <= 5", "USING INDEX entries_by_expiry"),
+      (
+        "SELECT namespace, count(*), sum(payload_bytes) FROM entries INDEXED BY entries_by_expiry GROUP BY namespace",
+        "USING COVERING INDEX entries_by_expiry"
+      ),
+    ]
+    for (sql, plan) in plans {
+      let found = try folder.shell("EXPLAIN QUERY PLAN \(sql)")
+      #expect(found.contains(plan), "\(sql): \(found)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import SQLiteStorage
+
+/// What may lie at the path, and what is made of it.
+@Suite struct OpeningTests {
+  @Test func aNewStoreIsForTheUserAlone() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/a/b/cache.sqlite"
+    let engine = try await folder.open(at: path)
+    try await engine.put("cities/a", [1])
+    for file in [path, path + "-wal", path + "-shm"] { #expect(try folder.permissions(of: file) == 0o600) }
+    for made in ["/a", "/a/b"] { #expect(try folder.permissions(of: folder.path + made) == 0o700) }
+    try await engine.close()
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/a/b").allSatisfy { !$0.hasSuffix("-new") })
+  }
+
+  @Test(arguments: [
+    ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "unsupportedFormat", "another application"),
+    ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "unsupportedFormat", "application_id 5"),
+    (
+      "PRAGMA application_id = 0x43614368; PRAGMA user_version = 2; CREATE TABLE a (b)", "unsupportedFormat",
+      "version 2"
+    ),
+    ("PRAGMA application_id = 0x43614368; PRAGMA user_version = 1; CREATE TABLE a (b)", "damaged", "no such table"),
+  ])
+  func otherDatabasesAreRefusedAndNotAltered(sql: String, expected: String, words: String) async throws {
+    let folder = try TestFolder()
+    try OtherConnection(folder.store).execute(sql)
+    let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
+    let error = await #expect(throws: StorageError.self) { _ = try await folder.open() }
+    #expect(error?.code.rawValue == expected)
+    #expect(error?.message.contains(words) == true && error?.message.contains(folder.store) == true, "\(error as Any)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
+  }
+
+  @Test(arguments: [0, 1, 99, 100, 512, 5_000])
+  func aFileThatIsNoDatabaseIsDamagedAndNotAltered(size: Int) async throws {
+    let folder = try TestFolder()
+    let content = Data(repeating: UInt8(ascii: "x"), count: size)
+    try content.write(to: URL(fileURLWithPath: folder.store))
+    #expect(try await code { _ = try await folder.open() } == .damaged)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
+  }
+
+  @Test func aFolderOrAFileInTheWayCannotBecomeAStore() async throws {
+    let folder = try TestFolder()
+    #expect(try await code { _ = try await folder.open(at: folder.path) } == .cannotCreate)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
+    #expect(try await code { _ = try await folder.open(at: folder.path + "/file/cache.sqlite") } == .cannotCreate)
+    #expect(try await code { _ = try await folder.open(at: "/proc/none/cache.sqlite") } == .cannotCreate)
+  }
+
+  @Test(arguments: ["with space?%#é.sqlite", ":memory:", "file:x?mode=memory"])
+  func anyNameIsTheNameOfAFile(name: String) async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/" + name
+    let engine = try await folder.open(at: path)
+    try await engine.put("cities/a", [1])
+    try await engine.close()
+    #expect(FileManager.default.fileExists(atPath: path))
+    let immutable = try SQLiteConnection(path: path, flags: 1, busyTimeout: 0, immutable: true)
+    #expect(try immutable.integer("SELECT count(*) FROM entries") == 1)
+  }
+
+  @Test func aLogLeftOverFromARemovedStoreIsNotTakenForTheNewOnes() async throws {
+    let folder = try TestFolder()
+    let first = try await folder.open()
+    try await first.put("cities/a", [1])
+    try FileManager.default.copyItem(atPath: folder.store + "-wal", toPath: folder.path + "/log")
+    try await first.close()
+    try FileManager.default.removeItem(atPath: folder.store)
+    try FileManager.default.removeItem(atPath: folder.store + "-wal")
+    try FileManager.default.moveItem(atPath: folder.path + "/log", toPath: folder.store + "-wal")
+    let second = try await folder.open()
+    #expect(try await second.payload("cities/a") == nil)
+    try await second.close()
+  }
+
+  @Test(arguments: zip(Durability.allCases, [2, 1, 0]))
+  func durabilityIsReallySet(durability: Durability, synchronous: Int64) async throws {
+    let folder = try TestFolder()
+    try await folder.open(durability: durability).close()
+    let declaration = SQLitePlugin().declaration
+    let options = try SQLiteOptions(
+      EngineConfiguration(
+        for: declaration, values: ["path": .text(folder.store), "durability": .text(durability.rawValue)],
+        clock: FixedClock(now: .distantFuture)))
+    let writer = try SQLiteWriter(options, busyTimeout: 0)
+    #expect(try writer.connection.integer("PRAGMA synchronous") == synchronous)
+  }
+}

@@ -1,0 +1,103 @@
+import CSQLite
+import Foundation
+import SQLiteStorage
+import StorageSPI
+import Testing
+
+/// A folder of one test's own, removed with everything in it when the test lets it go.
+final class TestFolder {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "sqlite-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var store: String { path + "/cache.sqlite" }
+
+  /// Opens the engine on `cache.sqlite` in this folder, or on another path.
+  func open(
+    at path: String? = nil, durability: Durability = .normal, busyTimeout: Int64 = 0, now: Int64 = 0
+  ) async throws -> any StorageEngine {
+    let plugin = SQLitePlugin()
+    let values: [String: OptionValue] = [
+      "path": .text(path ?? store), "durability": .text(durability.rawValue), "busyTimeout": .integer(busyTimeout),
+    ]
+    let clock = FixedClock(now: Timestamp(milliseconds: now))
+    return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+  }
+
+  /// What the shell `sqlite3` prints for `sql`, both its streams together.
+  func shell(_ sql: String, on path: String? = nil) throws -> String {
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["sqlite3", path ?? store, sql]
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+
+  func permissions(of path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+}
+
+struct FixedClock: WallClock {
+  let now: Timestamp
+}
+
+/// A plain connection of somebody else to a database.
+final class OtherConnection {
+  private var handle: OpaquePointer?
+
+  init(_ path: String) throws {
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+  }
+
+  deinit { sqlite3_close(handle) }
+
+  func execute(_ sql: String) throws {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+  }
+}
+
+extension EntryMetadata {
+  static func sample(
+    retainUntil: Int64 = 3_000, contentType: String = "application/json", attributes: [String: String] = [:],
+    checksum: UInt64 = 7
+  ) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1_000), freshUntil: Timestamp(milliseconds: 2_000),
+      retainUntil: Timestamp(milliseconds: retainUntil), contentType: contentType, attributes: attributes,
+      checksum: checksum)
+  }
+}
+
+extension StorageEngine {
+  func put(_ key: String, _ payload: [UInt8], _ metadata: EntryMetadata = .sample()) async throws {
+    var batch = WriteBatch()
+    batch.put(try CacheKey(key), payload: payload, metadata: metadata)
+    try await apply(batch)
+  }
+
+  func payload(_ key: String) async throws -> [UInt8]? {
+    try await read(CacheKey(key)) { bytes, _ in bytes.withUnsafeBufferPointer { Array($0) } }
+  }
+
+  func metadata(_ key: String) async throws -> EntryMetadata? {
+    try await read(CacheKey(key)) { _, metadata in metadata }
+  }
+}
+
+/// The code of the `StorageError` that `body` throws.
+func code(_ body: () async throws -> Void) async throws -> StorageError.Code? {
+  let error = await #expect(throws: StorageError.self) { try await body() }
+  if let error { #expect(!error.message.isEmpty && !error.message.contains("\n") && !error.message.hasSuffix(".")) }
+  return error?.code
+}
