@@ -15,7 +15,7 @@ enum SQLiteCreation {
       do throws(StorageError) {
         try create(options, in: folder)
       } catch {
-        throw error.code == .noSpace ? error : cannotCreate(options.path, error)
+        throw [.noSpace, .cannotCreate].contains(error.code) ? error : cannotCreate(options.path, error)
       }
     }
   }
