@@ -23,8 +23,10 @@ public struct EntryTable: Sendable {
   /// The keys in order; `nil` after the set of keys has changed, until the next scan.
   private var sortedKeys: [CacheKey]?
 
-  /// A table without entries.
-  public init() {}
+  /// A table of `entries`, by default of none.
+  public init(_ entries: [CacheKey: Entry] = [:]) {
+    self.entries = entries
+  }
 
   /// The entry under `key`. Cost: one hash.
   public subscript(key: CacheKey) -> Entry? { entries[key] }

@@ -1,0 +1,158 @@
+/// Reads the parts of a JSON document (RFC 8259) in order, strictly, and says where it goes wrong.
+///
+/// It exists because Foundation's decoder is several times slower on large strings and does not tell the place of an
+/// error. It never recurses: what is nested is what its caller asks for.
+struct JSONScanner {
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  /// A scanner at the beginning of `bytes`.
+  init(_ bytes: [UInt8]) throws(PlistFormatError) {
+    self.bytes = bytes
+    do {
+      _ = try UTF8Span(validating: bytes.span)
+    } catch {
+      offset = error.byteOffsets.lowerBound
+      throw problem("is not UTF-8")
+    }
+  }
+
+  /// An error that says `what` is wrong here, and gives the line and column.
+  func problem(_ what: String) -> PlistFormatError {
+    let before = bytes[..<min(offset, bytes.count)]
+    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1)
+    return PlistFormatError(message: "line \(line), column \(column): \(what)")
+  }
+
+  /// Reads an object, and calls `member` with the name of each member to read its value. Names must differ.
+  mutating func object(
+    _ member: (inout JSONScanner, String) throws(PlistFormatError) -> Void
+  ) throws(PlistFormatError) {
+    try expect(UInt8(ascii: "{"))
+    if skip(UInt8(ascii: "}")) { return }
+    var names: Set<String> = []
+    repeat {
+      let name = try text()
+      guard names.insert(name).inserted else { throw problem("'\(name)' comes twice") }
+      try expect(UInt8(ascii: ":"))
+      try member(&self, name)
+    } while skip(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "}"))
+  }
+
+  /// Reads a whole number from 0 to 999,999,999.
+  mutating func number() throws(PlistFormatError) -> Int {
+    skipSpace()
+    let digits = bytes[offset...].prefix(10).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard (1...9).contains(digits.count) else { throw problem("a whole number is expected") }
+    offset += digits.count
+    return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+  }
+
+  /// Reads a string as text.
+  mutating func text() throws(PlistFormatError) -> String { String(decoding: try string(), as: UTF8.self) }
+
+  /// Reads a string as its bytes in UTF-8.
+  mutating func string() throws(PlistFormatError) -> [UInt8] {
+    try expect(UInt8(ascii: "\""))
+    var result: [UInt8] = []
+    while true {
+      let start = offset
+      let next = skipPlainCharacters()
+      result.append(contentsOf: bytes[start..<offset])
+      switch next {
+      case UInt8(ascii: "\"")?:
+        offset += 1
+        return result
+      case UInt8(ascii: "\\")?: try appendEscape(to: &result)
+      case nil: throw problem("the file ends within a string")
+      default: throw problem("a control character within a string")
+      }
+    }
+  }
+
+  /// Makes sure that nothing follows but white space.
+  mutating func end() throws(PlistFormatError) {
+    skipSpace()
+    guard offset == bytes.count else { throw problem("the end of the file is expected") }
+  }
+
+  private mutating func skipPlainCharacters() -> UInt8? {
+    var index = offset
+    while index < bytes.count, !bytes[index].isEscapedInJSON { index += 1 }
+    offset = index
+    return index < bytes.count ? bytes[index] : nil
+  }
+
+  private mutating func appendEscape(to result: inout [UInt8]) throws(PlistFormatError) {
+    guard offset + 1 < bytes.count else { throw problem("the file ends within a string") }
+    let letter = bytes[offset + 1]
+    if letter == UInt8(ascii: "u") {
+      result.append(contentsOf: try unicodeEscape().utf8)
+    } else if let byte = Self.escapes[letter] {
+      offset += 2
+      result.append(byte)
+    } else {
+      throw problem("an unknown escape within a string")
+    }
+  }
+
+  private static let escapes: [UInt8: UInt8] = [
+    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"), UInt8(ascii: "/"): UInt8(ascii: "/"),
+    UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
+  ]
+
+  /// Reads "\uXXXX", and with a high surrogate the low one that must follow.
+  private mutating func unicodeEscape() throws(PlistFormatError) -> String {
+    let first = try codeUnit()
+    let units = UTF16.isLeadSurrogate(first) ? [first, try codeUnit()] : [first]
+    guard let text = String(validating: units, as: UTF16.self) else {
+      throw problem("half of a surrogate pair within a string")
+    }
+    return text
+  }
+
+  private mutating func codeUnit() throws(PlistFormatError) -> UInt16 {
+    let escape = bytes[offset...].prefix(6)
+    let digits = escape.dropFirst(2)
+    guard escape.starts(with: Array("\\u".utf8)), digits.count == 4, digits.allSatisfy(\.isHexadecimalDigit),
+      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw problem("an escape of four hexadecimal digits is expected") }
+    offset += 6
+    return unit
+  }
+
+  private mutating func expect(_ byte: UInt8) throws(PlistFormatError) {
+    guard skip(byte) else { throw problem("'\(Character(Unicode.Scalar(byte)))' is expected") }
+  }
+
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    skipSpace()
+    guard offset < bytes.count, bytes[offset] == byte else { return false }
+    offset += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while offset < bytes.count, bytes[offset].isSpaceInJSON { offset += 1 }
+  }
+}
+
+extension UInt8 {
+  /// Whether JSON does not allow the byte as it is within a string.
+  var isEscapedInJSON: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
+
+  /// Whether the byte may stand between the parts of a JSON document.
+  var isSpaceInJSON: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+
+  /// Whether the byte is a digit of base 16, as either case writes it.
+  var isHexadecimalDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+internal import StorageSPI
+
+/// Writes the content of a namespace's file: one field a line, entries ordered by key.
+struct PlistEncoder {
+  private var bytes: [UInt8] = []
+
+  /// The content of the file of `namespace` that holds the entries of `table`.
+  static func encode(_ table: EntryTable, namespace: String) -> [UInt8] {
+    var encoder = PlistEncoder()
+    encoder.bytes.reserveCapacity(table.entries.values.reduce(256) { $0 + $1.payload.count + $1.payload.count / 3 + 512 })
+    encoder.append("{\n  \"format\": \(PlistDecoder.format),\n  \"namespace\": ")
+    encoder.appendString(namespace)
+    encoder.append(",\n  \"entries\": {")
+    var separator = "\n    "
+    for (key, entry) in table.entries.sorted(by: { $0.key < $1.key }) {
+      encoder.append(separator)
+      encoder.append(key, entry)
+      separator = ",\n    "
+    }
+    encoder.append("\n  }\n}\n")
+    return encoder.bytes
+  }
+
+  private mutating func append(_ key: CacheKey, _ entry: EntryTable.Entry) {
+    appendString(key.text)
+    append(": {")
+    append(entry.metadata)
+    if (try? UTF8Span(validating: entry.payload.span)) != nil {
+      appendName("payload")
+      appendString(entry.payload)
+    } else {
+      appendName("payloadBase64")
+      append("\"")
+      bytes.append(contentsOf: Data(entry.payload).base64EncodedData())
+      append("\"")
+    }
+    append("\n    }")
+  }
+
+  private mutating func append(_ metadata: EntryMetadata) {
+    append("\n      \"storedAt\": \"\(metadata.storedAt.text)\"")
+    appendName("freshUntil")
+    append("\"\(metadata.freshUntil.text)\"")
+    appendName("retainUntil")
+    append("\"\(metadata.retainUntil.text)\"")
+    appendName("contentType")
+    appendString(metadata.contentType)
+    append(metadata.attributes)
+    let checksum = String(metadata.checksum, radix: 16)
+    appendName("checksum")
+    append("\"" + String(repeating: "0", count: 16 - checksum.utf8.count) + checksum + "\"")
+  }
+
+  private mutating func append(_ attributes: [String: String]) {
+    guard !attributes.isEmpty else { return }
+    appendName("attributes")
+    var separator = "{\n        "
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      append(separator)
+      appendString(name)
+      append(": ")
+      appendString(value)
+      separator = ",\n        "
+    }
+    append("\n      }")
+  }
+
+  private mutating func appendName(_ name: String) { append(",\n      \"\(name)\": ") }
+
+  private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  private mutating func appendString(_ text: String) { appendString(Array(text.utf8)) }
+
+  /// Appends a string in quotes. Only what JSON does not allow, and DEL for the terminal's sake, is escaped.
+  private mutating func appendString(_ text: [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    let span = text.span
+    var start = 0
+    for index in 0..<span.count where span[index].isEscapedInJSON || span[index] == 0x7F {
+      bytes.append(contentsOf: text[start..<index])
+      append(Self.escape(span[index]))
+      start = index + 1
+    }
+    bytes.append(contentsOf: text[start...])
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    switch byte {
+    case UInt8(ascii: "\""): "\\\""
+    case UInt8(ascii: "\\"): "\\\\"
+    case UInt8(ascii: "\n"): "\\n"
+    case UInt8(ascii: "\r"): "\\r"
+    case UInt8(ascii: "\t"): "\\t"
+    default: "\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// Answers from memory where a namespace's file is there and unchanged; everything else goes to a thread of its own.
+final class PlistEngine: StorageEngine {
+  private let store: PlistStore
+  private let clock: any WallClock
+  private let executor = BlockingExecutor(label: "cachectl.plist")
+  private let isClosed = Atomic(false)
+
+  private init(_ store: PlistStore, clock: any WallClock) {
+    self.store = store
+    self.clock = clock
+  }
+
+  /// Opens the folder of `options`, and makes it where there is none.
+  static func open(
+    _ options: PlistOptions, clock: any WallClock, fileSystem: any FileSystem = SystemFileSystem(),
+    timer: any PlistTimer = SystemTimer()
+  ) async throws(StorageError) -> PlistEngine {
+    let engine = PlistEngine(PlistStore(options, fileSystem: fileSystem, timer: timer), clock: clock)
+    try await engine.run { store throws(StorageError) in try store.folder.make() }
+    return engine
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    guard let entry = try await file(key.namespace).table[key] else { return nil }
+    return try body(entry.payload.span, entry.metadata)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    try await run { store throws(StorageError) in
+      guard !batch.operations.isEmpty else { return }
+      try store.writing { () throws(StorageError) in
+        var changes: [PlistCommit.Change] = []
+        for (namespace, part) in batch.dividedByNamespace() {
+          let before = try store.load(namespace).table
+          var table = before
+          try table.apply(part)
+          guard part.changes(before) else { continue }
+          changes.append(PlistCommit.Change(namespace: namespace, table: table, before: before))
+        }
+        try store.commit(changes)
+      }
+    }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    if let slash = range.prefix.firstIndex(of: "/") {
+      let namespace = String(range.prefix[..<slash])
+      guard CacheKey.isNamespace(namespace) else { return try await run { _ in [] } }
+      return store.scan(namespace, try await file(namespace), range, limit: limit)
+    }
+    return try await run { store throws(StorageError) in
+      try store.reading { () throws(StorageError) in try Self.scan(store, range, limit) }
+    }
+  }
+
+  private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(StorageError) -> [EntrySummary] {
+    var summaries: [EntrySummary] = []
+    for namespace in try store.folder.namespaces() where namespace.hasPrefix(range.prefix) {
+      guard summaries.count < limit else { break }
+      if let after = range.after, namespace < after.namespace { continue }
+      summaries += store.scan(namespace, try store.load(namespace), range, limit: limit - summaries.count)
+    }
+    return summaries
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    try await run { store throws(StorageError) in
+      try store.reading { () throws(StorageError) in
+        var namespaces: [StorageStatistics.Namespace] = []
+        for namespace in try store.folder.namespaces() {
+          namespaces += try store.load(namespace).table.namespaceStatistics()
+        }
+        return StorageStatistics(namespaces: namespaces, storageBytes: try store.folder.size())
+      }
+    }
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    try await run { store throws(StorageError) in try store.check() }
+  }
+
+  func compact() async throws(StorageError) {
+    let now = clock.now
+    try await run { store throws(StorageError) in
+      try store.writing { () throws(StorageError) in try store.removeExpired(at: now) }
+    }
+  }
+
+  func close() async throws(StorageError) {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    // The executor works in order: what was begun before has ended by now.
+    let store = store
+    try await executor.run { store.release() }
+  }
+
+  private func file(_ namespace: String) async throws(StorageError) -> PlistFile {
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    if let file = store.current(namespace) { return file }
+    return try await run { store throws(StorageError) in
+      try store.reading { () throws(StorageError) in try store.load(namespace) }
+    }
+  }
+
+  private func run<Output: Sendable>(
+    _ body: @escaping @Sendable (PlistStore) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    let store = store
+    return try await executor.run { () throws(StorageError) in try body(store) }
+  }
+}

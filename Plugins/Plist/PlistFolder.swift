@@ -1,0 +1,141 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+internal import StorageSPI
+
+/// The folder of a store: what its files are called, and the steps of which reading and writing them consist.
+///
+///     cities.json         the entries of the namespace "cities"
+///     cities.json.new     its next content, while a commit is under way
+///     batch.journal       which files a commit over several namespaces replaces, while it does
+///     store.lock          empty; locked by whoever reads or writes
+///
+/// A namespace has neither dot nor slash, so that no file can be taken for another.
+struct PlistFolder: Sendable {
+  let path: String
+  let fileSystem: any FileSystem
+
+  static let lockName = "store.lock"
+  static let journalName = "batch.journal"
+
+  var lockPath: String { path + "/" + Self.lockName }
+  var journalPath: String { path + "/" + Self.journalName }
+
+  func path(of namespace: String) -> String { path + "/" + namespace + ".json" }
+
+  static func temporaryPath(_ path: String) -> String { path + ".new" }
+
+  /// The namespace whose file is called `name`; `nil` where it is no namespace's.
+  static func namespace(ofFile name: some StringProtocol) -> String? {
+    guard name.hasSuffix(".json"), CacheKey.isNamespace(name.dropLast(5)) else { return nil }
+    return String(name.dropLast(5))
+  }
+
+  /// Runs a system call, and says in its error what it was to do to which file.
+  func call<Output>(
+    _ action: String, _ path: String, _ body: () throws(SystemError) -> Output
+  ) throws(StorageError) -> Output {
+    do { return try body() } catch { throw StorageError(error, action: action, path: path) }
+  }
+
+  /// Makes the folder with its missing parents.
+  func make() throws(StorageError) {
+    var end = path.startIndex
+    while end < path.endIndex {
+      end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
+      try makeFolder(String(path[..<end]))
+    }
+  }
+
+  private func makeFolder(_ path: String) throws(StorageError) {
+    do throws(SystemError) {
+      if let status = try fileSystem.status(of: path) {
+        guard status.kind == .folder else { throw SystemError(code: ENOTDIR) }
+      } else {
+        try fileSystem.makeFolder(path)
+      }
+    } catch where error.code == EEXIST {
+      // Another process has made it just now.
+    } catch {
+      throw .cannotMakeFolder(self.path, "\(path): \(error.text)", cause: error)
+    }
+  }
+
+  /// The names of all files of the store.
+  func names() throws(StorageError) -> [String] {
+    try call("list", path) { () throws(SystemError) in try fileSystem.names(in: path) }
+  }
+
+  /// The namespaces that have a file, in order.
+  func namespaces() throws(StorageError) -> [String] {
+    try names().compactMap { Self.namespace(ofFile: $0) }.sorted()
+  }
+
+  func status(of path: String) throws(StorageError) -> FileStatus? {
+    try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: path) }
+  }
+
+  /// An open file with its status and content; `nil` where there is none.
+  func read(_ path: String) throws(StorageError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
+    guard let file = try openIfPresent(path) else { return nil }
+    let status = try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: file) }
+    guard status.kind == .regular else { throw StorageError(PlistFormatError(message: "it is no file"), path: path) }
+    return try call("read", path) { () throws(SystemError) in
+      (file, status, try content(of: file, size: status.size))
+    }
+  }
+
+  private func openIfPresent(_ path: String) throws(StorageError) -> OpenFile? {
+    do {
+      // Without waiting, because a named pipe in the place of a file would never open.
+      return try fileSystem.open(path, flags: O_RDONLY | O_NONBLOCK)
+    } catch {
+      guard !error.isAbsence else { return nil }
+      throw StorageError(error, action: "open", path: path)
+    }
+  }
+
+  private func content(of file: OpenFile, size: Int) throws(SystemError) -> [UInt8] {
+    var bytes = try fileSystem.read(file, count: size)
+    while bytes.count < size {
+      let more = try fileSystem.read(file, count: size - bytes.count)
+      if more.isEmpty { break }
+      bytes += more
+    }
+    return bytes
+  }
+
+  /// Writes a new file, which must not be there, for the user alone.
+  func write(_ bytes: [UInt8], to path: String, synchronized: Bool) throws(StorageError) -> OpenFile {
+    try call("write", path) { () throws(SystemError) in
+      let file = try fileSystem.open(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+      var rest = bytes[...]
+      while !rest.isEmpty { rest = rest.dropFirst(try fileSystem.write(rest, to: file)) }
+      if synchronized { try fileSystem.synchronize(file) }
+      return file
+    }
+  }
+
+  func rename(_ path: String, to newPath: String) throws(StorageError) {
+    try call("replace", newPath) { () throws(SystemError) in try fileSystem.rename(path, to: newPath) }
+  }
+
+  /// Removes a file, if it is there.
+  func remove(_ path: String) throws(StorageError) {
+    do {
+      try fileSystem.unlink(path)
+    } catch {
+      guard !error.isAbsence else { return }
+      throw StorageError(error, action: "remove", path: path)
+    }
+  }
+
+  /// Waits until the names in the folder are on its medium.
+  func synchronize() throws(StorageError) {
+    try call("synchronize", path) { () throws(SystemError) in
+      try fileSystem.synchronize(try fileSystem.open(path, flags: O_RDONLY | O_DIRECTORY))
+    }
+  }
+}

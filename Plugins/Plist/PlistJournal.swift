@@ -1,0 +1,80 @@
+internal import StorageSPI
+
+/// What a commit over several namespaces does, written down before it is done.
+///
+/// The commit counts from the moment at which the journal has its name. Whoever takes the lock next finishes what the
+/// journal says; that may be done any number of times.
+struct PlistJournal {
+  private static let header = "cachectl plist batch 1"
+  private static let headerOfAnyVersion = "cachectl plist batch "
+  private static let footer = "end"
+
+  /// The namespaces whose file is replaced by the temporary one.
+  var replaced: [String] = []
+  /// The namespaces whose file is removed.
+  var removed: [String] = []
+
+  /// The journal as text, one line each.
+  var text: String {
+    let lines = [Self.header] + replaced.map { "replace \($0)" } + removed.map { "remove \($0)" } + [Self.footer]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  init(replaced: [String], removed: [String]) {
+    (self.replaced, self.removed) = (replaced, removed)
+  }
+
+  /// The journal that `bytes` are; `nil` where they are none, or not all of one.
+  ///
+  /// - Throws: `StorageError` with the code `unsupportedFormat` where a newer version wrote it.
+  init?(_ bytes: [UInt8], path: String) throws(StorageError) {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 3, lines.suffix(2) == [Self.footer[...], ""] else { return nil }
+    guard lines[0] == Self.header else {
+      guard lines[0].hasPrefix(Self.headerOfAnyVersion) else { return nil }
+      throw StorageError(PlistFormatError(kind: .newerFormat, message: "it is a '\(lines[0])'"), path: path)
+    }
+    for line in lines[1..<(lines.count - 2)] {
+      let words = line.split(separator: " ", omittingEmptySubsequences: false)
+      guard words.count == 2, CacheKey.isNamespace(words[1]) else { return nil }
+      switch words[0] {
+      case "replace": replaced.append(String(words[1]))
+      case "remove": removed.append(String(words[1]))
+      default: return nil
+      }
+    }
+  }
+}
+
+extension PlistFolder {
+  /// Finishes the commit that a journal in the folder describes, and removes the journal.
+  ///
+  /// A journal that is not whole was never given its name by a commit that went on: it is only removed.
+  func finishJournal(synchronized: Bool) throws(StorageError) {
+    guard let content = try read(journalPath) else { return }
+    if let journal = try PlistJournal(content.bytes, path: journalPath) {
+      try finish(journal)
+      if synchronized { try synchronize() }
+    }
+    try remove(journalPath)
+    if synchronized { try synchronize() }
+  }
+
+  private func finish(_ journal: PlistJournal) throws(StorageError) {
+    for namespace in journal.removed { try remove(path(of: namespace)) }
+    for namespace in journal.replaced {
+      let path = path(of: namespace)
+      // Where the temporary file is gone, it already has its name.
+      guard try status(of: Self.temporaryPath(path)) != nil else { continue }
+      try rename(Self.temporaryPath(path), to: path)
+    }
+  }
+
+  /// Removes what an interrupted commit left. Only for who holds the lock exclusively, after the journal is finished.
+  func removeTemporaryFiles() throws(StorageError) {
+    for name in try names() where name.hasSuffix(Self.temporaryPath("")) {
+      let stem = name.dropLast(Self.temporaryPath("").count)
+      if stem == Self.journalName || Self.namespace(ofFile: stem) != nil { try remove(path + "/" + name) }
+    }
+  }
+}

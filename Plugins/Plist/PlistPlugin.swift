@@ -1,0 +1,25 @@
+public import StorageSPI
+
+/// The engine that keeps each namespace in one JSON property-list file, loaded whole and written whole.
+///
+/// The store is a folder that people, `jq` and `plutil -p` can read. It suits small stores that are read far more often
+/// than written: the cost of a write grows with the namespace, not with the change.
+public struct PlistPlugin: StoragePlugin {
+  /// What the engine is called, can do and can be told.
+  public let declaration = EngineDeclaration(
+    name: "plist", version: "1", summary: "one readable JSON file per namespace, loaded whole and written whole",
+    capabilities: [.persistent, .shared, .atomicBatches], options: PlistOptions.all)
+
+  /// The plugin.
+  public init() {}
+
+  /// Opens the folder, and makes it first where there is none. No file is read before its namespace is asked for, so
+  /// damage shows only then.
+  ///
+  /// - Throws: `StorageError`: `cannotCreate`, `permissionDenied`, `ioFailed`; `invalidOption` where an option is
+  ///   missing.
+  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    let options = try PlistOptions(configuration)
+    return try await PlistEngine.open(options, clock: configuration.clock)
+  }
+}

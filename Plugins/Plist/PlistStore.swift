@@ -1,0 +1,129 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// The files of a store and what of them is in memory. Every method but `current` waits for the disk and the lock.
+final class PlistStore: Sendable {
+  private struct State {
+    var files: [String: PlistFile] = [:]
+    var isTidy = false
+  }
+
+  let folder: PlistFolder
+  private let lock: PlistLock
+  private let wait: PlistWait
+  private let durability: Durability
+  private let state = Mutex(State())
+
+  init(_ options: PlistOptions, fileSystem: any FileSystem, timer: any PlistTimer) {
+    folder = PlistFolder(path: options.path, fileSystem: fileSystem)
+    wait = PlistWait(timeout: options.busyTimeout, timer: timer)
+    lock = PlistLock(folder: folder, wait: wait)
+    durability = options.durability
+  }
+
+  /// The file of `namespace` if it is in memory and has not changed since. Cost: one `stat`.
+  func current(_ namespace: String) -> PlistFile? {
+    guard let file = state.withLock({ $0.files[namespace] }) else { return nil }
+    // Where the status cannot be had, the caller goes on to read the file, and meets the error again.
+    guard let status = try? folder.fileSystem.status(of: file.path) else { return isAbsent(file) ? file : nil }
+    return status == file.status ? file : nil
+  }
+
+  private func isAbsent(_ file: PlistFile) -> Bool {
+    guard file.status == nil, let status = try? Optional(folder.fileSystem.status(of: file.path)) else { return false }
+    return status == nil
+  }
+
+  /// The file of `namespace` as it is now. Only while `reading` or `writing`.
+  func load(_ namespace: String) throws(StorageError) -> PlistFile {
+    if let file = current(namespace) { return file }
+    let file = try read(namespace)
+    state.withLock { $0.files[namespace] = file }
+    return file
+  }
+
+  /// The file of `namespace`, read anew.
+  func read(_ namespace: String) throws(StorageError) -> PlistFile {
+    let path = folder.path(of: namespace)
+    guard let (file, status, bytes) = try folder.read(path) else { return PlistFile(path: path, table: EntryTable()) }
+    do throws(PlistFormatError) {
+      let table = try PlistDecoder.decode(bytes, namespace: namespace)
+      return PlistFile(path: path, table: table, file: file, status: status)
+    } catch {
+      throw StorageError(error, path: path)
+    }
+  }
+
+  /// The first entries of `range` in `file`, the file of `namespace`, or in the newer one that has replaced it in memory.
+  func scan(_ namespace: String, _ file: PlistFile, _ range: KeyRange, limit: Int) -> [EntrySummary] {
+    // In place, so that the order of the keys is kept for the next scan.
+    if let summaries = state.withLock({ $0.files[namespace]?.table.scan(range, limit: limit) }) { return summaries }
+    var table = file.table
+    return table.scan(range, limit: limit)
+  }
+
+  /// Runs `body` while no other handle writes, after finishing what a handle before it began.
+  func reading<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    let output: Output? = try readingAsItIs { () throws(StorageError) in
+      try folder.status(of: folder.journalPath) == nil ? try body() : nil
+    }
+    return if let output { output } else { try writing(body) }
+  }
+
+  /// Runs `body` while no other handle writes.
+  func readingAsItIs<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    do {
+      return try lock.hold(exclusively: false, body)
+    } catch where error.code == .permissionDenied {
+      return try readingWithoutLock(body)
+    }
+  }
+
+  /// Runs `body` until nothing changed meanwhile, for who may not even open the lock's file.
+  private func readingWithoutLock<Output>(
+    _ body: () throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    let output: Output? = try wait.poll { () throws(StorageError) in
+      let before = try signature()
+      let output = try body()
+      return try signature() == before ? output : nil
+    }
+    guard let output else { throw .busy(folder.path, after: wait.timeout) }
+    return output
+  }
+
+  private func signature() throws(StorageError) -> [String: FileStatus] {
+    var signature: [String: FileStatus] = [:]
+    for name in try folder.names() where name == PlistFolder.journalName || PlistFolder.namespace(ofFile: name) != nil {
+      signature[name] = try folder.status(of: folder.path + "/" + name)
+    }
+    return signature
+  }
+
+  /// Runs `body` while no other handle reads or writes, after finishing what a handle before it began.
+  func writing<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    try lock.hold(exclusively: true) { () throws(StorageError) in
+      try folder.finishJournal(synchronized: durability != .relaxed)
+      if !state.withLock({ $0.isTidy }) { try folder.removeTemporaryFiles() }
+      state.withLock { $0.isTidy = true }
+      return try body()
+    }
+  }
+
+  /// Makes all changes, or none. Only while `writing`.
+  func commit(_ changes: [PlistCommit.Change]) throws(StorageError) {
+    let files = try PlistCommit(folder: folder, durability: durability)(changes)
+    state.withLock { state in
+      for (index, change) in changes.enumerated() { state.files[change.namespace] = files?[index] }
+    }
+  }
+
+  /// Forgets what is in memory, and closes the files.
+  func release() {
+    let files = state.withLock { state in
+      defer { state.files = [:] }
+      return state.files
+    }
+    _ = files  // Released here, outside the lock.
+  }
+}
