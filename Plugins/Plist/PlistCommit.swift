@@ -32,10 +32,13 @@ struct PlistCommit {
 
   /// Writes the temporary files of all changes, or none.
   private func prepare(_ changes: [Change]) throws(StorageError) -> [PlistFile] {
-    try undoing(changes) { () throws(StorageError) in
+    do throws(StorageError) {
       var files: [PlistFile] = []
       for change in changes { files.append(try prepare(change.table, change.namespace, durability != .relaxed)) }
       return files
+    } catch {
+      removeTemporaryFiles(of: changes)
+      throw error
     }
   }
 
@@ -50,23 +53,20 @@ struct PlistCommit {
     return PlistFile(path: path, table: table, file: file)
   }
 
-  /// Runs `body`; where it throws, removes what may have been written before it did.
-  private func undoing<Output>(
-    _ changes: [Change], _ body: () throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    do {
-      return try body()
-    } catch {
-      // What cannot be removed now is removed by a later writer: the first error is the one to report.
-      for change in changes { try? folder.remove(PlistFolder.temporaryPath(folder.path(of: change.namespace))) }
-      throw error
-    }
+  /// Removes what may have been written. What cannot be removed now is removed by a later writer.
+  private func removeTemporaryFiles(of changes: [Change]) {
+    for change in changes { try? folder.remove(PlistFolder.temporaryPath(folder.path(of: change.namespace))) }
   }
 
   private func publish(_ change: Change) throws(StorageError) {
-    try undoing([change]) { () throws(StorageError) in try rename(change.table, change.namespace) }
+    do throws(StorageError) {
+      try rename(change.table, change.namespace)
+    } catch {
+      removeTemporaryFiles(of: [change])
+      throw error
+    }
     guard durability == .full else { return }
-    do {
+    do throws(StorageError) {
       try folder.synchronize()
     } catch {
       // The new file has its name, but may lose it: only the old content makes "nothing was changed" true.
@@ -87,13 +87,15 @@ struct PlistCommit {
 
   /// Whether all files have their names; otherwise the journal is in place and will see to it.
   private func publishWithJournal(_ changes: [Change]) throws(StorageError) -> Bool {
-    try undoing(changes) { () throws(StorageError) in try writeJournal(changes) }
-    do {
-      try folder.finishJournal(synchronized: durability != .relaxed)
-      return true
+    do throws(StorageError) {
+      try writeJournal(changes)
     } catch {
-      return false
+      try? folder.remove(PlistFolder.temporaryPath(folder.journalPath))
+      // A journal that cannot be withdrawn still needs its files.
+      if (try? folder.remove(folder.journalPath)) != nil { removeTemporaryFiles(of: changes) }
+      throw error
     }
+    return (try? folder.finishJournal(synchronized: durability != .relaxed)) != nil
   }
 
   private func writeJournal(_ changes: [Change]) throws(StorageError) {
@@ -101,16 +103,10 @@ struct PlistCommit {
       replaced: changes.filter { !$0.table.entries.isEmpty }.map(\.namespace),
       removed: changes.filter { $0.table.entries.isEmpty }.map(\.namespace))
     let temporary = PlistFolder.temporaryPath(folder.journalPath)
-    do {
-      try folder.remove(temporary)
-      _ = try folder.write(Array(journal.text.utf8), to: temporary, synchronized: durability != .relaxed)
-      try folder.rename(temporary, to: folder.journalPath)
-      if durability != .relaxed { try folder.synchronize() }
-    } catch {
-      try? folder.remove(temporary)
-      try? folder.remove(folder.journalPath)
-      throw error
-    }
+    try folder.remove(temporary)
+    _ = try folder.write(Array(journal.text.utf8), to: temporary, synchronized: durability != .relaxed)
+    try folder.rename(temporary, to: folder.journalPath)
+    if durability != .relaxed { try folder.synchronize() }
   }
 
   /// The files with their status, which renaming has changed; `nil` where it cannot be had, so that they are read again.

@@ -71,7 +71,7 @@ public struct EntryTable: Sendable {
     let start = keys.partitioningIndex { key in
       key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
     }
-    return keys[start...].prefix { $0.text.hasPrefix(range.prefix) }.prefix(limit).compactMap { key in
+    return keys[start...].prefix { $0.text.hasPrefix(range.prefix) }.prefix(max(0, limit)).compactMap { key in
       entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
     }
   }

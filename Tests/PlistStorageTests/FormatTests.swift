@@ -1,0 +1,97 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import PlistStorage
+
+@Suite struct FormatTests {
+  /// Payloads, and whether they are kept as text.
+  static let payloads: [(bytes: [UInt8], isText: Bool)] = [
+    ([], true), (Array("plain".utf8), true), (Array("{\"a\": \"\\u0000\"}\r\n\t".utf8), true), ([0], true),
+    (Array(0...0x7F), true), (Array("\u{2028}\u{2029}\u{85}".utf8), true), (Array("e\u{301} \u{E9} \u{1E9B}\u{323}".utf8), true),
+    ([0xEF, 0xBB, 0xBF] + Array("with a byte order mark".utf8), true), (Array("\u{FFFF}\u{10FFFF}\u{1F600}".utf8), true),
+    (Array("</script> / \\/ \\\\".utf8), true), ([0xED, 0xA0, 0x80], false), ([0xC0, 0x80], false), ([0xFF], false),
+    (Array(0...0xFF), false), ([0xE2, 0x80], false), ([0xF4, 0x90, 0x80, 0x80], false), ([0x80], false),
+  ]
+
+  @Test(arguments: payloads)
+  func payloadsComeBackExactly(bytes: [UInt8], isText: Bool) throws {
+    let key = try CacheKey("a/1")
+    let table = EntryTable([key: EntryTable.Entry(payload: bytes, metadata: .sample(.max))])
+    let content = PlistEncoder.encode(table, namespace: "a")
+    #expect(String(decoding: content, as: UTF8.self).contains("\"payload\": ") == isText)
+    #expect(try PlistDecoder.decode(content, namespace: "a").entries == table.entries)
+  }
+
+  @Test(arguments: [0, 1, 951_782_400_000, 951_868_799_999, 1_709_164_800_123, 4_107_542_400_000, .max] as [Int64])
+  func metadataComesBackExactly(milliseconds: Int64) throws {
+    let time = Timestamp(milliseconds: milliseconds)
+    let metadata = EntryMetadata(
+      storedAt: time, freshUntil: time, retainUntil: time, contentType: "\u{1B}\u{7F}é",
+      attributes: ["": "", "e\u{301}": "\u{0}", "\"": "\\"], checksum: UInt64(bitPattern: milliseconds))
+    let table = EntryTable([try CacheKey("a/1"): EntryTable.Entry(payload: [1], metadata: metadata)])
+    let found = try PlistDecoder.decode(PlistEncoder.encode(table, namespace: "a"), namespace: "a")
+    let read = try #require(found[try CacheKey("a/1")]?.metadata)
+    #expect(read == metadata)
+    #expect(read.attributes.keys.map { Array($0.utf8) }.contains([0x65, 0xCC, 0x81]))
+  }
+
+  @Test(arguments: [
+    (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+    (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+    (1_769_846_950_123, "2026-01-31T08:09:10.123Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+  ] as [(Int64, String)])
+  func timesAreWrittenAsInRFC3339(milliseconds: Int64, text: String) {
+    #expect(Timestamp(milliseconds: milliseconds).text == text)
+    #expect(Timestamp(text: text)?.milliseconds == milliseconds)
+  }
+
+  @Test(arguments: [
+    "", "2026-02-30T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-01-01T24:00:00.000Z", "2026-01-01T00:00:60.000Z",
+    "2026-01-01 00:00:00.000Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000+", "1969-12-31T23:59:59.999Z",
+    "\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}\u{FF}", "2026-00-10T00:00:00.000Z",
+  ])
+  func otherTimesAreRefused(text: String) { #expect(Timestamp(text: text) == nil) }
+
+  @Test func whatOtherToolsWriteIsRead() throws {
+    let text = """
+      \u{20}{"entries":{"a/1":{"payload":"\\u00e9\\ud83d\\ude00\\/\\b\\f","checksum":"00000000000000FF","contentType":"",
+      "retainUntil":"1970-01-01T00:00:00.000Z","freshUntil":"1970-01-01T00:00:00.000Z",\t
+      "storedAt":"1970-01-01T00:00:00.000Z","attributes":{}}},"namespace":"a","format":1}
+      """
+    let entry = try #require(try PlistDecoder.decode(Array(text.utf8), namespace: "a")[try CacheKey("a/1")])
+    #expect(entry.payload == Array("é😀/\u{8}\u{C}".utf8))
+    #expect(entry.metadata.checksum == 255)
+  }
+
+  @Test(arguments: [
+    ("", "line 1, column 1: '{' is expected"), ("{", "'\"' is expected"), ("[]", "'{' is expected"),
+    ("{}", "'format' is missing"), ("{\"format\": 1,\n \"x\": 1}", "line 2, column 6: 'x' is unknown"),
+    ("{\"format\": 0}", "there is no format version 0"), ("{\"format\": -1}", "a whole number is expected"),
+    ("{\"format\": 1, \"format\": 1}", "'format' comes twice"), ("{\"format\": 2}", "format version 2 is newer than 1"),
+    ("{\"format\": 1, \"namespace\": \"b\"}", "the file is of the namespace 'b'"),
+    ("{\"format\": 1, \"namespace\": \"a\", \"entries\": {}} x", "the end of the file is expected"),
+    ("{\"namespace\": \"\\ud800\"}", "an escape of four hexadecimal digits is expected"),
+    ("{\"namespace\": \"\\ud800\\u0041\"}", "half of a surrogate pair"), ("{\"namespace\": \"\\udc00\"}", "half of a"),
+    ("{\"namespace\": \"\\x\"}", "unknown escape"), ("{\"namespace\": \"\n\"}", "a control character within a string"),
+    ("{\"namespace\": \"a", "the file ends within a string"), ("{\"namespace\": \"a\\", "the file ends within a string"),
+    ("{\"entries\": {\"b/1\": {}}}", "b/1 is of another namespace"), ("{\"entries\": {\"A\": {}}}", "'A' is no key"),
+    ("{\"entries\": {\"a/1\": {}}}", "a/1 lacks a field"), ("{\"entries\": {\"a/1\": {\"y\": 1}}}", "'y' is unknown"),
+    ("{\"entries\": {\"a/1\": {\"checksum\": \"ff\"}}}", "is no checksum"),
+    ("{\"entries\": {\"a/1\": {\"storedAt\": \"ff\"}}}", "is no time like"),
+    ("{\"entries\": {\"a/1\": {\"payloadBase64\": \"A=B\"}}}", "not valid base64"),
+  ])
+  func damageIsNamedWithItsPlace(text: String, message: String) throws {
+    let error = #expect(throws: PlistFormatError.self) {
+      try PlistDecoder.decode(Array(text.utf8), namespace: "a")
+    }
+    #expect(try #require(error).message.contains(message), "\(error?.message ?? "")")
+  }
+
+  @Test func bytesThatAreNoTextAreNamedWithTheirPlace() throws {
+    let error = #expect(throws: PlistFormatError.self) {
+      try PlistDecoder.decode(Array("{\n \"".utf8) + [0xFF], namespace: "a")
+    }
+    #expect(error?.message == "line 2, column 3: is not UTF-8")
+  }
+}

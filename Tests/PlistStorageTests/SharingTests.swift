@@ -1,0 +1,97 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import PlistStorage
+
+@Suite struct SharingTests {
+  @Test func anotherHandlesChangesAreSeenAtOnce() async throws {
+    let folder = try TemporaryFolder()
+    let (writer, reader) = (try await folder.open(.relaxed), try await folder.open())
+    #expect(try await reader.text("a/1") == nil)
+    // Many changes of one size within one tick of the file system's clock.
+    for number in 100..<300 {
+      try await writer.put(["a/1": "\(number)"])
+      #expect(try await reader.text("a/1") == "\(number)")
+    }
+    try await reader.put(["a/2": "x"])
+    #expect(try await writer.contents() == ["a/1": "299", "a/2": "x"])
+    try await writer.remove("a/1", "a/2")
+    #expect(try await reader.contents() == [:])
+    #expect(try folder.names() == ["store.lock"])
+  }
+
+  @Test func readingWhatIsInMemoryCostsOneStat() async throws {
+    let folder = try TemporaryFolder()
+    let fileSystem = FaultyFileSystem()
+    let engine = try await folder.open(fileSystem: fileSystem)
+    try await engine.put(["a/1": "x"])
+    fileSystem.begin()
+    #expect(try await engine.text("a/1") == "x")
+    #expect(try await engine.scan(KeyRange(prefix: "a/"), limit: 1).count == 1)
+    #expect(fileSystem.trace == ["stat a.json", "stat a.json"])
+  }
+
+  @Test func aHeldLockIsWaitedForAndThenBusy() async throws {
+    let folder = try TemporaryFolder()
+    let timer = FakeTimer()
+    let engine = try await folder.open(timer: timer)
+    try await engine.put(["a/1": "x"])
+    try await hold(folder, exclusively: false) { () async throws in
+      #expect(try await engine.text("b/1") == nil)
+      #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
+    }
+    #expect(timer.elapsed == .seconds(5))
+    try await hold(folder, exclusively: true) { () async throws in
+      #expect(try await engine.text("a/1") == "x")
+      #expect(await code { _ = try await engine.text("c/1") } == .busy)
+    }
+    try await engine.put(["a/1": "y"])
+    #expect(try await engine.text("a/1") == "y")
+  }
+
+  private func hold(_ folder: TemporaryFolder, exclusively: Bool, _ body: () async throws -> Void) async throws {
+    let fileSystem = SystemFileSystem()
+    let file = try fileSystem.open(folder.file("store.lock"), flags: O_RDONLY)
+    #expect(try fileSystem.lock(file, exclusively: exclusively))
+    try await body()
+    withExtendedLifetime(file) {}
+  }
+
+  @Test func batchesOverNamespacesAreSeenWhole() async throws {
+    let folder = try TemporaryFolder()
+    let timer = SystemTimer()
+    try await folder.open().put(["a/1": "0", "b/1": "0"])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<3 {
+        group.addTask {
+          let engine = try await folder.open(.relaxed, timer: timer)
+          for number in 0..<20 {
+            var batch = WriteBatch()
+            let metadata = EntryMetadata.sample(UInt64(writer * 100 + number))
+            batch.put(try CacheKey("a/1"), payload: [], metadata: metadata)
+            batch.put(try CacheKey("b/1"), payload: [], metadata: metadata)
+            try await engine.apply(batch)
+          }
+        }
+      }
+      group.addTask {
+        let engine = try await folder.open(timer: timer)
+        for _ in 0..<60 {
+          #expect(Set(try await engine.scan(KeyRange(), limit: 9).map(\.metadata.checksum)).count == 1)
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func writersOfOneHandleLoseNothing() async throws {
+    let folder = try TemporaryFolder()
+    let engine = try await folder.open(.relaxed)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<40 { group.addTask { try await engine.put(["a/\(number)": "x"]) } }
+      try await group.waitForAll()
+    }
+    #expect(try await folder.open().statistics().entries == 40)
+  }
+}

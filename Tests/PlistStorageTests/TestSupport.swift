@@ -1,0 +1,97 @@
+import Foundation
+import StorageSPI
+import Synchronization
+
+@testable import PlistStorage
+
+/// A folder of a test's own, removed with its last reference.
+final class TemporaryFolder: Sendable {
+  let path = NSTemporaryDirectory() + "plist-" + UUID().uuidString
+  /// The folder of the store, which is not there yet.
+  var store: String { path + "/store" }
+
+  init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func open(
+    _ durability: Durability = .normal, fileSystem: any FileSystem = SystemFileSystem(),
+    timer: any PlistTimer = FakeTimer(), at time: Int64 = 0
+  ) async throws(StorageError) -> PlistEngine {
+    try await PlistEngine.open(
+      PlistOptions(path: store, durability: durability), clock: FixedClock(now: Timestamp(milliseconds: time)),
+      fileSystem: fileSystem, timer: timer)
+  }
+
+  func file(_ name: String) -> String { store + "/" + name }
+
+  func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+
+  func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+
+  func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
+
+  func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
+
+  /// The names of the files of the store, in order.
+  func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: store).sorted() }
+}
+
+struct FixedClock: WallClock {
+  let now: Timestamp
+}
+
+/// A timer on which a pause takes no time but counts.
+final class FakeTimer: PlistTimer {
+  private let time = Mutex(Duration.zero)
+
+  var elapsed: Duration { time.withLock { $0 } }
+
+  func pause(for duration: Duration) { time.withLock { $0 += duration } }
+}
+
+extension EntryMetadata {
+  static func sample(_ checksum: UInt64 = 0, retainUntil: Int64 = 3_000_000) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1_001), freshUntil: Timestamp(milliseconds: 2_000_002),
+      retainUntil: Timestamp(milliseconds: retainUntil), contentType: "text/plain",
+      attributes: ["etag": "\"x\"", "naïve": "\n"], checksum: checksum)
+  }
+}
+
+extension PlistEngine {
+  func put(_ contents: [String: String]) async throws {
+    var batch = WriteBatch()
+    for (key, text) in contents { batch.put(try CacheKey(key), payload: Array(text.utf8), metadata: .sample()) }
+    try await apply(batch)
+  }
+
+  func remove(_ keys: String...) async throws {
+    var batch = WriteBatch()
+    for key in keys { batch.remove(try CacheKey(key)) }
+    try await apply(batch)
+  }
+
+  func text(_ key: String) async throws -> String? {
+    try await read(try CacheKey(key)) { bytes, _ in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+  }
+
+  /// All payloads by key.
+  func contents() async throws -> [String: String] {
+    var contents: [String: String] = [:]
+    for summary in try await scan(KeyRange(), limit: .max) {
+      contents[summary.key.text] = try await text(summary.key.text)
+    }
+    return contents
+  }
+}
+
+/// The code of the error that `body` throws; `nil` where it throws none.
+func code(of body: () async throws -> Void) async -> StorageError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? StorageError)?.code
+  }
+}

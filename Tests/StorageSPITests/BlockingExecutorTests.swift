@@ -1,0 +1,37 @@
+import StorageSPI
+import Synchronization
+import Testing
+
+@Suite struct BlockingExecutorTests {
+  private final class Counter: Sendable {
+    let value = Atomic(0)
+  }
+
+  private let executor = BlockingExecutor(label: "test")
+
+  @Test func resultsAndErrorsArePassedOn() async throws {
+    #expect(try await executor.run { 42 } == 42)
+    let error = await #expect(throws: StorageError.self) {
+      try await executor.run { () throws(StorageError) in throw .storeClosed }
+    }
+    #expect(error?.code == .closed)
+  }
+
+  @Test func workNeverOverlaps() async throws {
+    let running = Counter()
+    let executor = executor
+    let overlaps = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          try await executor.run {
+            let before = running.value.add(1, ordering: .relaxed).oldValue
+            running.value.subtract(1, ordering: .relaxed)
+            return before != 0
+          }
+        }
+      }
+      return try await group.reduce(false) { $0 || $1 }
+    }
+    #expect(!overlaps)
+  }
+}

@@ -1,0 +1,112 @@
+import StorageSPI
+import Testing
+
+@Suite struct EntryTableTests {
+  private func entry(_ checksum: UInt64, retainUntil: Int64 = 100) -> EntryTable.Entry {
+    let time = Timestamp(milliseconds: 0)
+    let metadata = EntryMetadata(
+      storedAt: time, freshUntil: time, retainUntil: Timestamp(milliseconds: retainUntil), contentType: "",
+      checksum: checksum)
+    return EntryTable.Entry(payload: [UInt8](repeating: 7, count: Int(checksum)), metadata: metadata)
+  }
+
+  private func table(_ checksums: [String: UInt64]) throws -> EntryTable {
+    EntryTable(
+      Dictionary(uniqueKeysWithValues: try checksums.map { (try CacheKey($0.key), entry($0.value)) }))
+  }
+
+  private func batch(_ build: (inout WriteBatch) throws -> Void) rethrows -> WriteBatch {
+    var batch = WriteBatch()
+    try build(&batch)
+    return batch
+  }
+
+  private func put(_ text: String, _ checksum: UInt64, in batch: inout WriteBatch) throws {
+    let entry = entry(checksum)
+    batch.put(try CacheKey(text), payload: entry.payload, metadata: entry.metadata)
+  }
+
+  @Test func operationsTakeEffectInOrder() throws {
+    var table = try table(["a/1": 1, "a/2": 2])
+    try table.apply(
+      batch {
+        $0.require(try CacheKey("a/1"), .checksum(1))
+        try put("a/1", 3, in: &$0)
+        $0.require(try CacheKey("a/1"), .checksum(3))
+        $0.remove(try CacheKey("a/2"))
+        $0.require(try CacheKey("a/2"), .absent)
+        $0.remove(try CacheKey("a/2"))
+        try put("a/3", 4, in: &$0)
+        try put("a/3", 5, in: &$0)
+      })
+    #expect(try table.entries == self.table(["a/1": 3, "a/3": 5]).entries)
+  }
+
+  @Test(arguments: [("a/1", nil), ("a/1", 9), ("a/8", 1), ("a/9", nil), ("a/9", 4), ("a/2", 2)] as [(String, UInt64?)])
+  func aConflictUndoesEverything(key: String, checksum: UInt64?) throws {
+    let before = try table(["a/1": 1, "a/2": 2])
+    var table = before
+    let batch = try batch {
+      try put("a/2", 3, in: &$0)
+      try put("a/9", 4, in: &$0)
+      try put("a/9", 5, in: &$0)
+      $0.remove(try CacheKey("a/1"))
+      try put("a/1", 1, in: &$0)
+      $0.require(try CacheKey(key), checksum.map { .checksum($0) } ?? .absent)
+    }
+    let error = #expect(throws: StorageError.self) { try table.apply(batch) }
+    #expect(error?.code == .conflict)
+    #expect(error?.message.contains(key) == true)
+    #expect(table.entries == before.entries)
+    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/1", "a/2"])
+  }
+
+  @Test(arguments: [
+    ("", nil, 9, ["a/1", "a/10", "a/2", "b/1"]), ("", nil, 2, ["a/1", "a/10"]), ("", "a/10", 9, ["a/2", "b/1"]),
+    ("a", nil, 9, ["a/1", "a/10", "a/2"]), ("a/1", nil, 9, ["a/1", "a/10"]), ("a/1", "a/1", 9, ["a/10"]),
+    ("a/1", "a/11", 9, []), ("b", "a/1", 9, ["b/1"]), ("a", "b/1", 9, []), ("c", nil, 9, []),
+    ("", "a/1z", 1, ["a/2"]), ("", nil, 0, []), ("", nil, -1, []), ("é", nil, 9, []), ("a/2", nil, .max, ["a/2"]),
+  ] as [(String, String?, Int, [String])])
+  func scansAreInOrder(prefix: String, after: String?, limit: Int, expected: [String]) throws {
+    var table = try table(["a/10": 1, "a/2": 2, "b/1": 3, "a/1": 4])
+    let range = KeyRange(prefix: prefix, after: try after.map { try CacheKey($0) })
+    let found = table.scan(range, limit: limit).map(\.key.text)
+    #expect(found == expected)
+    #expect(found.allSatisfy { text in (try? range.contains(CacheKey(text))) == true })
+  }
+
+  @Test func aScanSeesWhatWasChangedSinceTheLast() throws {
+    var table = try table(["a/1": 1])
+    #expect(table.scan(KeyRange(), limit: 9).count == 1)
+    try table.apply(batch { try put("a/0", 2, in: &$0) })
+    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/0", "a/1"])
+    try table.apply(batch { try put("a/0", 5, in: &$0) })
+    #expect(table.scan(KeyRange(), limit: 9).map(\.payloadBytes) == [5, 1])
+    try table.apply(batch { $0.remove(try CacheKey("a/1")) })
+    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/0"])
+  }
+
+  @Test(arguments: [(99, 2, false), (100, 1, true), (200, 0, true)] as [(Int64, Int, Bool)])
+  func whatHasExpiredIsRemoved(time: Int64, left: Int, isChanged: Bool) throws {
+    var table = EntryTable([try CacheKey("a/1"): entry(1), try CacheKey("a/2"): entry(2, retainUntil: 200)])
+    #expect(table.scan(KeyRange(), limit: 9).count == 2)
+    #expect(table.removeExpired(at: Timestamp(milliseconds: time)) == isChanged)
+    #expect(table.entries.count == left)
+    #expect(table.scan(KeyRange(), limit: 9).count == left)
+  }
+
+  @Test func statisticsAreByNamespace() throws {
+    #expect(try table([:]).namespaceStatistics() == [])
+    let statistics = try table(["b/1": 5, "a/1": 1, "a/2": 2]).namespaceStatistics()
+    #expect(
+      statistics == [.init(name: "a", entries: 2, payloadBytes: 3), .init(name: "b", entries: 1, payloadBytes: 5)])
+  }
+
+  @Test func aCopyIsAValueOfItsOwn() throws {
+    let before = try table(["a/1": 1])
+    var copy = before
+    try copy.apply(batch { $0.remove(try CacheKey("a/1")) })
+    #expect(before[try CacheKey("a/1")] == entry(1))
+    #expect(copy[try CacheKey("a/1")] == nil)
+  }
+}
