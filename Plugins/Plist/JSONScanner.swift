@@ -79,10 +79,15 @@ struct JSONScanner {
   }
 
   private mutating func skipPlainCharacters() -> UInt8? {
+    offset = endOfPlainCharacters()
+    return offset < bytes.count ? bytes[offset] : nil
+  }
+
+  private func endOfPlainCharacters() -> Int {
+    let span = bytes.span
     var index = offset
-    while index < bytes.count, !bytes[index].isEscapedInJSON { index += 1 }
-    offset = index
-    return index < bytes.count ? bytes[index] : nil
+    while index < span.count, !span[index].isEscapedInJSON { index += 1 }
+    return index
   }
 
   private mutating func appendEscape(to result: inout [UInt8]) throws(PlistFormatError) {
@@ -99,7 +104,8 @@ struct JSONScanner {
   }
 
   private static let escapes: [UInt8: UInt8] = [
-    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"), UInt8(ascii: "/"): UInt8(ascii: "/"),
+    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+    UInt8(ascii: "/"): UInt8(ascii: "/"),
     UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
   ]
 

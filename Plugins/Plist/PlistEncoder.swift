@@ -8,7 +8,8 @@ struct PlistEncoder {
   /// The content of the file of `namespace` that holds the entries of `table`.
   static func encode(_ table: EntryTable, namespace: String) -> [UInt8] {
     var encoder = PlistEncoder()
-    encoder.bytes.reserveCapacity(table.entries.values.reduce(256) { $0 + $1.payload.count + $1.payload.count / 3 + 512 })
+    encoder.bytes.reserveCapacity(
+      table.entries.values.reduce(256) { $0 + $1.payload.count + $1.payload.count / 3 + 512 })
     encoder.append("{\n  \"format\": \(PlistDecoder.format),\n  \"namespace\": ")
     encoder.appendString(namespace)
     encoder.append(",\n  \"entries\": {")

@@ -58,7 +58,8 @@ final class PlistEngine: StorageEngine {
     }
   }
 
-  private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(StorageError) -> [EntrySummary] {
+  private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(StorageError) -> [EntrySummary]
+  {
     var summaries: [EntrySummary] = []
     for namespace in try store.folder.namespaces() where namespace.hasPrefix(range.prefix) {
       guard summaries.count < limit else { break }

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-internal import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+  internal import Musl
 #endif
 internal import StorageSPI
 
@@ -56,7 +56,7 @@ struct PlistFolder: Sendable {
       } else {
         try fileSystem.makeFolder(path)
       }
-    } catch where error.code == EEXIST {
+    } catch  where error.code == EEXIST {
       // Another process has made it just now.
     } catch {
       throw .cannotMakeFolder(self.path, "\(path): \(error.text)", cause: error)

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-internal import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+  internal import Musl
 #endif
 internal import StorageSPI
 
@@ -40,7 +40,7 @@ struct PlistLock: Sendable {
     let (path, flags) = (folder.lockPath, O_RDONLY | O_CREAT)
     do {
       return try folder.fileSystem.open(path, flags: flags)
-    } catch where error.isAbsence {
+    } catch  where error.isAbsence {
       // The folder was removed since the store was opened: the store is empty, and begins anew.
       try folder.make()
       return try folder.call("open", path) { () throws(SystemError) in

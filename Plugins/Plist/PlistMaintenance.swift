@@ -34,7 +34,7 @@ extension PlistStore {
     do {
       _ = try read(namespace)
       return []
-    } catch where error.code == .damaged || error.code == .unsupportedFormat {
+    } catch  where error.code == .damaged || error.code == .unsupportedFormat {
       let key = (error.cause as? PlistFormatError)?.key
       return [IntegrityIssue(key: key, kind: key == nil ? .structure : .undecodable, message: error.message)]
     }

@@ -24,14 +24,12 @@ final class PlistStore: Sendable {
   /// The file of `namespace` if it is in memory and has not changed since. Cost: one `stat`.
   func current(_ namespace: String) -> PlistFile? {
     guard let file = state.withLock({ $0.files[namespace] }) else { return nil }
-    // Where the status cannot be had, the caller goes on to read the file, and meets the error again.
-    guard let status = try? folder.fileSystem.status(of: file.path) else { return isAbsent(file) ? file : nil }
-    return status == file.status ? file : nil
-  }
-
-  private func isAbsent(_ file: PlistFile) -> Bool {
-    guard file.status == nil, let status = try? Optional(folder.fileSystem.status(of: file.path)) else { return false }
-    return status == nil
+    do {
+      return try folder.fileSystem.status(of: file.path) == file.status ? file : nil
+    } catch {
+      // The caller goes on to read the file, and meets the error again.
+      return nil
+    }
   }
 
   /// The file of `namespace` as it is now. Only while `reading` or `writing`.
@@ -74,7 +72,7 @@ final class PlistStore: Sendable {
   func readingAsItIs<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     do {
       return try lock.hold(exclusively: false, body)
-    } catch where error.code == .permissionDenied {
+    } catch  where error.code == .permissionDenied {
       return try readingWithoutLock(body)
     }
   }

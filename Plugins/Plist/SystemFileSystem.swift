@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-internal import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+  internal import Musl
 #endif
 
 /// A file descriptor, closed with its last reference; a lock on it goes with it.
@@ -23,7 +23,7 @@ struct SystemFileSystem: FileSystem {
     var status = stat()
     do {
       try Self.call { stat(path, &status) }
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return nil
     }
     return FileStatus(status)
@@ -61,7 +61,7 @@ struct SystemFileSystem: FileSystem {
     do {
       try Self.call { flock(file.descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) }
       return true
-    } catch where error.code == EWOULDBLOCK {
+    } catch  where error.code == EWOULDBLOCK {
       return false
     }
   }

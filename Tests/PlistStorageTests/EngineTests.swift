@@ -43,10 +43,11 @@ import Testing
     #expect(await code { _ = try await folder.open(fileSystem: fileSystem) } == .cannotCreate)
   }
 
-  @Test(arguments: [
-    (ENOSPC, .noSpace), (EDQUOT, .noSpace), (EACCES, .permissionDenied), (EPERM, .permissionDenied),
-    (EROFS, .permissionDenied), (EIO, .ioFailed), (EFBIG, .tooLarge), (EMFILE, .ioFailed),
-  ] as [(Int32, StorageError.Code)])
+  @Test(
+    arguments: [
+      (ENOSPC, .noSpace), (EDQUOT, .noSpace), (EACCES, .permissionDenied), (EPERM, .permissionDenied),
+      (EROFS, .permissionDenied), (EIO, .ioFailed), (EFBIG, .tooLarge), (EMFILE, .ioFailed),
+    ] as [(Int32, StorageError.Code)])
   func errorsOfTheSystemAreNamed(errno: Int32, expected: StorageError.Code) async throws {
     let folder = try TemporaryFolder()
     let fileSystem = FaultyFileSystem(.rule { call, _ in call == "write" ? errno : nil })

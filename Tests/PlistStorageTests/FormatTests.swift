@@ -8,8 +8,10 @@ import Testing
   /// Payloads, and whether they are kept as text.
   static let payloads: [(bytes: [UInt8], isText: Bool)] = [
     ([], true), (Array("plain".utf8), true), (Array("{\"a\": \"\\u0000\"}\r\n\t".utf8), true), ([0], true),
-    (Array(0...0x7F), true), (Array("\u{2028}\u{2029}\u{85}".utf8), true), (Array("e\u{301} \u{E9} \u{1E9B}\u{323}".utf8), true),
-    ([0xEF, 0xBB, 0xBF] + Array("with a byte order mark".utf8), true), (Array("\u{FFFF}\u{10FFFF}\u{1F600}".utf8), true),
+    (Array(0...0x7F), true), (Array("\u{2028}\u{2029}\u{85}".utf8), true),
+    (Array("e\u{301} \u{E9} \u{1E9B}\u{323}".utf8), true),
+    ([0xEF, 0xBB, 0xBF] + Array("with a byte order mark".utf8), true),
+    (Array("\u{FFFF}\u{10FFFF}\u{1F600}".utf8), true),
     (Array("</script> / \\/ \\\\".utf8), true), ([0xED, 0xA0, 0x80], false), ([0xC0, 0x80], false), ([0xFF], false),
     (Array(0...0xFF), false), ([0xE2, 0x80], false), ([0xF4, 0x90, 0x80, 0x80], false), ([0x80], false),
   ]
@@ -36,11 +38,12 @@ import Testing
     #expect(read.attributes.keys.map { Array($0.utf8) }.contains([0x65, 0xCC, 0x81]))
   }
 
-  @Test(arguments: [
-    (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
-    (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
-    (1_769_846_950_123, "2026-01-31T08:09:10.123Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-  ] as [(Int64, String)])
+  @Test(
+    arguments: [
+      (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+      (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+      (1_769_846_950_123, "2026-01-31T08:09:10.123Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+    ] as [(Int64, String)])
   func timesAreWrittenAsInRFC3339(milliseconds: Int64, text: String) {
     #expect(Timestamp(milliseconds: milliseconds).text == text)
     #expect(Timestamp(text: text)?.milliseconds == milliseconds)
@@ -74,7 +77,8 @@ import Testing
     ("{\"namespace\": \"\\ud800\"}", "an escape of four hexadecimal digits is expected"),
     ("{\"namespace\": \"\\ud800\\u0041\"}", "half of a surrogate pair"), ("{\"namespace\": \"\\udc00\"}", "half of a"),
     ("{\"namespace\": \"\\x\"}", "unknown escape"), ("{\"namespace\": \"\n\"}", "a control character within a string"),
-    ("{\"namespace\": \"a", "the file ends within a string"), ("{\"namespace\": \"a\\", "the file ends within a string"),
+    ("{\"namespace\": \"a", "the file ends within a string"),
+    ("{\"namespace\": \"a\\", "the file ends within a string"),
     ("{\"entries\": {\"b/1\": {}}}", "b/1 is of another namespace"), ("{\"entries\": {\"A\": {}}}", "'A' is no key"),
     ("{\"entries\": {\"a/1\": {}}}", "a/1 lacks a field"), ("{\"entries\": {\"a/1\": {\"y\": 1}}}", "'y' is unknown"),
     ("{\"entries\": {\"a/1\": {\"checksum\": \"ff\"}}}", "is no checksum"),

@@ -31,11 +31,12 @@ import Testing
     #expect(try open([:]).durability() == .normal)
   }
 
-  @Test(arguments: [
-    ("durability", .text("most")), ("durability", .integer(1)), ("busyTimeout", .integer(-1)),
-    ("busyTimeout", .integer(3_600_001)), ("busyTimeout", .text("5s")), ("path", .text("")), ("size", .integer(0)),
-    ("size", .integer(9)), ("sync", .text("true")), ("url", .boolean(true)), ("colour", .text("blue")),
-  ] as [(String, OptionValue)])
+  @Test(
+    arguments: [
+      ("durability", .text("most")), ("durability", .integer(1)), ("busyTimeout", .integer(-1)),
+      ("busyTimeout", .integer(3_600_001)), ("busyTimeout", .text("5s")), ("path", .text("")), ("size", .integer(0)),
+      ("size", .integer(9)), ("sync", .text("true")), ("url", .boolean(true)), ("colour", .text("blue")),
+    ] as [(String, OptionValue)])
   func otherValuesAreRefused(name: String, value: OptionValue) {
     let error = #expect(throws: StorageError.self) { try open([name: value]) }
     #expect(error?.code == .invalidOption)

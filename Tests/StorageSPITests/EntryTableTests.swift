@@ -61,12 +61,13 @@ import Testing
     #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/1", "a/2"])
   }
 
-  @Test(arguments: [
-    ("", nil, 9, ["a/1", "a/10", "a/2", "b/1"]), ("", nil, 2, ["a/1", "a/10"]), ("", "a/10", 9, ["a/2", "b/1"]),
-    ("a", nil, 9, ["a/1", "a/10", "a/2"]), ("a/1", nil, 9, ["a/1", "a/10"]), ("a/1", "a/1", 9, ["a/10"]),
-    ("a/1", "a/11", 9, []), ("b", "a/1", 9, ["b/1"]), ("a", "b/1", 9, []), ("c", nil, 9, []),
-    ("", "a/1z", 1, ["a/2"]), ("", nil, 0, []), ("", nil, -1, []), ("é", nil, 9, []), ("a/2", nil, .max, ["a/2"]),
-  ] as [(String, String?, Int, [String])])
+  @Test(
+    arguments: [
+      ("", nil, 9, ["a/1", "a/10", "a/2", "b/1"]), ("", nil, 2, ["a/1", "a/10"]), ("", "a/10", 9, ["a/2", "b/1"]),
+      ("a", nil, 9, ["a/1", "a/10", "a/2"]), ("a/1", nil, 9, ["a/1", "a/10"]), ("a/1", "a/1", 9, ["a/10"]),
+      ("a/1", "a/11", 9, []), ("b", "a/1", 9, ["b/1"]), ("a", "b/1", 9, []), ("c", nil, 9, []),
+      ("", "a/1z", 1, ["a/2"]), ("", nil, 0, []), ("", nil, -1, []), ("é", nil, 9, []), ("a/2", nil, .max, ["a/2"]),
+    ] as [(String, String?, Int, [String])])
   func scansAreInOrder(prefix: String, after: String?, limit: Int, expected: [String]) throws {
     var table = try table(["a/10": 1, "a/2": 2, "b/1": 3, "a/1": 4])
     let range = KeyRange(prefix: prefix, after: try after.map { try CacheKey($0) })
