@@ -14,8 +14,10 @@ protocol FileSystem: Sendable {
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(SystemError) -> Int
   /// Waits until the file or folder is on its medium.
   func synchronize(_ file: OpenFile) throws(SystemError)
-  /// Locks the file until it is closed, and says whether it could: `false` where another handle holds it.
+  /// Locks the file until it is unlocked or closed, and says whether it could: `false` where another handle holds it.
   func lock(_ file: OpenFile, exclusively: Bool) throws(SystemError) -> Bool
+  /// Releases a lock, even if a child process that is about to start still has the file open.
+  func unlock(_ file: OpenFile)
   /// Gives a file another name, in place of what had that name.
   func rename(_ path: String, to newPath: String) throws(SystemError)
   /// Removes a file.

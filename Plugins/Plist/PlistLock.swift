@@ -20,7 +20,7 @@ struct PlistLock: Sendable {
     exclusively: Bool, _ body: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     let file = try acquire(exclusively)
-    defer { withExtendedLifetime(file) {} }
+    defer { folder.fileSystem.unlock(file) }
     return try body()
   }
 

@@ -66,6 +66,11 @@ struct SystemFileSystem: FileSystem {
     }
   }
 
+  func unlock(_ file: OpenFile) {
+    // It cannot fail on an open file; if it did, closing the file would release the lock.
+    _ = flock(file.descriptor, LOCK_UN)
+  }
+
   func rename(_ path: String, to newPath: String) throws(SystemError) {
     try Self.call { renameFile(path, newPath) }
   }

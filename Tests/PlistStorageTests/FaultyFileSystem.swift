@@ -84,6 +84,9 @@ final class FaultyFileSystem: FileSystem {
     return try system.lock(file, exclusively: exclusively)
   }
 
+  /// No step: a process that dies releases its locks.
+  func unlock(_ file: OpenFile) { system.unlock(file) }
+
   func rename(_ path: String, to newPath: String) throws(SystemError) {
     try step("rename", newPath)
     try system.rename(path, to: newPath)

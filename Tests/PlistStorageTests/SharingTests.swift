@@ -55,7 +55,7 @@ import Testing
     let file = try fileSystem.open(folder.file("store.lock"), flags: O_RDONLY)
     #expect(try fileSystem.lock(file, exclusively: exclusively))
     try await body()
-    withExtendedLifetime(file) {}
+    fileSystem.unlock(file)
   }
 
   @Test func batchesOverNamespacesAreSeenWhole() async throws {
