@@ -21,9 +21,9 @@ func engine(_ folder: String, _ libraries: Target.Dependency...) -> Target {
     exclude: ["README.md"] + libraries.map { _ in "C\(folder)" }, swiftSettings: settings)
 }
 
-/// The tests of one target.
-func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+/// The tests of one target, which read the files in the folders `data` in place.
+func tests(_ name: String, _ dependencies: Target.Dependency..., data: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
 
 let package = Package(
@@ -44,8 +44,9 @@ let package = Package(
     .target(name: "CChecksum"),
     layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
     layer("StorageConformance", "StorageSPI"),
-    .target(name: "CSampleData", exclude: ["README.md"]),
-    layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData"),
+    .target(name: "CSampleData", exclude: ["README.md", "Data"]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     layer("CachePresentation", "CacheDomain"),
     layer("ArgumentParser"),
 
@@ -69,7 +70,8 @@ let package = Package(
     tests("CacheDomainTests", "CacheDomain"),
     tests("CacheDataTests", "CacheDomain", "CacheData"),
     tests("ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "MemoryStorage"),
-    tests("SampleOriginTests", "CacheDomain", "CacheData", "SampleOrigin"),
+    tests(
+      "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("ArgumentParserTests", "ArgumentParser"),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
     tests("CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "CacheComposition"),
