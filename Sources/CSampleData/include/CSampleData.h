@@ -1,1 +1,34 @@
+#ifndef CSAMPLEDATA_H
+#define CSAMPLEDATA_H
+
 #include <stddef.h>
+#include <stdint.h>
+
+/// Text inside the program: UTF-8, constant, not terminated by a zero byte, there as long as the program runs.
+typedef struct {
+  const uint8_t *_Nonnull bytes;
+  size_t count;
+} CSampleText;
+
+/// The cities, by state and name, in columns of fixed width.
+CSampleText csample_cities(void);
+
+/// The numbers of the cities in each of six orders, in columns of fixed width.
+CSampleText csample_city_orders(void);
+
+/// The movies, the best known first, one a line, fields separated by tabs.
+CSampleText csample_movies(void);
+
+/// For each movie the offset of its line and the text that is searched.
+CSampleText csample_movie_titles(void);
+
+/// What characters beyond ASCII are folded to for a search, in the order of their UTF-8 bytes.
+CSampleText csample_folding(void);
+
+/// The version of all of these.
+CSampleText csample_version(void);
+
+/// The offset of the first `needle` in `text`; `count`, the length of the text, where there is none.
+size_t csample_find(const uint8_t *_Nonnull text, size_t count, const uint8_t *_Nonnull needle, size_t needle_count);
+
+#endif
