@@ -1,0 +1,42 @@
+public import CacheData
+public import CacheDomain
+
+/// The cities inside the program: 6,057 cities of the US with what their tax-exempt organisations earned together.
+///
+/// Unlike the public API it knows every city's revenue and orders by it truly. Ties are broken by identifier, ascending
+/// in both directions. A city's identifier is its state and name, as in `KY/LOUISVILLE`.
+public struct SampleCityOrigin: CityOrigin {
+  /// How many cities a page holds; the last page holds the rest.
+  public static let pageSize = 25
+
+  /// The origin's name, "sample".
+  public var name: String { SampleVersion.origin }
+
+  /// The origin. It holds nothing and costs nothing.
+  public init() {}
+
+  /// The page that `request` asks for; beyond the last page an empty one with the totals.
+  ///
+  /// It reads the rows of that page alone, which takes some microseconds, and does not suspend.
+  ///
+  /// - Throws: `CacheError`: `invalidRequest` for a negative page, `cancelled`.
+  public func answer(
+    to request: CitiesRequestDTO, validator: String?
+  ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
+    guard request.query.page >= 0 else {
+      throw CacheError(
+        .invalidRequest, "there is no page \(request.query.page) of cities", hint: "pages of cities begin at 0")
+    }
+    return try SampleAnswer.to(request, validator: validator) { CitiesPageDTO(page(request.query)) }
+  }
+
+  private func page(_ query: CitiesQuery) -> CitiesPage {
+    let total = CityTable.count
+    let totalPages = (total + Self.pageSize - 1) / Self.pageSize
+    let first = min(query.page, totalPages) * Self.pageSize
+    let positions = min(first, total)..<min(first + Self.pageSize, total)
+    return CitiesPage(
+      page: query.page, totalPages: totalPages, totalItems: total,
+      cities: positions.compactMap { CityTable.city(at: $0, order: query.order, direction: query.direction) })
+  }
+}

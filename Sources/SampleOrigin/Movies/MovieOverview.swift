@@ -1,0 +1,64 @@
+/// Says in a sentence or two what the data knows of a movie, and nothing else.
+enum MovieOverview {
+  /// The overview of `record`, as in "A film of 1957 from the United States (drama), directed by Sidney Lumet, in
+  /// English. It runs for 95 minutes." What is not known is left out.
+  static func text(of record: MovieRecord) -> String {
+    [firstSentence(record), secondSentence(record)].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private static func firstSentence(_ record: MovieRecord) -> String {
+    var text = record.year.isEmpty ? "A film" : "A film of \(record.year)"
+    if let countries = list(record.countries.map(withArticle), more: "countries") { text += " from \(countries)" }
+    if !record.genres.isEmpty { text += " (\(record.genres.map(genre).joined(separator: ", ")))" }
+    if let directors = list(record.directors, more: "people") { text += ", directed by \(directors)" }
+    if let languages = list(record.languages.map(language), more: "languages") { text += ", in \(languages)" }
+    return text + (text.hasSuffix(".") ? "" : ".")
+  }
+
+  private static func secondSentence(_ record: MovieRecord) -> String? {
+    let runtime = record.runtime.map { "runs for \($0) \($0 == 1 ? "minute" : "minutes")" }
+    let boxOffice = record.boxOffice.map { "earned $\(grouped($0)) at the box office" }
+    let facts = [runtime, boxOffice].compactMap { $0 }
+    return facts.isEmpty ? nil : "It \(facts.joined(separator: " and "))."
+  }
+
+  /// "A", "A and B", "A, B and C", "A, B, C and 24 other people"; `nil` for none.
+  private static func list(_ names: [String], more: String) -> String? {
+    guard let last = names.last else { return nil }
+    if names.count == 1 { return last }
+    if names.count <= 4 { return "\(names.dropLast().joined(separator: ", ")) and \(last)" }
+    return "\(names.prefix(3).joined(separator: ", ")) and \(names.count - 3) other \(more)"
+  }
+
+  /// A country as it stands after "from".
+  private static func withArticle(_ country: String) -> String {
+    if country.hasPrefix("The ") { return "the \(country.dropFirst(4))" }
+    let words = country.split(separator: " ")
+    let takesArticle = words.contains { articleWords.contains(String($0)) }
+    return takesArticle ? "the \(country)" : country
+  }
+
+  private static let articleWords: Set<String> = [
+    "United", "Republic", "Kingdom", "Union", "Netherlands", "Philippines", "SSR", "Occupied",
+  ]
+
+  /// A language as it stands after "in". The data says "Kurdish language" of some and "multiple languages".
+  private static func language(_ name: String) -> String {
+    if name == "artistic language" { return "an artistic language" }
+    return name.hasSuffix(" language") ? String(name.dropLast(" language".count)) : name
+  }
+
+  private static func genre(_ name: String) -> String {
+    name == "Sci-Fi" ? "science fiction" : name.lowercased()
+  }
+
+  /// A number with a comma between thousands.
+  private static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (index, digit) in String(number).reversed().enumerated() {
+      if index > 0 && index.isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+}

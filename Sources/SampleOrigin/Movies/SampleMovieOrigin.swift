@@ -1,0 +1,47 @@
+public import CacheData
+public import CacheDomain
+
+/// The movies inside the program: 17,472 movies of the years 1940 to 2014, searched by the words of their titles.
+///
+/// Every word of the query must begin a word of the title; case, diacritics and punctuation do not matter. The best
+/// come first: titles that are the query, those that begin with it, those that hold its words as whole words, the
+/// others; among equals those that earned more, then the later ones.
+public struct SampleMovieOrigin: MovieOrigin {
+  /// How many movies a page holds; the last page holds the rest.
+  public static let pageSize = 20
+
+  /// The pages that can be asked for, as with the public API.
+  public static let pages = 1...500
+
+  /// The origin's name, "sample".
+  public var name: String { SampleVersion.origin }
+
+  /// The origin. It holds nothing and costs nothing.
+  public init() {}
+
+  /// The page that `request` asks for; beyond the last page an empty one with the totals.
+  ///
+  /// It searches all titles each time, which takes well under a millisecond as a rule, and does not suspend.
+  ///
+  /// - Throws: `CacheError`: `invalidRequest` for a page outside `pages`, `cancelled`.
+  public func answer(
+    to request: MoviesRequestDTO, validator: String?
+  ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
+    guard Self.pages.contains(request.page) else {
+      throw CacheError(
+        .invalidRequest, "there is no page \(request.page) of movies",
+        hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
+    }
+    return try SampleAnswer.to(request, validator: validator) { () throws(CacheError) in
+      MoviesPageDTO(page(request.page, of: try TitleSearch.offsets(request.query)))
+    }
+  }
+
+  private func page(_ page: Int, of offsets: [Int]) -> MoviesPage {
+    let movies = offsets.dropFirst((page - 1) * Self.pageSize).prefix(Self.pageSize)
+      .compactMap { MovieTable.record(at: $0)?.movie }
+    return MoviesPage(
+      page: page, totalPages: (offsets.count + Self.pageSize - 1) / Self.pageSize, totalItems: offsets.count,
+      movies: movies)
+  }
+}

@@ -1,0 +1,42 @@
+public import CacheData
+public import CacheDomain
+
+/// The posters of the sample's movies: PNG images that the program draws, each with a pattern and colours of its own and
+/// with title and year.
+///
+/// The same request always gives the same bytes.
+public struct SamplePosterOrigin: PosterOrigin {
+  /// The origin's name, "sample".
+  public var name: String { SampleVersion.origin }
+
+  /// The origin. It holds nothing and costs nothing.
+  public init() {}
+
+  /// The poster that `request` asks for, in its width and half as high again.
+  ///
+  /// Drawing takes a millisecond or less for the narrow ones and some ten for the widest; it does not suspend.
+  ///
+  /// - Throws: `CacheError`: `notFound` for the path of no movie, `cancelled`, `invalidAnswer` where there is no memory
+  ///   to compress the image.
+  public func answer(
+    to request: PosterRequestDTO, validator: String?
+  ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
+    guard let record = Self.record(request.query.path) else {
+      throw CacheError(
+        .notFound, "the sample has no poster \(request.query.path)",
+        hint: "take the posterPath of a movie that 'fetch movies' finds")
+    }
+    return try SampleAnswer.to(request, validator: validator) { () throws(CacheError) in
+      let image = try PosterPainter.paint(record, width: request.query.width)
+      return PosterDTO(bytes: try PNGEncoder.encode(image), contentType: "image/png")
+    }
+  }
+
+  /// The movie whose poster is at `path`, which is `/<id>.png`.
+  private static func record(_ path: String) -> MovieRecord? {
+    guard path.hasPrefix("/"), path.hasSuffix(".png") else { return nil }
+    let id = path.dropFirst().dropLast(4)
+    guard !id.isEmpty, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    return MovieTable.record(id: String(id))
+  }
+}
