@@ -45,7 +45,7 @@ let package = Package(
     layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
     layer("StorageConformance", "StorageSPI"),
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     layer("CachePresentation", "CacheDomain"),
     layer("ArgumentParser"),
