@@ -19,7 +19,8 @@ enum TitleSearch {
   private static let space = UInt8(ascii: " ")
   private static let tab = UInt8(ascii: "\t")
 
-  /// The offsets of the records that `query` finds, the best first. It reads through all titles, in about 0.1 ms.
+  /// The offsets of the records that `query` finds, the best first. It reads through all titles:
+  /// 0.05 ms where few are found, 1 ms where thousands are.
   ///
   /// - Throws: `CacheError`: `cancelled`.
   static func offsets(_ query: MovieQuery) throws(CacheError) -> [Int] {

@@ -65,7 +65,7 @@ enum PosterPattern: Sendable {
     case .rings(let centre, let spacing): Self.rings(x, y, centre, spacing, pixel)
     case .discs(let discs): discs.reduce(0) { $0 + $1.coverage(x, y, pixel: pixel) * 0.34 }
     case .stripes(let spacing, let slope):
-      Self.band(x + y * slope, spacing, pixel * (1 + slope * slope).squareRoot()) * (0.3 + 0.7 * y / height)
+      Self.band(x + y * slope, spacing, pixel * (1 + slope * slope).squareRoot()) * 0.84
     case .hills(let sun, let hills): Self.hills(x, y, sun, hills, pixel)
     case .dots(let spacing): Self.dot(x, y, spacing, growth: y / height, pixel)
     }
