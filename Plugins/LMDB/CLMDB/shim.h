@@ -1,1 +1,2 @@
 #include <lmdb.h>
+#include <sys/stat.h>

@@ -1,0 +1,74 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// A handle on an LMDB store. Reads run where they are called, commits that wait for the disk on a thread of their own.
+final class LMDBEngine: StorageEngine {
+  /// The environment until the handle is closed. Calls under way keep it open until they end.
+  private let environment: Mutex<LMDBEnvironment?>
+  private let readers = ResourcePool<LMDBReader>()
+  private let durability: Durability
+  private let clock: any WallClock
+
+  init(environment: LMDBEnvironment, durability: Durability, clock: any WallClock) {
+    self.environment = Mutex(environment)
+    self.durability = durability
+    self.clock = clock
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    try withReader { reader throws(StorageError) in try reader.read(key, body) }
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    let (environment, durability) = (try openEnvironment(), durability)
+    if batch.operations.isEmpty { return }
+    if durability == .relaxed { return try environment.apply(batch, durability) }
+    try await environment.writing.run { () throws(StorageError) in try environment.apply(batch, durability) }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try withReader { reader throws(StorageError) in
+      try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(StorageError) in
+        var scan = LMDBScan(range, limit: limit, transaction)
+        for (name, handle) in databases where !scan.isFull { try scan.visit(name, handle) }
+        return scan.summaries
+      }
+    }
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    let environment = try openEnvironment()
+    return try await environment.checking.run { () throws(StorageError) in try environment.statistics() }
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    let environment = try openEnvironment()
+    return try await environment.checking.run { () throws(StorageError) in try environment.integrityIssues() }
+  }
+
+  func compact() async throws(StorageError) {
+    let (environment, durability, now) = (try openEnvironment(), durability, clock.now)
+    try await environment.writing.run { () throws(StorageError) in
+      try environment.removeExpired(at: now, durability)
+    }
+  }
+
+  func close() async throws(StorageError) {
+    readers.close()
+    _ = environment.withLock { $0.take() }
+  }
+
+  private func withReader<Output>(
+    _ body: (LMDBReader) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    try readers.withResource(
+      make: { () throws(StorageError) in try LMDBReader(try openEnvironment()) }, body)
+  }
+
+  private func openEnvironment() throws(StorageError) -> LMDBEnvironment {
+    guard let environment = environment.withLock({ $0 }) else { throw .storeClosed }
+    return environment
+  }
+}

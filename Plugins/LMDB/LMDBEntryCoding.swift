@@ -1,0 +1,95 @@
+internal import StorageSPI
+
+/// How an entry is written as one LMDB value: a header, then the payload.
+///
+/// All numbers are little-endian:
+///
+///     offset  size
+///          0     1  version of this layout: 1
+///          1     1  flags: 1 = attributes follow, 2 = the full key follows
+///          2     1  content type: a code, or 0 = the text follows
+///          3     1  zero
+///          4     4  size of the header, which is the offset of the payload
+///          8     8  storedAt     \
+///         16     8  freshUntil    > milliseconds since 1970-01-01T00:00:00Z
+///         24     8  retainUntil  /
+///         32     8  checksum
+///         40        the content type's text, then the number of attributes (4 bytes) and for each its name and value
+///                   in the order of names, then the full key; each text is its size (4 bytes) and its bytes
+///
+/// A known content type is a code so that reading one makes no `String`. A full key is there when the key under which
+/// the value is stored is a shortened one.
+enum LMDBEntryCoding {
+  static let version: UInt8 = 1
+  static let fixedSize = 40
+  static let attributesFlag: UInt8 = 1
+  static let fullKeyFlag: UInt8 = 2
+
+  /// The header of an entry with `metadata`.
+  ///
+  /// - Parameter fullKey: the key's text, where the entry is stored under a shortened one.
+  static func header(_ metadata: EntryMetadata, fullKey: String? = nil) -> [UInt8] {
+    let code = LMDBContentType.code(of: metadata.contentType)
+    var flags: UInt8 = metadata.attributes.isEmpty ? 0 : attributesFlag
+    if fullKey != nil { flags |= fullKeyFlag }
+    var header: [UInt8] = []
+    header.reserveCapacity(128)
+    header += [version, flags, code, 0, 0, 0, 0, 0]
+    for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] {
+      append(UInt64(time.milliseconds), to: &header)
+    }
+    append(metadata.checksum, to: &header)
+    if code == 0 { append(metadata.contentType, to: &header) }
+    append(metadata.attributes, to: &header)
+    if let fullKey { append(fullKey, to: &header) }
+    let size = UInt32(header.count)
+    for index in 0..<4 { header[4 + index] = UInt8(truncatingIfNeeded: size >> (8 * index)) }
+    return header
+  }
+
+  private static func append(_ attributes: [String: String], to header: inout [UInt8]) {
+    guard !attributes.isEmpty else { return }
+    append(UInt32(attributes.count), to: &header)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      append(name, to: &header)
+      append(value, to: &header)
+    }
+  }
+
+  private static func append(_ text: String, to header: inout [UInt8]) {
+    append(UInt32(text.utf8.count), to: &header)
+    header.append(contentsOf: text.utf8)
+  }
+
+  private static func append(_ number: some FixedWidthInteger, to header: inout [UInt8]) {
+    withUnsafeBytes(of: number.littleEndian) { header.append(contentsOf: $0) }
+  }
+}
+
+/// The content types that are stored as one byte. A code is never given to another type: stores hold it.
+enum LMDBContentType {
+  static func code(of text: String) -> UInt8 {
+    for code in 1...lastCode where self.text(of: code) == text { return code }
+    return 0
+  }
+
+  static let lastCode: UInt8 = 11
+
+  /// The text with the code `code`. Literals only: they cost no allocation and no reference count.
+  static func text(of code: UInt8) -> String? {
+    switch code {
+    case 1: "application/json"
+    case 2: "image/jpeg"
+    case 3: "image/png"
+    case 4: "image/webp"
+    case 5: "text/plain"
+    case 6: "application/octet-stream"
+    case 7: "text/html"
+    case 8: "application/json; charset=utf-8"
+    case 9: "application/json;charset=utf-8"
+    case 10: "text/plain; charset=utf-8"
+    case 11: "text/html; charset=utf-8"
+    default: nil
+    }
+  }
+}

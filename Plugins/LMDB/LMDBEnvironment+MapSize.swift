@@ -1,0 +1,67 @@
+internal import CLMDB
+internal import StorageSPI
+
+/// The size of the memory map: address space, not memory and not disk. It only ever grows.
+extension LMDBEnvironment {
+  /// What the size of the map is rounded up to.
+  static let mapGranularity = 1_048_576
+
+  /// Takes over the size that another process has given to the map.
+  func adoptMapSize() throws(StorageError) {
+    try gate.alone { () throws(StorageError) in
+      let status = mdb_env_set_mapsize(pointer, 0)
+      guard status == MDB_SUCCESS else { throw error(status, "map") }
+    }
+  }
+
+  /// Does `work`, which writes about `bytes` bytes, inside the gate; where the map is too small it grows, and `work` is
+  /// done again from the beginning. It grows beforehand where it can be foreseen.
+  func growing<Output>(
+    for bytes: Int, _ work: () throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    let (size, used) = mapUse()
+    if used + bytes > size { try grow(from: size, toHold: used + bytes) }
+    while true {
+      let size = mapUse().size
+      gate.enter()
+      do {
+        defer { gate.leave() }
+        return try work()
+      } catch {
+        switch error.lmdbStatus {
+        case MDB_MAP_RESIZED: try adoptMapSize()
+        case MDB_MAP_FULL: try grow(from: size, toHold: size + bytes)
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// At least doubles the map, unless another thread was faster.
+  ///
+  /// Readers of crashed processes are cleared away first: they keep freed pages from being used again.
+  private func grow(from size: Int, toHold bytes: Int) throws(StorageError) {
+    mdb_reader_check(pointer, nil)
+    try gate.alone { () throws(StorageError) in
+      guard Self.mapUse(of: pointer).size == size else { return }
+      let wanted = max(size * 2, bytes + bytes / 4)
+      let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
+      let status = mdb_env_set_mapsize(pointer, rounded)
+      guard status == MDB_SUCCESS else { throw error(status, "grow the map of") }
+    }
+  }
+
+  private func mapUse() -> (size: Int, used: Int) {
+    gate.enter()
+    defer { gate.leave() }
+    return Self.mapUse(of: pointer)
+  }
+
+  /// The size of the map, and how much of it is in use or free for use again, in bytes. Reads the map.
+  private static func mapUse(of pointer: OpaquePointer) -> (size: Int, used: Int) {
+    var (info, stat) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(pointer, &info)
+    mdb_env_stat(pointer, &stat)
+    return (info.me_mapsize, (info.me_last_pgno + 1) * Int(stat.ms_psize))
+  }
+}

@@ -1,0 +1,118 @@
+internal import CLMDB
+internal import StorageSPI
+internal import Synchronization
+
+/// An open LMDB environment. There is one a store and process; `LMDBRegistry` sees to that.
+///
+/// `@unchecked Sendable`: the pointer does not change, LMDB's environment is made for many threads, and the one call on
+/// it that is not, setting the size of the map, is made alone behind the gate.
+final class LMDBEnvironment: @unchecked Sendable {
+  static let maximumNamespaces = 128
+  static let maximumReaders: UInt32 = 512
+  /// The handle of the database of databases, a constant of LMDB.
+  static let mainDatabase: MDB_dbi = 1
+
+  /// The folder.
+  let path: String
+  let pointer: OpaquePointer
+  let isReadOnly: Bool
+  /// Which file this is, by device and inode.
+  let identity: LMDBFileIdentity
+  let keyCoding: LMDBKeyCoding
+  let gate = LMDBGate()
+  /// Where commits wait for the disk.
+  let writing = BlockingExecutor(label: "lmdb.write")
+  /// Where checks of the whole store run, which may have to read all of it from the disk.
+  let checking = BlockingExecutor(label: "lmdb.check")
+
+  private let databases = Mutex<[LMDBDatabase]>([])
+  private let databaseOpening = Mutex<Void>(())
+  private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
+
+  init(
+    _ opened: consuming LMDBOpenedEnvironment, path: String, keyCoding: LMDBKeyCoding,
+    whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void
+  ) {
+    self.path = path
+    self.identity = opened.identity
+    self.isReadOnly = opened.isReadOnly
+    self.pointer = opened.release()
+    self.keyCoding = keyCoding
+    self.whenClosed = whenClosed
+  }
+
+  deinit {
+    mdb_env_close(pointer)
+    whenClosed(identity)
+  }
+
+  /// What the status means here.
+  func error(_ status: Int32, _ action: String) -> StorageError { .lmdb(status, action, path: path) }
+
+  /// The databases whose handles are known, which transactions begun from now on can use.
+  var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
+
+  /// Opens the databases of `namespaces` that exist, so that they become known. No transaction may be open on this
+  /// thread.
+  ///
+  /// LMDB demands that no two transactions open databases at once, and that the transaction which did ends before
+  /// another one uses the handle: hence a transaction of its own, behind a lock.
+  func learnDatabases(_ namespaces: [LMDBNamespace]) throws(StorageError) {
+    try databaseOpening.withLock { _ throws(StorageError) in
+      let transaction = try beginReading()
+      defer {
+        transaction.abort()
+        gate.leave()
+      }
+      var opened: [LMDBDatabase] = []
+      for namespace in namespaces where !knownDatabases.contains(where: { $0.namespace == namespace }) {
+        guard let handle = try transaction.openDatabase(namespace.name) else { continue }
+        opened.append(LMDBDatabase(namespace: namespace, handle: handle))
+      }
+      try transaction.commit()
+      databases.withLock { $0 += opened }
+    }
+  }
+
+  /// Calls `body` with the databases that `transaction` can use, and commits. Ends the transaction in every case.
+  ///
+  /// - Parameter namespaces: those that `body` needs, and whether to create each where it does not exist. Other
+  ///   transactions learn of new ones after the commit.
+  func withDatabases(
+    _ namespaces: [LMDBNamespace: Bool], in transaction: LMDBTransaction,
+    _ body: ([LMDBDatabase]) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    defer { transaction.abort() }
+    let known = knownDatabases
+    let unknown = namespaces.filter { namespace, _ in !known.contains { $0.namespace == namespace } }
+    if unknown.isEmpty {
+      try body(known)
+      return try transaction.commit()
+    }
+    try databaseOpening.withLock { _ throws(StorageError) in
+      defer { transaction.abort() }  // Before the lock is let go: LMDB's table of handles is settled only then.
+      var all = knownDatabases
+      for (namespace, create) in unknown where !all.contains(where: { $0.namespace == namespace }) {
+        guard let handle = try transaction.openDatabase(namespace.name, create: create) else { continue }
+        all.append(LMDBDatabase(namespace: namespace, handle: handle))
+      }
+      try body(all)
+      try transaction.commit()
+      databases.withLock { $0 = all }
+    }
+  }
+
+  /// Enters the gate and begins a transaction for reading. The caller leaves the gate at the end.
+  func beginReading() throws(StorageError) -> LMDBTransaction {
+    while true {
+      gate.enter()
+      do {
+        return try LMDBTransaction(self, flags: MDB_RDONLY)
+      } catch {
+        gate.leave()
+        guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
+        try adoptMapSize()
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import CLMDB
+internal import Glibc
+internal import StorageSPI
+
+/// A status of LMDB (a negative number) or of the operating system (an `errno`): what lies behind a `StorageError`.
+struct LMDBStatus: Error, Sendable, Hashable, CustomStringConvertible {
+  let code: Int32
+
+  var description: String { String(cString: mdb_strerror(code)) }
+}
+
+/// Something in a store that cannot be what was written, before it is known where.
+enum LMDBFault: Error, Hashable {
+  /// What is wrong, in a few words.
+  case damaged(String)
+  /// A format of a later version than this engine reads.
+  case laterVersion(UInt32)
+}
+
+extension StorageError {
+  /// What a status means to the caller of an engine.
+  ///
+  /// - Parameters:
+  ///   - status: what LMDB or the operating system reported.
+  ///   - action: what was attempted, as in "cannot ...".
+  ///   - path: the store's folder.
+  static func lmdb(_ status: Int32, _ action: String, path: String) -> StorageError {
+    let status = LMDBStatus(code: status)
+    let (code, hint) = meaning(of: status.code)
+    return StorageError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
+  }
+
+  private static func meaning(of code: Int32) -> (Code, hint: String) {
+    switch code {
+    case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN:
+      (.damaged, damagedHint)
+    case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use a cachectl built with the LMDB version that made it")
+    case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
+    case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
+    case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the folder and its files")
+    case MDB_BAD_VALSIZE, MDB_TXN_FULL, MDB_PAGE_FULL, MDB_CURSOR_FULL:
+      (.tooLarge, "store less at once")
+    case MDB_DBS_FULL: (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
+    case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: (.busy, "try again when fewer processes use the store")
+    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT, EISDIR: (.ioFailed, "check the folder and the disk it is on")
+    default: (.failed, "")
+    }
+  }
+
+  static let damagedHint = "move the folder away and let the cache be filled again"
+
+  /// The error of a fault found in the file or entry called `place`.
+  static func lmdb(_ fault: LMDBFault, in place: String) -> StorageError {
+    switch fault {
+    case .damaged(let what): StorageError(.damaged, "\(place) is damaged: \(what)", hint: damagedHint, cause: fault)
+    case .laterVersion(let version):
+      StorageError(
+        .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
+        hint: "use a newer cachectl", cause: fault)
+    }
+  }
+
+  /// The status of LMDB behind the error, where there is one.
+  var lmdbStatus: Int32? { (cause as? LMDBStatus)?.code }
+}

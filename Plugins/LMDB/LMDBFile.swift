@@ -1,0 +1,70 @@
+internal import Dispatch
+internal import Glibc
+internal import StorageSPI
+
+/// Which file a path or descriptor means, whatever it is called.
+struct LMDBFileIdentity: Sendable, Hashable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
+
+/// The folder of a store and the two files in it.
+enum LMDBFile {
+  static func data(in folder: String) -> String { folder + "/data.mdb" }
+  static func lock(in folder: String) -> String { folder + "/lock.mdb" }
+
+  static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  static func identity(_ path: String) -> LMDBFileIdentity? { status(path).map { LMDBFileIdentity($0) } }
+
+  /// What the files take up on the disk: their allocated blocks, since LMDB may leave holes.
+  static func allocatedBytes(in folder: String) -> Int {
+    [data(in: folder), lock(in: folder)].reduce(0) { $0 + Int(status($1)?.st_blocks ?? 0) * 512 }
+  }
+
+  /// Makes the folder and those above it, for the user alone, unless it is there.
+  static func makeFolder(_ path: String) throws(StorageError) {
+    if let status = status(path) {
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotCreate(path, ENOTDIR) }
+      return
+    }
+    if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeFolder(String(path[..<slash])) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw cannotCreate(path, errno) }
+  }
+
+  static func cannotCreate(_ path: String, _ status: Int32) -> StorageError {
+    let status = LMDBStatus(code: status)
+    return StorageError(
+      .cannotCreate, "cannot create the LMDB store \(path) (\(status))",
+      hint: "set another path, or make one of its parents a folder that you may write to", cause: status)
+  }
+}
+
+/// A file mapped for reading, for the length of its life.
+struct LMDBMappedFile: ~Copyable {
+  let bytes: UnsafeRawBufferPointer
+
+  /// Maps the file as it is now; `nil` where that cannot be done, with `errno` set.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    guard status.st_size > 0 else {
+      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+      return
+    }
+    let size = Int(status.st_size)
+    let start = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
+    guard start != MAP_FAILED else { return nil }
+    bytes = UnsafeRawBufferPointer(start: start, count: size)
+  }
+
+  deinit { if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) } }
+}

@@ -1,0 +1,89 @@
+/// One of the two meta pages at the beginning of an LMDB data file: where the trees begin. Transaction N writes page
+/// N modulo 2, so that the state before it stays readable.
+///
+/// Layout (LMDB 0.9, 64 bits, in the byte order of the machine), after the page's header of 16 bytes: magic number (4
+/// bytes), version (4), address (8), size of the map (8), the records of the free list and of the main database (48
+/// each), last page in use (8), transaction (8).
+struct LMDBMetaPage {
+  let pageSize: Int
+  let freeList: LMDBTreeRecord
+  let main: LMDBTreeRecord
+  let lastPage: UInt64
+  let transaction: UInt64
+
+  private static let size = 152
+
+  /// Both meta pages, checked as far as that is possible without looking at the trees.
+  static func both(in file: UnsafeRawBufferPointer) throws(LMDBFault) -> [LMDBMetaPage] {
+    let first = try stable(in: file, at: 0, number: 0)
+    let second = try stable(in: file, at: first.pageSize, number: 1)
+    guard second.pageSize == first.pageSize else { throw .damaged("its meta pages differ in page size") }
+    return [first, second]
+  }
+
+  /// A meta page may just be being written by another process: what is wrong is wrong only if it stays so.
+  private static func stable(
+    in file: UnsafeRawBufferPointer, at offset: Int, number: UInt64
+  ) throws(LMDBFault) -> LMDBMetaPage {
+    for _ in 0..<8 { if let page = try? LMDBMetaPage(file, at: offset, number: number) { return page } }
+    return try LMDBMetaPage(file, at: offset, number: number)
+  }
+
+  private init(_ file: UnsafeRawBufferPointer, at offset: Int, number: UInt64) throws(LMDBFault) {
+    guard file.count >= offset + Self.size else { throw .damaged("it is cut off, or no LMDB data file") }
+    let page = [UInt8](UnsafeRawBufferPointer(rebasing: file[offset..<offset + Self.size]))
+    self = try page.span.withUnsafeBytes { page throws(LMDBFault) in try LMDBMetaPage(page, number: number) }
+    guard file.count >= (Int(number) + 1) * pageSize else { throw .damaged("it is cut off") }
+    // The last pages may be missing legitimately, when a transaction took pages and gave them back unwritten: but no
+    // more than LMDB keeps unwritten in memory.
+    guard lastPage < UInt64(file.count / pageSize) + 131_072 else { throw .damaged("it is cut off") }
+  }
+
+  private init(_ page: UnsafeRawBufferPointer, number: UInt64) throws(LMDBFault) {
+    let version = page.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+    guard page.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == 0xBEEF_C0DE else {
+      throw .damaged("it is no LMDB data file")
+    }
+    guard version == 1 else { throw version > 1 ? .laterVersion(version) : .damaged("its version is 0") }
+    guard page.loadUnaligned(fromByteOffset: 0, as: UInt64.self) == number,
+      page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == LMDBPage.Kind.meta
+    else { throw .damaged("meta page \(number) is not one") }
+    pageSize = Int(page.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+    freeList = LMDBTreeRecord(page, at: 40)
+    main = LMDBTreeRecord(page, at: 88)
+    lastPage = page.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
+    transaction = page.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { throw .damaged("its page size") }
+    // The free list's flags also hold those of the environment: only "without a folder" (0x4000) changes no layout.
+    guard freeList.flags & ~0x4000 == LMDBTreeRecord.integerKeys, main.flags == 0, main.pad == 0, lastPage >= 1,
+      transaction & 1 == number || transaction == 0
+    else { throw .damaged("meta page \(number) contradicts itself") }
+  }
+}
+
+/// What LMDB records of a tree: 48 bytes in a meta page, or as the value of a named database in the main one.
+struct LMDBTreeRecord {
+  static let size = 48
+  static let integerKeys: UInt16 = 0x08
+  static let noRoot = UInt64.max
+
+  let pad: UInt32
+  let flags: UInt16
+  let depth: Int
+  let branchPages: UInt64
+  let leafPages: UInt64
+  let overflowPages: UInt64
+  let entries: UInt64
+  let root: UInt64
+
+  init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    pad = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    flags = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self)
+    depth = Int(bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
+    branchPages = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+    leafPages = bytes.loadUnaligned(fromByteOffset: offset + 16, as: UInt64.self)
+    overflowPages = bytes.loadUnaligned(fromByteOffset: offset + 24, as: UInt64.self)
+    entries = bytes.loadUnaligned(fromByteOffset: offset + 32, as: UInt64.self)
+    root = bytes.loadUnaligned(fromByteOffset: offset + 40, as: UInt64.self)
+  }
+}

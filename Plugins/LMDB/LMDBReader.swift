@@ -1,0 +1,113 @@
+internal import CLMDB
+internal import StorageSPI
+
+/// A transaction for reading that is kept for reuse, with the handles of the databases that it has used.
+///
+/// `@unchecked Sendable`: it is used by one caller at a time, which the pool sees to.
+final class LMDBReader: @unchecked Sendable {
+  let environment: LMDBEnvironment
+  private let transaction: LMDBTransaction
+  private var databases: [LMDBDatabase]
+
+  init(_ environment: LMDBEnvironment) throws(StorageError) {
+    transaction = try environment.beginReading()
+    transaction.reset()
+    environment.gate.leave()
+    self.environment = environment
+    databases = environment.knownDatabases
+  }
+
+  /// Lends the entry under `key` to `body`. This is the hot path: it allocates nothing.
+  func read<Output>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try key.withBytes { bytes throws(StorageError) -> Output? in
+      guard let database = try database(LMDBNamespace(bytes, count: key.namespaceLength)) else { return nil }
+      try begin()
+      defer { end() }
+      guard let value = try transaction.value(ofKey: bytes, in: database) else { return nil }
+      let (payload, metadata) = try decoding(key) { () throws(LMDBFault) in
+        let entry = try LMDBEntry(value)
+        return (entry.payload, try entry.metadata())
+      }
+      return try body(payload.span, metadata)
+    }
+  }
+
+  /// Calls `body` with the latest state and the databases of all namespaces in it that `isWanted`, in order.
+  func withSnapshot<Output>(
+    of isWanted: (String) -> Bool,
+    _ body: (LMDBTransaction, [(name: String, handle: MDB_dbi)]) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    while true {
+      databases = environment.knownDatabases
+      try begin()
+      let unknown: [LMDBNamespace]
+      do {
+        defer { end() }
+        let wanted = try namespaces().filter { isWanted($0.name) }
+        let known = wanted.compactMap { namespace in databases.first { $0.namespace == namespace } }
+        if known.count == wanted.count { return try body(transaction, known.map { ($0.namespace.name, $0.handle) }) }
+        unknown = wanted.filter { namespace in !databases.contains { $0.namespace == namespace } }
+      }
+      try environment.learnDatabases(unknown)
+    }
+  }
+
+  /// The handle of a namespace's database; `nil` where it does not exist. It must be known before the transaction
+  /// begins: an older transaction cannot use a newer handle.
+  private func database(_ namespace: LMDBNamespace) throws(StorageError) -> MDB_dbi? {
+    for database in databases where database.namespace == namespace { return database.handle }
+    try environment.learnDatabases([namespace])
+    databases = environment.knownDatabases
+    return databases.first { $0.namespace == namespace }?.handle
+  }
+
+  private func begin() throws(StorageError) {
+    while true {
+      environment.gate.enter()
+      let status = transaction.renew()
+      if status == MDB_SUCCESS { return }
+      environment.gate.leave()
+      guard status == MDB_MAP_RESIZED else { throw environment.error(status, "read") }
+      try environment.adoptMapSize()
+    }
+  }
+
+  private func end() {
+    transaction.reset()
+    environment.gate.leave()
+  }
+
+  private func namespaces() throws(StorageError) -> [LMDBNamespace] {
+    try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+      var found: [LMDBNamespace] = []
+      var item = try cursor.first()
+      while let (name, _) = item {
+        guard let namespace = LMDBNamespace(name: name) else {
+          throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
+        }
+        found.append(namespace)
+        item = try cursor.next()
+      }
+      return found
+    }
+  }
+}
+
+extension CacheKey {
+  /// Lends the bytes of the key's text.
+  func withBytes<Output>(
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    let text = text
+    return try text.utf8Span.span.withUnsafeBytes { bytes throws(StorageError) in try body(bytes) }
+  }
+}
+
+/// Turns a fault found by `body` into the error that names the entry.
+func decoding<Output>(
+  _ key: CacheKey, _ body: () throws(LMDBFault) -> Output
+) throws(StorageError) -> Output {
+  do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key)") }
+}

@@ -1,0 +1,96 @@
+internal import CLMDB
+internal import StorageSPI
+
+/// Collects the first entries of a range, in the order of full keys.
+struct LMDBScan {
+  private let range: KeyRange
+  private let limit: Int
+  private let transaction: LMDBTransaction
+  private var namespace = ""
+  private(set) var summaries: [EntrySummary] = []
+
+  private typealias Candidate = (key: CacheKey, value: UnsafeRawBufferPointer)
+
+  /// A scan of at most `limit` entries of `range`.
+  init(_ range: KeyRange, limit: Int, _ transaction: LMDBTransaction) {
+    (self.range, self.limit, self.transaction) = (range, limit, transaction)
+  }
+
+  /// Whether a namespace can hold keys of `range`.
+  static func mayContain(_ range: KeyRange, _ namespace: String) -> Bool {
+    let start = namespace + "/"
+    if let after = range.after, after.namespace > namespace { return false }
+    return start.hasPrefix(range.prefix) || range.prefix.hasPrefix(start)
+  }
+
+  /// Whether as many entries were found as were wanted.
+  var isFull: Bool { summaries.count >= limit }
+
+  /// Goes through the database of a namespace. Namespaces are to come in order.
+  mutating func visit(_ namespace: String, _ database: MDB_dbi) throws(StorageError) {
+    self.namespace = namespace
+    let start = Array(max(range.prefix, range.after?.text ?? "").utf8.prefix(LMDBKeyCoding.prefixSize))
+    try transaction.withCursor(on: database) { cursor throws(StorageError) in
+      var item = try start.span.withUnsafeBytes { start throws(StorageError) in try cursor.seek(start) }
+      while let current = item, !isFull, mayBeInRange(current.key) {
+        if LMDBKeyCoding.isShortened(current.key) {
+          item = try visitGroup(from: current, cursor)
+        } else {
+          let key = try key(current.key)
+          if range.contains(key) { try append((key, current.value)) }
+          item = try cursor.next()
+        }
+      }
+    }
+  }
+
+  /// Gathers the long keys that share their beginning with the current one, and goes through them in true order.
+  ///
+  /// - Returns: the item after the group.
+  private mutating func visitGroup(
+    from first: LMDBCursor.Item, _ cursor: borrowing LMDBCursor
+  ) throws(StorageError) -> LMDBCursor.Item? {
+    let prefix = first.key.prefix(LMDBKeyCoding.prefixSize)
+    var group: [Candidate] = []
+    var item: LMDBCursor.Item? = first
+    while let (stored, value) = item, LMDBKeyCoding.isShortened(stored), stored.starts(with: prefix) {
+      let key = try key(transaction.fullKey(of: value, storedAs: stored))
+      if range.contains(key) { group.append((key, value)) }
+      item = try cursor.next()
+    }
+    group.sort { $0.key < $1.key }
+    for candidate in group.prefix(limit - summaries.count) { try append(candidate) }
+    return item
+  }
+
+  private mutating func append(_ candidate: Candidate) throws(StorageError) {
+    let entry = try decoding(candidate.key) { () throws(LMDBFault) in
+      let entry = try LMDBEntry(candidate.value)
+      return (metadata: try entry.metadata(), size: entry.payloadSize)
+    }
+    summaries.append(EntrySummary(key: candidate.key, metadata: entry.metadata, payloadBytes: entry.size))
+  }
+
+  /// Whether a stored key is not yet past those with the wanted prefix.
+  private func mayBeInRange(_ stored: UnsafeRawBufferPointer) -> Bool {
+    let known = stored.prefix(LMDBKeyCoding.prefixSize)
+    let prefix = range.prefix.utf8
+    return known.count < prefix.count ? prefix.starts(with: known) || known.lexicographicallyPrecedes(prefix) : known.starts(with: prefix)
+  }
+
+  /// The key with the bytes `bytes`, which must be one of the namespace at hand.
+  private func key(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> CacheKey {
+    try CacheKey(stored: bytes, namespace: namespace, path: transaction.environment.path)
+  }
+}
+
+extension CacheKey {
+  /// The key that was stored in a namespace's database.
+  init(stored bytes: UnsafeRawBufferPointer, namespace: String, path: String) throws(StorageError) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let key = try? CacheKey(text), key.namespace == namespace else {
+      throw .lmdb(.damaged("'\(text.prefix(80))' in namespace \(namespace) is no key of it"), in: path)
+    }
+    self = key
+  }
+}

@@ -1,0 +1,158 @@
+internal import CLMDB
+internal import StorageSPI
+
+/// An LMDB transaction, aborted unless it was committed. Everything that calls LMDB on one is here.
+///
+/// Whoever uses it is inside the environment's gate, and uses nothing that it lent once it has ended.
+///
+/// `@unchecked Sendable`: a transaction for writing never leaves the function that begins it; one for reading is used by
+/// one caller at a time, which a `ResourcePool` sees to, and may move between threads because of `MDB_NOTLS`.
+final class LMDBTransaction: @unchecked Sendable {
+  let environment: LMDBEnvironment
+  private let pointer: OpaquePointer
+  private var hasEnded = false
+
+  /// Begins a transaction with the flags of `mdb_txn_begin`.
+  init(_ environment: LMDBEnvironment, flags: Int32) throws(StorageError) {
+    var pointer: OpaquePointer?
+    var status = mdb_txn_begin(environment.pointer, nil, UInt32(flags), &pointer)
+    if status == MDB_READERS_FULL {
+      mdb_reader_check(environment.pointer, nil)
+      status = mdb_txn_begin(environment.pointer, nil, UInt32(flags), &pointer)
+    }
+    guard status == MDB_SUCCESS, let pointer else { throw environment.error(status, "open a transaction on") }
+    self.environment = environment
+    self.pointer = pointer
+  }
+
+  deinit { abort() }
+
+  /// Drops the changes, unless the transaction has ended already.
+  func abort() {
+    if !hasEnded { mdb_txn_abort(pointer) }
+    hasEnded = true
+  }
+
+  /// The number of the transaction whose state this one reads, or of this one where it writes.
+  var number: Int { mdb_txn_id(pointer) }
+
+  /// Makes the changes durable and visible. Whatever it reports, the transaction has ended.
+  func commit() throws(StorageError) {
+    hasEnded = true
+    try check(mdb_txn_commit(pointer), "write to")
+  }
+
+  /// Lets go of the state that a transaction for reading sees, but keeps its place in the table of readers.
+  func reset() { mdb_txn_reset(pointer) }
+
+  /// Sees the latest state again after `reset()`. Returns LMDB's status.
+  func renew() -> Int32 { mdb_txn_renew(pointer) }
+
+  /// The handle of the database called `name`; `nil` where there is none and it is not to be created.
+  func openDatabase(_ name: String?, create: Bool = false) throws(StorageError) -> MDB_dbi? {
+    var handle: MDB_dbi = 0
+    let status = mdb_dbi_open(pointer, name, create ? UInt32(MDB_CREATE) : 0, &handle)
+    if status == MDB_NOTFOUND { return nil }
+    try check(status, "open a database of")
+    return handle
+  }
+
+  /// How many entries a database holds.
+  func count(of database: MDB_dbi) throws(StorageError) -> Int {
+    var stat = MDB_stat()
+    let status = mdb_stat(pointer, database, &stat)
+    if status == MDB_NOTFOUND { return 0 }
+    try check(status, "read")
+    return stat.ms_entries
+  }
+
+  /// The value under a stored key, in place; `nil` where there is none.
+  func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) -> UnsafeRawBufferPointer? {
+    var (key, value) = (MDB_val(key), MDB_val())
+    let status = mdb_get(pointer, database, &key, &value)
+    if status == MDB_NOTFOUND { return nil }
+    try check(status, "read")
+    return UnsafeRawBufferPointer(value)
+  }
+
+  /// Makes room for a value of `count` bytes under a stored key. It must be filled before the next call.
+  func reserve(
+    _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi
+  ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
+    var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
+    try check(mdb_put(pointer, database, &key, &value, UInt32(MDB_RESERVE)), "write to")
+    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
+  }
+
+  /// Removes the value under a stored key, if there is one.
+  func remove(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) {
+    var key = MDB_val(key)
+    let status = mdb_del(pointer, database, &key, nil)
+    if status != MDB_NOTFOUND { try check(status, "write to") }
+  }
+
+  /// Lends a cursor on a database to `body`.
+  func withCursor<Output>(
+    on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    var cursor: OpaquePointer?
+    try check(mdb_cursor_open(pointer, database, &cursor), "read")
+    guard let cursor else { throw environment.error(MDB_PANIC, "read") }
+    return try body(LMDBCursor(cursor, environment))
+  }
+
+  private func check(_ status: Int32, _ action: String) throws(StorageError) {
+    guard status == MDB_SUCCESS else { throw environment.error(status, action) }
+  }
+}
+
+/// A place in a database, closed at the end of its life.
+struct LMDBCursor: ~Copyable {
+  /// An item: the stored key and the value, in place.
+  typealias Item = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+
+  private let pointer: OpaquePointer
+  private let environment: LMDBEnvironment
+
+  fileprivate init(_ pointer: OpaquePointer, _ environment: LMDBEnvironment) {
+    (self.pointer, self.environment) = (pointer, environment)
+  }
+
+  deinit { mdb_cursor_close(pointer) }
+
+  /// The first item whose key is `key` or comes after it.
+  func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Item? {
+    key.isEmpty ? try get(MDB_FIRST, MDB_val()) : try get(MDB_SET_RANGE, MDB_val(key))
+  }
+
+  /// The first item of all.
+  func first() throws(StorageError) -> Item? { try get(MDB_FIRST, MDB_val()) }
+
+  /// The item after the current one, or after a removed one.
+  func next() throws(StorageError) -> Item? { try get(MDB_NEXT, MDB_val()) }
+
+  /// Removes the current item.
+  func remove() throws(StorageError) {
+    let status = mdb_cursor_del(pointer, 0)
+    guard status == MDB_SUCCESS else { throw environment.error(status, "write to") }
+  }
+
+  private func get(_ operation: MDB_cursor_op, _ key: MDB_val) throws(StorageError) -> Item? {
+    var (key, value) = (key, MDB_val())
+    let status = mdb_cursor_get(pointer, &key, &value, operation)
+    if status == MDB_NOTFOUND { return nil }
+    guard status == MDB_SUCCESS else { throw environment.error(status, "read") }
+    return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
+  }
+}
+
+extension MDB_val {
+  /// The bytes as LMDB takes them; it does not write to them.
+  fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import LMDBStorage
+
+/// Stores that are damaged, foreign or out of reach: always an error, never the end of the process.
+@Suite struct DamageTests {
+  /// What payloads are filled with, so that the tests tell them from structure.
+  static let filler: UInt8 = 0xEE
+
+  /// A store with trees of two levels, values in pages of their own, long keys and a free list; closed.
+  static func makeStore() async throws -> TestStore {
+    let store = try TestStore()
+    let engine = try await store.open()
+    for index in 0..<9 { try await engine.put("cities/\(index)", [UInt8](repeating: filler, count: 1_200)) }
+    try await engine.put("movies/overflow", [UInt8](repeating: filler, count: 5_000))
+    try await engine.put("movies/" + String(repeating: "l", count: 600), [1])
+    try await engine.put("posters/gone", [UInt8](repeating: filler, count: 9_000))
+    try await engine.remove("posters/gone")
+    try await engine.put("movies/last", [], EntryMetadata.sample())
+    try await engine.close()
+    return store
+  }
+
+  /// Does everything that an engine can do. Errors are welcome, as long as they are of the one kind.
+  static func exercise(_ store: TestStore) async throws {
+    do {
+      let engine = try await store.open()
+      await attempt { for key in try await engine.keys(step: 4) { await attempt { _ = try await engine.payload(key) } } }
+      await attempt { _ = try await engine.payload("movies/overflow") }
+      await attempt { _ = try await engine.statistics() }
+      await attempt { _ = try await engine.checkIntegrity() }
+      await attempt { try await engine.put("cities/new", [UInt8](repeating: filler, count: 1_200)) }
+      await attempt { try await engine.put("posters/new", [UInt8](repeating: filler, count: 5_000)) }
+      await attempt { try await engine.remove("cities/3") }
+      await attempt { try await engine.compact() }
+      try await engine.close()
+    } catch is StorageError {}
+  }
+
+  static func attempt(_ body: () async throws -> Void) async {
+    do { try await body() } catch { #expect(error is StorageError) }
+  }
+
+  /// The bytes worth changing: not those amid a payload, amid free space, or amid a long run of one letter of a key.
+  static func interesting(_ bytes: [UInt8]) -> [Int] {
+    bytes.indices.filter { index in
+      let around = bytes[max(0, index - 24)...min(bytes.count - 1, index + 24)]
+      return !around.allSatisfy { $0 == bytes[index] } || index % 509 == 0
+    }
+  }
+
+  @Test(arguments: [0xFF, 0x01, 0x80] as [UInt8])
+  func anyChangedByteNeverEndsTheProcess(mask: UInt8) async throws {
+    let store = try await Self.makeStore()
+    let original = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
+    let places = Self.interesting(original)
+    #expect(places.count > 1_500)
+    for place in places {
+      var changed = original
+      changed[place] ^= mask
+      try Data(changed).write(to: URL(fileURLWithPath: store.dataFile))
+      try await Self.exercise(store)
+    }
+  }
+
+  @Test func cutOffAnywhereIsDamageOrAnEmptyStore() async throws {
+    let store = try await Self.makeStore()
+    let original = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
+    for size in stride(from: 0, to: original.count, by: 512) {
+      try original.prefix(size).write(to: URL(fileURLWithPath: store.dataFile))
+      let code = await code { try await store.open().close() }
+      #expect(code == (size == 0 ? nil : .damaged) || size >= original.count - 4_096 * 5, "cut off at \(size)")
+      try await Self.exercise(store)
+    }
+  }
+
+  @Test func opensWhatIsWhole() async throws {
+    let store = try await Self.makeStore()
+    let engine = try await store.open()
+    #expect(try await engine.keys().count == 12)
+    #expect(try await engine.checkIntegrity() == [])
+    try await engine.close()
+  }
+
+  @Test func damageIsFoundInALargeStoreWhenItIsCutOff() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    var batch = WriteBatch()
+    for index in 0..<9_000 {
+      batch.put(try CacheKey("cities/\(index)"), payload: [UInt8](repeating: 1, count: 1_000), metadata: .sample())
+    }
+    try await engine.apply(batch)
+    try await engine.close()
+    let whole = try await store.open()
+    #expect(try await whole.statistics().entries == 9_000)
+    try await whole.close()
+    let file = try #require(FileHandle(forWritingAtPath: store.dataFile))
+    try file.truncate(atOffset: file.seekToEnd() / 2)
+    try file.close()
+    #expect(await code { _ = try await store.open() } == .damaged)
+  }
+
+  @Test func integrityCheckFindsDamageBeneathAnOpenStore() async throws {
+    let store = try await Self.makeStore()
+    let engine = try await store.open()
+    let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
+    let file = try #require(FileHandle(forUpdatingAtPath: store.dataFile))
+    for page in 2..<bytes.count / 4_096 {  // Another kind of page, on all of them.
+      try file.seek(toOffset: UInt64(page * 4_096 + 10))
+      try file.write(contentsOf: [0x40])
+    }
+    try file.close()
+    #expect(try await engine.checkIntegrity().map(\.kind) == [.structure])
+    try await engine.close()
+    #expect(await code { _ = try await store.open() } == .damaged)
+  }
+
+  static let foreign: [(content: [UInt8], code: StorageError.Code)] = [
+    (Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 10_000), .damaged), ([1], .damaged),
+    ([UInt8](repeating: 0, count: 8_192), .damaged),
+  ]
+
+  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: StorageError.Code) async throws {
+    let store = try TestStore()
+    try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
+    try Data(content).write(to: URL(fileURLWithPath: store.dataFile))
+    #expect(await code { _ = try await store.open() } == expected)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.dataFile)) == Data(content))
+  }
+
+  @Test func laterFormatsAreRefusedAsSuch() async throws {
+    let store = try await Self.makeStore()
+    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
+    for page in [0, 4_096] { bytes[page + 20] = 2 }
+    try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
+    #expect(await code { _ = try await store.open() } == .unsupportedFormat)
+  }
+
+  @Test func placesWhereNoStoreCanBe() async throws {
+    let store = try TestStore()
+    try Data([1]).write(to: URL(fileURLWithPath: store.path))
+    #expect(await code { _ = try await store.open() } == .cannotCreate)
+    let plugin = LMDBPlugin()
+    for path in [store.path + "/below", "/proc/nowhere"] {
+      let configuration = try EngineConfiguration(
+        for: plugin.declaration, values: ["path": .text(path)], clock: FixedClock(now: .zero))
+      #expect(await code { _ = try await plugin.open(configuration) } == .cannotCreate, "\(path)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == Data([1]))
+  }
+}

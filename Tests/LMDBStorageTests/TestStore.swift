@@ -1,0 +1,107 @@
+import Foundation
+import StorageSPI
+
+@testable import LMDBStorage
+
+/// A folder of its own, removed at the end, and engines on a store in it.
+final class TestStore: Sendable {
+  let folder: String
+  var path: String { folder + "/store" }
+  var dataFile: String { path + "/data.mdb" }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/lmdb-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  func open(
+    durability: Durability = .relaxed, mapSize: Int64 = 1_048_576, clock: any WallClock = FixedClock(now: .zero)
+  ) async throws -> any StorageEngine {
+    let plugin = LMDBPlugin()
+    return try await plugin.open(
+      EngineConfiguration(
+        for: plugin.declaration,
+        values: [
+          "path": .text(path), "mapSize": .integer(mapSize), "durability": .text(durability.rawValue),
+        ], clock: clock))
+  }
+
+  /// An engine with a hash of the test's choice.
+  func open(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64) throws -> any StorageEngine {
+    let environment = try LMDBRegistry.shared.environment(
+      at: path, mapSize: 1_048_576, keyCoding: LMDBKeyCoding(hash: hash))
+    return LMDBEngine(environment: environment, durability: .relaxed, clock: FixedClock(now: .zero))
+  }
+}
+
+struct FixedClock: WallClock {
+  let now: Timestamp
+}
+
+extension Timestamp {
+  static let zero = Timestamp(milliseconds: 0)
+}
+
+/// A generator whose sequence its seed decides (SplitMix64, Steele, Lea and Flood 2014).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+extension EntryMetadata {
+  static func sample(retainUntil: Int64 = 3_000, checksum: UInt64 = 7) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1_000), freshUntil: Timestamp(milliseconds: 2_000),
+      retainUntil: Timestamp(milliseconds: retainUntil), contentType: "application/json", checksum: checksum)
+  }
+}
+
+extension StorageEngine {
+  func put(_ key: String, _ payload: [UInt8] = [1, 2, 3], _ metadata: EntryMetadata = .sample()) async throws {
+    var batch = WriteBatch()
+    batch.put(try CacheKey(key), payload: payload, metadata: metadata)
+    try await apply(batch)
+  }
+
+  func remove(_ key: String) async throws {
+    var batch = WriteBatch()
+    batch.remove(try CacheKey(key))
+    try await apply(batch)
+  }
+
+  func payload(_ key: String) async throws -> [UInt8]? {
+    try await read(CacheKey(key)) { bytes, _ in bytes.withUnsafeBufferPointer { Array($0) } }
+  }
+
+  /// All keys of a range, gathered with scans of `step` entries.
+  func keys(prefix: String = "", step: Int = 1_000) async throws -> [String] {
+    var (keys, range) = ([String](), KeyRange(prefix: prefix))
+    while true {
+      let found = try await scan(range, limit: step)
+      keys += found.map(\.key.text)
+      guard found.count == step else { return keys }
+      range.after = found.last?.key
+    }
+  }
+}
+
+/// The code of the error that `body` throws; `nil` where it throws none.
+func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? StorageError)?.code
+  }
+}
