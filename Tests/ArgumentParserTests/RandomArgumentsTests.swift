@@ -1,0 +1,39 @@
+import ArgumentParser
+import Testing
+
+/// A small generator of numbers that repeats itself for a seed (SplitMix64, Steele and others 2014).
+private struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+private let vocabulary = [
+  "fetch", "cities", "url", "ls", "rm", "backends", "list", "show", "shift", "help", "--order", "--order=name",
+  "revenue", "--limit", "5", "-5", "-l", "-l5", "-qv", "-aq", "--", "-", "", "--=", "--=x", "---", "-=", "--help", "-h",
+  "--version", "--backend", "--backend=", "lmdb", "--header", "A: 1", "--all", "--quiet=1", "-é", "--ö=ü", "\u{0}", "🎉",
+  "--from", "--chunk", "999999999999999999999", "-d@x", "--dry-run", "-.", "-.5", "\u{301}", "--\u{301}=",
+]
+
+@Test("any arguments give a command, help, the version or a mistake in one line", arguments: 0..<40)
+func neverTraps(seed: UInt64) throws {
+  var generator = SeededGenerator(state: seed)
+  for _ in 0..<100 {
+    let count = Int.random(in: 0...7, using: &generator)
+    let arguments = (0..<count).map { _ in vocabulary.randomElement(using: &generator) ?? "" }
+    do {
+      if case .help(let request) = try Tool.parseAsRoot(arguments) {
+        #expect(request.text().hasSuffix("\n"), "seed \(seed): \(arguments)")
+      }
+    } catch let error as CommandLineError {
+      let isOneLine = !error.description.contains { $0.isNewline } && error.kind != .defect
+      #expect(isOneLine, "seed \(seed): \(arguments): \(error)")
+    }
+  }
+}
