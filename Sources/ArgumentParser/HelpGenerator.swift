@@ -17,9 +17,8 @@ struct HelpGenerator {
       layout.wrapped(configuration.abstract),
       usage(set),
       layout.wrapped(configuration.discussion),
-      layout.section("COMMANDS", commandRows),
-      layout.section("ARGUMENTS", set.positionals.map(row)),
-      optionSections(set),
+      layout.sections(
+        [("COMMANDS", commandRows), ("ARGUMENTS", set.positionals.map(row))] + optionSections(set)),
       path.isGroup ? closing : "",
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
@@ -53,15 +52,14 @@ struct HelpGenerator {
   }
 
   /// The options, a section for each group.
-  private func optionSections(_ set: ArgumentSet) -> String {
+  private func optionSections(_ set: ArgumentSet) -> [(title: String, rows: [HelpLayout.Row])] {
     let titles = Self.sections(of: set.named)
     let builtIn = self.builtIn(set)
-    let sections = (titles.contains("") ? titles : [""] + titles).map { title in
+    return (titles.isEmpty ? [""] : titles).map { title in
       let own = set.named.filter { $0.section == title }.map(row)
       let rows = own + (title == (titles.last ?? "") ? builtIn : [])
-      return layout.section(title.isEmpty ? "OPTIONS" : title.uppercased(), rows)
+      return (title.isEmpty ? "OPTIONS" : title.uppercased(), rows)
     }
-    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
   /// The options that exist without declaration.
@@ -99,7 +97,6 @@ struct HelpGenerator {
   }
 
   private var closing: String {
-    let command = ([path.names[0], "help"] + path.names.dropFirst()).joined(separator: " ")
-    return layout.wrapped("See '\(command) <command>' for the options of a command.")
+    layout.wrapped("See '\(path.helpCommand) <command>' for the options of a command.")
   }
 }

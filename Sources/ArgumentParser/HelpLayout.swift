@@ -26,12 +26,15 @@ struct HelpLayout {
   /// The width of a line, in characters.
   let columns: Int
 
-  /// A heading with rows in two columns under it; empty without rows.
-  func section(_ title: String, _ rows: [Row]) -> String {
-    guard !rows.isEmpty else { return "" }
+  /// Headings, each with rows in two columns under it; one without rows is left out. The right column begins at the
+  /// same place everywhere.
+  func sections(_ sections: [(title: String, rows: [Row])]) -> String {
     let limit = columns * 2 / 5
-    let width = rows.map(\.label.count).filter { $0 <= limit }.max() ?? limit
-    return ([title] + rows.map { self.row($0, width: width) }).joined(separator: "\n")
+    let width = sections.flatMap(\.rows).map(\.label.count).filter { $0 <= limit }.max() ?? limit
+    let texts = sections.filter { !$0.rows.isEmpty }.map { section in
+      ([section.title] + section.rows.map { row($0, width: width) }).joined(separator: "\n")
+    }
+    return texts.joined(separator: "\n\n")
   }
 
   /// Text in lines: paragraphs are wrapped, lines that begin with a space are kept.

@@ -16,8 +16,9 @@ struct LeafParser {
   func parse(_ words: [String]) throws(CommandLineError) -> ParsedCommandLine {
     if let defect = set.defect { throw CommandLineError(.defect, defect, at: path) }
     let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
-    if set.index(of: .short("h")) == nil, tokens.contains(where: \.asksForHelp)
-      || tokens.contains(.long("help", value: nil))
+    if set.index(of: .short("h")) == nil,
+      tokens.contains(where: \.asksForHelp)
+        || tokens.contains(.long("help", value: nil))
     {
       return .help(ParsedHelpRequest(path: path))
     }

@@ -27,18 +27,28 @@ private func mistake(_ line: String) throws -> CommandLineError {
     ("-q", "missing command: one of fetch, ls, rm, backends, shift. See 'tool help'"),
     ("-- fetch", "missing command: one of fetch, ls, rm, backends, shift. See 'tool help'"),
     ("backends shwo", "unknown command 'backends shwo': did you mean 'show'? See 'tool help backends'"),
-    ("fetch cities --order revenu",
+    (
+      "fetch cities --order revenu",
       "invalid value 'revenu' for '--order': did you mean 'revenue'? expected one of revenue, organizations, name. "
-        + "See 'tool help fetch cities'"),
-    ("fetch cities --page x",
-      "invalid value 'x' for '--page': expected a whole number. See 'tool help fetch cities'"),
-    ("shift --from a --chunk 256",
-      "invalid value '256' for '--chunk': expected a whole number from 0 to 255. See 'tool help shift'"),
+        + "See 'tool help fetch cities'"
+    ),
+    (
+      "fetch cities --page x",
+      "invalid value 'x' for '--page': expected a whole number. See 'tool help fetch cities'"
+    ),
+    (
+      "shift --from a --chunk 256",
+      "invalid value '256' for '--chunk': expected a whole number from 0 to 255. See 'tool help shift'"
+    ),
     ("ls --age soon", "invalid value 'soon' for '--age': expected a number. See 'tool help ls'"),
-    ("fetch cities --order",
-      "missing value after '--order': expected one of revenue, organizations, name. See 'tool help fetch cities'"),
-    ("fetch cities --config --quiet",
-      "missing value after '--config': '--config <config>' is expected. See 'tool help fetch cities'"),
+    (
+      "fetch cities --order",
+      "missing value after '--order': expected one of revenue, organizations, name. See 'tool help fetch cities'"
+    ),
+    (
+      "fetch cities --config --quiet",
+      "missing value after '--config': '--config <config>' is expected. See 'tool help fetch cities'"
+    ),
     ("--config --quiet ls", "missing value after '--config': '--config <config>' is expected. See 'tool help ls'"),
     ("fetch cities -ql", "missing value after '--limit': expected a whole number. See 'tool help fetch cities'"),
     ("fetch cities Oslo", "unexpected argument 'Oslo': see 'tool help fetch cities'"),
