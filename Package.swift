@@ -72,7 +72,7 @@ let package = Package(
     tests("ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "MemoryStorage"),
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
-    tests("ArgumentParserTests", "ArgumentParser"),
+    tests("ArgumentParserTests", "ArgumentParser", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
     tests("CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage"),

@@ -1,0 +1,85 @@
+/// The mistakes that a command line can contain, each with what to do about it.
+extension CommandLineError {
+  /// No subcommand of `path` is called `name`.
+  static func unknownCommand(_ name: String, at path: CommandPath) -> CommandLineError {
+    let names = path.isRoot ? path.childNames + ["help"] : path.childNames
+    let full = (path.names.dropFirst() + [name]).joined(separator: " ")
+    let remedy = didYouMean(Suggestion.nearest(to: name, among: names)) ?? path.listOfChildren
+    return CommandLineError(.unknownCommand, "unknown command '\(full)'", remedy: remedy, at: path)
+  }
+
+  /// A subcommand of `path` must be named.
+  static func missingCommand(at path: CommandPath) -> CommandLineError {
+    let place = path.isRoot ? "" : " after '\(path.names.dropFirst().joined(separator: " "))'"
+    return CommandLineError(.missingCommand, "missing command\(place)", remedy: path.listOfChildren, at: path)
+  }
+
+  /// None of `known` is called `name`.
+  static func unknownOption(
+    _ name: String, among known: [ArgumentDefinition], at path: CommandPath
+  ) -> CommandLineError {
+    let names = known.flatMap(\.names).filter { !$0.isShort }.map(\.text) + ["--help"]
+    let wanted = name.hasPrefix("--") || name.count < 3 ? name : "-" + name
+    // A single letter is near to any other, so nothing can be said of it.
+    let nearest = wanted.hasPrefix("--") ? nearestOption(to: wanted, among: names) : nil
+    return CommandLineError(.unknownOption, "unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
+  }
+
+  /// The option has no value.
+  static func missingValue(_ option: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
+    let message = "missing value after '\(option.displayName)'"
+    let remedy = option.expectationSentence ?? "'\(option.synopsis)' is expected."
+    return CommandLineError(.missingValue, message, remedy: remedy, at: path)
+  }
+
+  /// The flag has a value.
+  static func unexpectedValue(
+    _ value: String, for flag: ArgumentDefinition, at path: CommandPath
+  ) -> CommandLineError {
+    let message = "unexpected value '\(value)' for '\(flag.displayName)'"
+    return CommandLineError(.unexpectedValue, message, remedy: "it takes none.", at: path)
+  }
+
+  /// The text is no value of the option or argument.
+  static func malformedValue(
+    _ text: String, for definition: ArgumentDefinition, at path: CommandPath
+  ) -> CommandLineError {
+    let nearest = didYouMean(Suggestion.nearest(to: text, among: definition.allowedValues))
+    let remedy = [nearest, definition.expectationSentence].compactMap { $0 }.joined(separator: " ")
+    let message = "invalid value '\(text)' for '\(definition.displayName)'"
+    return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
+  }
+
+  /// A required option or argument is not there.
+  static func missing(_ definition: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
+    let isOption = definition.kind != .positional
+    let message = "missing \(isOption ? "option" : "argument") '\(definition.synopsis)'"
+    let remedy = definition.help.abstract.isEmpty ? nil : "it is required (\(definition.help.abstract))."
+    return CommandLineError(isOption ? .missingOption : .missingArgument, message, remedy: remedy, at: path)
+  }
+
+  /// There is an argument too many.
+  static func unexpectedArgument(_ text: String, at path: CommandPath) -> CommandLineError {
+    CommandLineError(.unexpectedArgument, "unexpected argument '\(text)'", at: path)
+  }
+
+  private static func didYouMean(_ name: String?) -> String? { name.map { "did you mean '\($0)'?" } }
+
+  private static func nearestOption(to name: String, among names: [String]) -> String? {
+    let nearest = Suggestion.nearest(to: String(name.dropFirst(2)), among: names.lazy.map { String($0.dropFirst(2)) })
+    return nearest.map { "--" + $0 }
+  }
+}
+
+extension ArgumentDefinition {
+  /// What values are expected, as a sentence; `nil` where nothing useful can be said.
+  fileprivate var expectationSentence: String? {
+    if !allowedValues.isEmpty { return "expected one of \(allowedValues.joined(separator: ", "))." }
+    return expectation.map { "expected \($0)." }
+  }
+}
+
+extension CommandPath {
+  /// The subcommands, as a sentence.
+  fileprivate var listOfChildren: String { "one of \(childNames.joined(separator: ", "))." }
+}

@@ -1,0 +1,82 @@
+/// A command, reached from the root by names.
+struct CommandPath: Sendable {
+  /// The commands from the root to this one.
+  private(set) var commands: [any ParsableCommand.Type]
+  /// Their names.
+  private(set) var names: [String]
+  /// The configuration of this one.
+  private(set) var configuration: CommandConfiguration
+
+  /// The path of the root itself.
+  init(root: any ParsableCommand.Type) {
+    commands = [root]
+    names = [root.commandName]
+    configuration = root.configuration
+  }
+
+  /// This command.
+  var command: any ParsableCommand.Type { commands[commands.count - 1] }
+
+  /// Whether this is the root.
+  var isRoot: Bool { commands.count == 1 }
+
+  /// Whether this command only has subcommands.
+  var isGroup: Bool { !configuration.subcommands.isEmpty }
+
+  /// The names with spaces between.
+  var text: String { names.joined(separator: " ") }
+
+  /// The command line that shows this command's help.
+  var helpCommand: String { ([names[0], "help"] + names.dropFirst()).joined(separator: " ") }
+
+  /// The names of the subcommands, in the order of help.
+  var childNames: [String] { configuration.subcommands.map { $0.commandName } }
+
+  /// The paths of the subcommands, in the order of help.
+  var children: [CommandPath] { configuration.subcommands.map { appending($0) } }
+
+  /// The path of the subcommand called `name`.
+  func child(named name: String) -> CommandPath? {
+    configuration.subcommands.first { $0.commandName == name }.map { appending($0) }
+  }
+
+  /// The path of the subcommand that is meant where none is named.
+  var defaultChild: CommandPath? { configuration.defaultSubcommand.map { appending($0) } }
+
+  /// Shows `visit` the declarations of this command and of all commands under it, in order, until `visit` says that it
+  /// has seen enough.
+  func visitArguments(_ visit: (ArgumentSet) -> Bool) -> Bool {
+    if visit(ArgumentSet(command)) { return true }
+    for child in children where child.visitArguments(visit) { return true }
+    return false
+  }
+
+  /// The option called `name` of this command or of the first command under it that has one.
+  func definition(of name: ArgumentName) -> ArgumentDefinition? {
+    var found: ArgumentDefinition?
+    _ = visitArguments { set in
+      found = set.index(of: name).map { set.definitions[$0] }
+      return found != nil
+    }
+    return found
+  }
+
+  /// All options of this command and of the commands under it, each name once, in order.
+  var allNamedDefinitions: [ArgumentDefinition] {
+    var seen = Set<[ArgumentName]>()
+    var result: [ArgumentDefinition] = []
+    _ = visitArguments { set in
+      result += set.named.filter { seen.insert($0.names).inserted }
+      return false
+    }
+    return result
+  }
+
+  private func appending(_ child: any ParsableCommand.Type) -> CommandPath {
+    var path = self
+    path.commands.append(child)
+    path.names.append(child.commandName)
+    path.configuration = child.configuration
+    return path
+  }
+}

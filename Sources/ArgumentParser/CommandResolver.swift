@@ -1,0 +1,122 @@
+/// Finds the command that a command line names, and the options given before its name.
+struct CommandResolver {
+  private let arguments: [String]
+  private var path: CommandPath
+  /// The place of the word that is read next.
+  private var index = 0
+  /// The options met so far, with their values.
+  private var options: [String] = []
+  private var isHelpWanted = false
+  private var isVersionWanted = false
+
+  /// A resolver of the words after the program's name.
+  init(root: any ParsableCommand.Type, arguments: [String]) {
+    self.arguments = arguments
+    path = CommandPath(root: root)
+  }
+
+  /// The request for the help of the command that `names` lead to.
+  static func helpRequest(
+    root: any ParsableCommand.Type, names: some Sequence<String>
+  ) throws(CommandLineError) -> ParsedHelpRequest {
+    var path = CommandPath(root: root)
+    for name in names {
+      guard let child = path.child(named: name) else { throw .unknownCommand(name, at: path) }
+      path = child
+    }
+    return ParsedHelpRequest(path: path)
+  }
+
+  /// What the command line asks for.
+  mutating func parse() throws(CommandLineError) -> ParsedCommandLine {
+    let version = path.configuration.version
+    while path.isGroup, index < arguments.count {
+      if let request = try step() { return request }
+    }
+    if isVersionWanted, !version.isEmpty { return .version(version) }
+    if isHelpWanted || arguments.isEmpty && path.isGroup && path.defaultChild == nil {
+      return .help(ParsedHelpRequest(path: path))
+    }
+    try descendToDefault()
+    let words = options + arguments[index...]
+    return try LeafParser(path: path, version: version).parse(words)
+  }
+
+  /// Reads one word; a request for help may end the reading.
+  private mutating func step() throws(CommandLineError) -> ParsedCommandLine? {
+    let word = arguments[index]
+    switch Token(word) {
+    case .word(let name): return try command(name)
+    case .terminator: try descendToDefault()
+    case let token: try option(token, spelled: word)
+    }
+    return nil
+  }
+
+  /// Descends into the subcommand `name`, or into the default that takes it as an argument.
+  private mutating func command(_ name: String) throws(CommandLineError) -> ParsedCommandLine? {
+    if let child = path.child(named: name) {
+      path = child
+      index += 1
+      return nil
+    }
+    if path.isRoot, name == "help" {
+      return .help(try Self.helpRequest(root: path.command, names: namesAfterHelp))
+    }
+    guard let child = path.defaultChild, child.isGroup || !ArgumentSet(child.command).positionals.isEmpty else {
+      throw .unknownCommand(name, at: path)
+    }
+    path = child
+    return nil
+  }
+
+  /// The command named after `help`; options there are ignored.
+  private var namesAfterHelp: [String] {
+    arguments[(index + 1)...].filter { Token($0) == .word($0) }
+  }
+
+  /// Sets an option aside, with its value, for the command still to be named.
+  private mutating func option(_ token: Token, spelled word: String) throws(CommandLineError) {
+    if token.asksForHelp, path.definition(of: .short("h")) == nil || token != .cluster("h") {
+      isHelpWanted = true
+    } else if token.asksForVersion, !CommandPath(root: path.commands[0]).configuration.version.isEmpty {
+      isVersionWanted = true
+    } else {
+      options.append(word)
+      if try takesNextWord(token), index + 1 < arguments.count {
+        index += 1
+        options.append(arguments[index])
+      }
+    }
+    index += 1
+  }
+
+  /// Whether the value of the option is the next word.
+  private func takesNextWord(_ token: Token) throws(CommandLineError) -> Bool {
+    switch token {
+    case .word, .terminator: return false
+    case .long(let name, let value):
+      return try known(.long(name)).kind == .option && value == nil
+    case .cluster(let letters):
+      for (offset, letter) in letters.enumerated() where try known(.short(letter), in: letters).kind == .option {
+        return offset == letters.count - 1
+      }
+      return false
+    }
+  }
+
+  /// The option called `name` of any command that may still be named.
+  private func known(_ name: ArgumentName, in letters: String = "") throws(CommandLineError) -> ArgumentDefinition {
+    if let definition = path.definition(of: name) { return definition }
+    let spelled = name.isShort ? "-" + letters : name.text
+    throw .unknownOption(spelled, among: path.allNamedDefinitions, at: path)
+  }
+
+  /// Descends as far as defaults lead.
+  private mutating func descendToDefault() throws(CommandLineError) {
+    while path.isGroup {
+      guard let child = path.defaultChild else { throw .missingCommand(at: path) }
+      path = child
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// A switch that is on when its name stands on the command line: `--quiet` or, with a short name, `-q`.
+///
+///     @Flag(name: .shortAndLong, help: "say nothing but errors")
+///     var quiet = false
+@propertyWrapper
+public struct Flag<Value: Sendable>: Sendable, Decodable {
+  private var argument: ArgumentValue<Value>
+
+  /// Whether the switch is on.
+  public var wrappedValue: Value {
+    get { argument.value }
+    set { argument.value = newValue }
+  }
+
+  /// Takes the value from the parser.
+  public init(from decoder: any Decoder) throws { argument = try ArgumentValue(from: decoder) }
+}
+
+extension Flag where Value == Bool {
+  /// A switch that is `wrappedValue` where its name is not given, and the opposite where it is.
+  public init(wrappedValue: Bool, name: NameSpecification = .long, help: ArgumentHelp? = nil) {
+    argument = ArgumentValue(default: wrappedValue)
+    DeclarationRecorder.record(
+      ArgumentDefinition(
+        .flag, name, help, nil,
+        ValueReader<Bool>(
+          isRequired: false, defaultDescription: nil, allowedValues: [], expectation: nil, completion: .default,
+          read: { $0.isEmpty ? wrappedValue : !wrappedValue })))
+  }
+}

@@ -1,0 +1,57 @@
+/// Reads the words that are meant for one command, after the command itself is known.
+struct LeafParser {
+  private let path: CommandPath
+  /// What `--version` answers; empty where the option does not exist.
+  private let version: String
+  private let set: ArgumentSet
+
+  /// A parser for the command at `path`.
+  init(path: CommandPath, version: String) {
+    self.path = path
+    self.version = version
+    set = ArgumentSet(path.command)
+  }
+
+  /// The command with its values, or the request for help or the version that stands among the words.
+  func parse(_ words: [String]) throws(CommandLineError) -> ParsedCommandLine {
+    if let defect = set.defect { throw CommandLineError(.defect, defect, at: path) }
+    let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
+    if set.index(of: .short("h")) == nil,
+      tokens.contains(where: \.asksForHelp)
+        || tokens.contains(.long("help", value: nil))
+    {
+      return .help(ParsedHelpRequest(path: path))
+    }
+    if !version.isEmpty, set.index(of: .long("version")) == nil, tokens.contains(where: \.asksForVersion) {
+      return .version(version)
+    }
+    var reader = TokenReader(set: set, path: path, words: words)
+    return .command(try make(try reader.read()), path: path.names)
+  }
+
+  /// The command with values made out of `texts`, which are in the order of the declarations.
+  private func make(_ texts: [[String]]) throws(CommandLineError) -> any ParsableCommand {
+    var boxes: [ValueBox] = []
+    for (definition, texts) in zip(set.definitions, texts) { boxes.append(try box(definition, texts)) }
+    do {
+      var command = try path.command.init(from: ArgumentDecoder(values: boxes))
+      try command.validate()
+      return command
+    } catch let error as ValidationError {
+      throw CommandLineError(.invalidCombination, error.message, at: path)
+    } catch {
+      throw CommandLineError(.defect, "'\(path.text)' cannot be made: \(error)", at: path)
+    }
+  }
+
+  private func box(_ definition: ArgumentDefinition, _ texts: [String]) throws(CommandLineError) -> ValueBox {
+    do {
+      return try definition.read(texts)
+    } catch {
+      switch error {
+      case .missing: throw .missing(definition, at: path)
+      case .malformed(let text): throw .malformedValue(text, for: definition, at: path)
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// How an option or a flag is named on the command line.
+public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
+  /// One of the names.
+  public struct Element: Sendable, Hashable {
+    /// Where the name comes from.
+    enum Source: Hashable {
+      case long
+      case short
+      case customLong(String)
+      case customShort(Character)
+    }
+
+    /// Where the name comes from.
+    let source: Source
+
+    /// The property's name in kebab case after two dashes: `noColor` is `--no-color`.
+    public static let long = Element(source: .long)
+
+    /// The first letter of the property's name after one dash.
+    public static let short = Element(source: .short)
+
+    /// `name` after two dashes.
+    public static func customLong(_ name: String) -> Element { Element(source: .customLong(name)) }
+
+    /// `character` after one dash.
+    public static func customShort(_ character: Character) -> Element { Element(source: .customShort(character)) }
+
+    /// The name itself, for a property called `property`.
+    func name(of property: String) -> ArgumentName {
+      switch source {
+      case .long: .long(property.kebabCased)
+      case .short: .short(property.first ?? "?")
+      case .customLong(let name): .long(name)
+      case .customShort(let character): .short(character)
+      }
+    }
+  }
+
+  /// The names in the order of their preference in help.
+  let elements: [Element]
+
+  /// The given names.
+  public init(arrayLiteral elements: Element...) { self.elements = elements }
+
+  /// The property's name in kebab case after two dashes.
+  public static let long: NameSpecification = [.long]
+
+  /// The first letter of the property's name after one dash.
+  public static let short: NameSpecification = [.short]
+
+  /// Both the short and the long name.
+  public static let shortAndLong: NameSpecification = [.short, .long]
+
+  /// `name` after two dashes.
+  public static func customLong(_ name: String) -> NameSpecification { [.customLong(name)] }
+
+  /// `character` after one dash.
+  public static func customShort(_ character: Character) -> NameSpecification { [.customShort(character)] }
+}
+
+/// A name as it is written on the command line.
+enum ArgumentName: Sendable, Hashable {
+  case long(String)
+  case short(Character)
+
+  /// The name with its dashes.
+  var text: String {
+    switch self {
+    case .long(let name): "--" + name
+    case .short(let character): "-\(character)"
+    }
+  }
+
+  /// Whether it is a name of one letter.
+  var isShort: Bool {
+    if case .short = self { true } else { false }
+  }
+}
+
+extension String {
+  /// The words of a name in camel case, in lower case with dashes between: `maxAge` gives `max-age`, `baseURL`
+  /// gives `base-url`.
+  var kebabCased: String {
+    let characters = Array(self)
+    var result = ""
+    for (index, character) in characters.enumerated() {
+      if character.isUppercase, index > 0, startsWord(at: index, in: characters) { result.append("-") }
+      result += character.lowercased()
+    }
+    return result
+  }
+
+  /// Whether the capital at `index`, above 0, begins a word: it follows a small letter, or one follows it.
+  private func startsWord(at index: Int, in characters: [Character]) -> Bool {
+    if !characters[index - 1].isUppercase { return true }
+    return index + 1 < characters.count && characters[index + 1].isLowercase
+  }
+}

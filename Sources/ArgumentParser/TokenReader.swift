@@ -1,0 +1,98 @@
+/// Tells the words of a command apart: options with their values, flags and arguments.
+struct TokenReader {
+  private let set: ArgumentSet
+  private let path: CommandPath
+  private let words: [String]
+  /// The place of the word that is read next.
+  private var index = 0
+  /// What was given to each declaration, in the order of the declarations.
+  private var texts: [[String]]
+  /// The arguments, which are told by their position.
+  private var arguments: [String] = []
+
+  /// A reader of `words` for the command at `path`.
+  init(set: ArgumentSet, path: CommandPath, words: [String]) {
+    self.set = set
+    self.path = path
+    self.words = words
+    texts = Array(repeating: [], count: set.definitions.count)
+  }
+
+  /// What is given to each declaration, in the order of the declarations.
+  mutating func read() throws(CommandLineError) -> [[String]] {
+    while let word = next() {
+      switch Token(word) {
+      case .word(let text): arguments.append(text)
+      case .terminator: takeRest()
+      case .long(let name, let value): try long(name, value)
+      case .cluster(let letters): try cluster(letters)
+      }
+    }
+    try assignArguments()
+    return texts
+  }
+
+  private mutating func next() -> String? {
+    guard index < words.count else { return nil }
+    defer { index += 1 }
+    return words[index]
+  }
+
+  private mutating func takeRest() {
+    arguments += words[index...]
+    index = words.count
+  }
+
+  /// Reads `--name` or `--name=value`.
+  private mutating func long(_ name: String, _ value: String?) throws(CommandLineError) {
+    guard let place = set.index(of: .long(name)) else {
+      throw .unknownOption("--" + name, among: set.named, at: path)
+    }
+    let definition = set.definitions[place]
+    if definition.kind == .option {
+      let text = if let value { value } else { try valueWord(of: definition) }
+      texts[place].append(text)
+    } else if let value {
+      throw .unexpectedValue(value, for: definition, at: path)
+    } else {
+      texts[place].append("")
+    }
+  }
+
+  /// Reads `-abc`: flags, of which the last may be an option with the value after it.
+  private mutating func cluster(_ letters: String) throws(CommandLineError) {
+    var rest = Substring(letters)
+    while let letter = rest.popFirst() {
+      guard let place = set.index(of: .short(letter)) else {
+        throw .unknownOption("-" + letters, among: set.named, at: path)
+      }
+      let definition = set.definitions[place]
+      guard definition.kind == .option else {
+        texts[place].append("")
+        continue
+      }
+      if rest.first == "=" { rest.removeFirst() }
+      texts[place].append(rest.isEmpty ? try valueWord(of: definition) : String(rest))
+      return
+    }
+  }
+
+  /// The next word, which must not look like an option: a value that does is written `--name=-value`.
+  private mutating func valueWord(of definition: ArgumentDefinition) throws(CommandLineError) -> String {
+    guard index < words.count, Token(words[index]) == .word(words[index]), let word = next() else {
+      throw .missingValue(definition, at: path)
+    }
+    return word
+  }
+
+  /// Gives the arguments to the declarations by position.
+  private mutating func assignArguments() throws(CommandLineError) {
+    var rest = arguments[...]
+    for (place, definition) in set.definitions.enumerated() where definition.kind == .positional {
+      let count = definition.isRepeating ? rest.count : min(1, rest.count)
+      texts[place] += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    if let extra = rest.first { throw .unexpectedArgument(extra, at: path) }
+  }
+}

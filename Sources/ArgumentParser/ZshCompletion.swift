@@ -1,0 +1,89 @@
+/// Writes the completion script of zsh.
+struct ZshCompletion {
+  /// The model.
+  let model: CompletionModel
+
+  /// The script, ending with a line break. It can be sourced, or put into a folder of `fpath` as `_` and the program.
+  var script: String {
+    let name = model.identifier
+    return """
+      #compdef \(model.program)
+      # Completes the command lines of \(model.program) in zsh.
+
+      \(BourneTables(model: model, areDescribed: true).functions)
+
+      \(scanner(name))
+
+      \(replies(name))
+
+      \(entry(name))
+
+      if [[ $funcstack[1] == _\(name) ]]; then _\(name) "$@"; else compdef _\(name) \(model.program.quotedForShell); fi
+
+      """
+  }
+
+  /// Reads the words before the cursor.
+  private func scanner(_ name: String) -> String {
+    #"""
+    _\#(name)_scan() {
+      local word index
+      for ((index = 2; index < CURRENT; index++)); do
+        word=${(Q)words[index]}
+        if [[ -n $previous ]]; then
+          previous=''
+        elif [[ -n $ended ]]; then
+          position=$((position + 1))
+        elif [[ $word == '--' ]]; then
+          ended=1
+        elif [[ $word == -?* ]]; then
+          if _\#(name)_value "$node" "$word"; then previous=$word; fi
+        else
+          _\#(name)_node "$node"
+          if [[ -n ${(M)children:#$word(|:*)} ]]; then node="$node $word"; else position=$((position + 1)); fi
+        fi
+      done
+    }
+    """#
+  }
+
+  /// Offers what `kind` and `choices` say.
+  private func replies(_ name: String) -> String {
+    #"""
+    _\#(name)_reply() {
+      case $kind in
+        words) compadd -- "${choices[@]}" ;;
+        file) if (( $#choices )); then _files -g "*.(${(j:|:)choices})"; else _files; fi ;;
+        directory) _files -/ ;;
+      esac
+    }
+    """#
+  }
+
+  /// The function that zsh calls. The completion system has set the shell options before, extended globbing among them.
+  private func entry(_ name: String) -> String {
+    #"""
+    _\#(name)() {
+      local node=\#(model.program.quotedForShell) previous='' ended='' position=0 kind=''
+      local -a children switches choices
+      _\#(name)_scan
+      _\#(name)_node "$node"
+      if [[ -n $previous ]]; then
+        _\#(name)_value "$node" "$previous"
+      elif [[ -z $ended && $PREFIX == --*=* ]]; then
+        _\#(name)_value "$node" "${PREFIX%%=*}"
+        compset -P 1 '*='
+      elif [[ -z $ended && $PREFIX == -* ]]; then
+        _describe -o option switches
+        return
+      elif (( $#children )); then
+        _describe command children
+        return
+      else
+        _\#(name)_argument "$node" "$position"
+      fi
+      _\#(name)_reply
+    }
+    """#
+  }
+}
