@@ -23,11 +23,9 @@ public struct ProgressLine: Sendable, Hashable {
   /// The bar takes what the figures leave, at most 40 cells, and is left out where that is less than 10.
   public func text(width: Int) -> String {
     let label = TerminalText.line(label)
-    let figures = [share, count, rate, timeLeft].compactMap(\.self)
-    let facts = figures.first.map { first in
-      fraction == nil ? figures.joined(separator: ", ") : "\(first) \(figures.dropFirst().joined(separator: ", "))"
-    }
-    let taken = DisplayWidth.width(label) + DisplayWidth.width(facts ?? "") + 4
+    let figures = [count, rate, timeLeft].compactMap(\.self).joined(separator: ", ")
+    let facts = share.map { "\($0) \(figures)" } ?? figures
+    let taken = DisplayWidth.width(label) + DisplayWidth.width(facts) + 4
     let parts = [label, bar(min(width - taken, 40)), facts].compactMap(\.self)
     return DisplayWidth.truncated(parts.joined(separator: "  "), to: width)
   }
@@ -45,7 +43,7 @@ public struct ProgressLine: Sendable, Hashable {
     return String(repeating: " ", count: 4 - text.utf8.count) + text
   }
 
-  private var count: String? {
+  private var count: String {
     guard let total else { return NumberText.text(done) }
     return "\(NumberText.text(done))/\(NumberText.text(total))"
   }
@@ -62,7 +60,9 @@ public struct ProgressLine: Sendable, Hashable {
 
   private var timeLeft: String? {
     guard let total, let perSecond, done < total else { return nil }
-    return "\(DurationText.clock(.seconds(Double(total - done) / perSecond))) left"
+    // Beyond a hundred hours the figure tells nothing, and could exceed the range of a duration.
+    let seconds = Double(total - done) / perSecond
+    return seconds < 360_000 ? "\(DurationText.clock(.seconds(seconds))) left" : nil
   }
 
   private func bar(_ width: Int) -> String? {
