@@ -1,0 +1,19 @@
+/// The fields of one thing, one a line, for people.
+enum Details {
+  /// The lines of `fields`; nothing is cut, however narrow the screen, for the values are what was asked for.
+  static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
+    let table = Table([.init(""), .init("")], rows: fields.map { [Table.Cell($0.name, .dim), $0.value] })
+    return table.text(on: Screen(width: nil, hasColor: screen.hasColor, isTerminal: screen.isTerminal), hasHeader: false)
+  }
+
+  /// A time as people read it: exactly, and as seen from `now`.
+  static func time(_ time: Duration, now: Duration) -> Table.Cell {
+    Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.text(time, now: now)))")
+  }
+
+  /// A number of bytes, roughly and exactly.
+  static func bytes(_ count: Int) -> Table.Cell {
+    guard count >= 1_024 else { return Table.Cell(ByteCountText.text(count)) }
+    return Table.Cell("\(ByteCountText.text(count)) (\(NumberText.text(count)) bytes)")
+  }
+}

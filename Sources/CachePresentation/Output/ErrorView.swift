@@ -1,0 +1,40 @@
+public import CacheDomain
+
+/// A failure as people and scripts are told of it.
+public struct ErrorView: Sendable, Hashable {
+  /// The name of the kind of failure, in camel case.
+  public let code: String
+  /// What went wrong, in one line without a final full stop.
+  public let message: String
+  /// What to do about it; empty where there is nothing to advise.
+  public let hint: String
+
+  /// A failure with the given fields.
+  public init(code: String, message: String, hint: String = "") {
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  /// The failure `error`.
+  public init(_ error: CacheError) {
+    self.init(code: error.code.rawValue, message: error.message, hint: error.hint)
+  }
+
+  /// The document `{"error": {"code", "message", "hint"}}`; `hint` is null where there is none.
+  public var json: JSONValue {
+    let hint: JSONValue = hint.isEmpty ? .null : .string(hint)
+    return ["error": ["code": .string(code), "message": .string(message), "hint": hint]]
+  }
+
+  /// The line `cachectl: what went wrong: what to do about it`, with its line end.
+  public func errorLine(on screen: Screen) -> String { line("cachectl:", .red, screen) }
+
+  /// The line `cachectl: warning: what went wrong: what to do about it`, with its line end.
+  public func warningLine(on screen: Screen) -> String { line("cachectl: warning:", .yellow, screen) }
+
+  private func line(_ prefix: String, _ style: TextStyle, _ screen: Screen) -> String {
+    let text = [message, hint].filter { !$0.isEmpty }.joined(separator: ": ")
+    return "\(style.apply(prefix, hasColor: screen.hasColor)) \(TerminalText.line(text))\n"
+  }
+}

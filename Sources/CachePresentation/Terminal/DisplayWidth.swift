@@ -1,0 +1,61 @@
+/// Measures and cuts text by the cells that it takes up on a terminal.
+///
+/// A character that people see as one (a grapheme cluster) takes one cell, or two where it is wide: East Asian Wide and
+/// Fullwidth (Unicode Standard Annex 11, https://www.unicode.org/Public/16.0.0/ucd/EastAsianWidth.txt), and emoji.
+/// Combining marks and format characters alone take none. Text is expected to have gone through `TerminalText`.
+public enum DisplayWidth {
+  /// The mark of a text that was cut.
+  public static let ellipsis = "…"
+
+  /// The cells that `text` takes up. Cost: linear, and fast for ASCII.
+  public static func width(_ text: String) -> Int {
+    if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text.utf8.count }
+    return text.reduce(0) { $0 + width($1) }
+  }
+
+  /// `text` cut to at most `limit` cells, an ellipsis among them where something was cut. Nothing is left of a text
+  /// where `limit` is below 1.
+  public static func truncated(_ text: String, to limit: Int) -> String {
+    guard width(text) > limit else { return text }
+    guard limit > 0 else { return "" }
+    var output = ""
+    var used = 1
+    for character in text {
+      used += width(character)
+      if used > limit { break }
+      output.append(character)
+    }
+    while output.last == " " { output.removeLast() }
+    return output + ellipsis
+  }
+
+  private static func width(_ character: Character) -> Int {
+    if character.isASCII { return character == "\r\n" ? 0 : 1 }
+    let scalars = character.unicodeScalars
+    if scalars.contains("\u{FE0F}"), scalars.first?.properties.isEmoji == true { return 2 }
+    return scalars.reduce(0) { max($0, width($1)) }
+  }
+
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.properties.isEmojiPresentation || isWide(scalar) { return 2 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: return 0
+    // The soft hyphen is the one format character that terminals give a cell.
+    case .format: return scalar == "\u{AD}" ? 1 : 0
+    default: return 1
+    }
+  }
+
+  /// Whether `scalar` is Wide or Fullwidth and no emoji. Unassigned code points between wide ones are counted as wide,
+  /// which makes the ranges few.
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    guard scalar.value >= 0x1100 else { return false }
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0xA4C6, 0xA960...0xA97C,
+      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+      0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF, 0x1D300...0x1D376, 0x1F200...0x1F265, 0x20000...0x3FFFD:
+      return scalar.properties.generalCategory != .nonspacingMark
+    default: return false
+    }
+  }
+}

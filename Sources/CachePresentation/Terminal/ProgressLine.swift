@@ -1,0 +1,76 @@
+/// The text of a progress bar: how far some work is, how fast it goes, and how long it still takes.
+public struct ProgressLine: Sendable, Hashable {
+  /// What is being done, such as "Copying".
+  public let label: String
+  /// How many items are done.
+  public let done: Int
+  /// How many there are in all; `nil` where that is unknown.
+  public let total: Int?
+  /// How long it has taken so far.
+  public let elapsed: Duration
+
+  /// A line with the given fields.
+  public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
+    self.label = label
+    self.done = done
+    self.total = total
+    self.elapsed = elapsed
+  }
+
+  /// The line, without a line end, at most `width` cells wide, such as
+  /// "Copying  [=====>    ]  53% 1,234/2,340, 411/s, 0:03 left".
+  ///
+  /// The bar takes what the figures leave, at most 40 cells, and is left out where that is less than 10.
+  public func text(width: Int) -> String {
+    let label = TerminalText.line(label)
+    let figures = [count, rate, timeLeft].compactMap(\.self).joined(separator: ", ")
+    let facts = share.map { "\($0) \(figures)" } ?? figures
+    let taken = DisplayWidth.width(label) + DisplayWidth.width(facts) + 4
+    let parts = [label, bar(min(width - taken, 40)), facts].compactMap(\.self)
+    return DisplayWidth.truncated(parts.joined(separator: "  "), to: width)
+  }
+
+  /// How much is done, from 0 to 1; `nil` where the total is unknown.
+  private var fraction: Double? {
+    guard let total else { return nil }
+    return total > 0 ? min(max(Double(done) / Double(total), 0), 1) : 1
+  }
+
+  /// Rounded down, so that only what is done says 100%.
+  private var share: String? {
+    guard let fraction else { return nil }
+    let text = "\(Int(fraction * 100))%"
+    return String(repeating: " ", count: 4 - text.utf8.count) + text
+  }
+
+  private var count: String {
+    guard let total else { return NumberText.text(done) }
+    return "\(NumberText.text(done))/\(NumberText.text(total))"
+  }
+
+  private var perSecond: Double? {
+    let (seconds, attoseconds) = elapsed.components
+    let time = Double(seconds) + Double(attoseconds) / 1e18
+    return time > 0 && done > 0 ? Double(done) / time : nil
+  }
+
+  private var rate: String? {
+    perSecond.map { "\(NumberText.decimal($0, places: $0 < 10 ? 1 : 0))/s" }
+  }
+
+  private var timeLeft: String? {
+    guard let total, let perSecond, done < total else { return nil }
+    // Beyond a hundred hours the figure tells nothing, and could exceed the range of a duration.
+    let seconds = Double(total - done) / perSecond
+    return seconds < 360_000 ? "\(DurationText.clock(.seconds(seconds))) left" : nil
+  }
+
+  private func bar(_ width: Int) -> String? {
+    guard let fraction, width >= 10 else { return nil }
+    let inner = width - 2
+    let filled = Int(Double(inner) * fraction)
+    let head = filled < inner ? ">" : ""
+    let body = String(repeating: "=", count: filled) + head
+    return "[\(body)\(String(repeating: " ", count: inner - filled - head.utf8.count))]"
+  }
+}

@@ -1,0 +1,96 @@
+/// A table for people: a heading, and columns that stand under each other.
+public struct Table: Sendable {
+  /// On which side of its column a text stands.
+  public enum Alignment: Sendable, Hashable {
+    /// On the left, as words do.
+    case left
+    /// On the right, as numbers do.
+    case right
+  }
+
+  /// A column.
+  public struct Column: Sendable {
+    let title: String
+    let alignment: Alignment
+    let isShrinkable: Bool
+
+    /// A column under `title`. One that is shrinkable gives way first where the line is too short.
+    public init(_ title: String, _ alignment: Alignment = .left, isShrinkable: Bool = false) {
+      self.title = title
+      self.alignment = alignment
+      self.isShrinkable = isShrinkable
+    }
+  }
+
+  /// A piece of text in a column.
+  public struct Cell: Sendable, ExpressibleByStringInterpolation {
+    let text: String
+    let style: TextStyle
+
+    /// A cell with `text`, made safe for a terminal, in `style`.
+    public init(_ text: String, _ style: TextStyle = .plain) {
+      self.text = TerminalText.line(text)
+      self.style = style
+    }
+
+    /// A plain cell with the text `value`, made safe for a terminal.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// A cell with `text`, or a dim "-" where there is none.
+    public init(_ text: String?) {
+      if let text { self.init(text, .plain) } else { self.init("-", .dim) }
+    }
+  }
+
+  private let columns: [Column]
+  private let rows: [[Cell]]
+
+  /// A table; every row has one cell a column.
+  public init(_ columns: [Column], rows: [[Cell]]) {
+    self.columns = columns
+    self.rows = rows
+  }
+
+  /// The lines of the table, each with its line end; nothing at all where there is no row.
+  ///
+  /// On a `screen` of known width no line is longer than that: shrinkable columns are cut with an ellipsis, then the
+  /// last ones. Otherwise nothing is cut. No line ends in spaces.
+  public func text(on screen: Screen, hasHeader: Bool = true) -> String {
+    guard !rows.isEmpty else { return "" }
+    let header = columns.map { Cell($0.title, .bold) }
+    let shown = hasHeader ? [header] + rows : rows
+    let widths = widths(of: shown, limit: screen.width)
+    var text = ""
+    for row in shown { append(row, widths, hasColor: screen.hasColor, to: &text) }
+    return text
+  }
+
+  private func widths(of rows: [[Cell]], limit: Int?) -> [Int] {
+    var natural = columns.map { _ in 0 }
+    for row in rows {
+      for (index, cell) in zip(natural.indices, row) {
+        natural[index] = max(natural[index], DisplayWidth.width(cell.text))
+      }
+    }
+    guard let limit else { return natural }
+    return ColumnWidths.fit(natural, isShrinkable: columns.map(\.isShrinkable), limit: limit)
+  }
+
+  /// Spaces are held back until a text follows, so that none end the line.
+  private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to text: inout String) {
+    var spaces = 0
+    for (index, width) in widths.enumerated() {
+      let content = DisplayWidth.truncated(row[index].text, to: width)
+      let padding = width - DisplayWidth.width(content)
+      let isRight = columns[index].alignment == .right
+      if isRight { spaces += padding }
+      if !content.isEmpty {
+        text += String(repeating: " ", count: spaces)
+        text += row[index].style.apply(content, hasColor: hasColor)
+        spaces = 0
+      }
+      spaces += (isRight ? 0 : padding) + ColumnWidths.gap
+    }
+    text += "\n"
+  }
+}

@@ -1,0 +1,55 @@
+/// Makes text of unknown origin safe to show on a terminal.
+///
+/// A terminal obeys control characters: such a text could move the cursor, change the title, or hide what it says.
+/// They are shown as visible escapes instead, like `\u{1B}`.
+public enum TerminalText {
+  /// `text` as one line: every harmful character is shown as an escape, line ends and tabs as `\n`, `\r` and `\t`.
+  ///
+  /// Cost: one pass, without a copy where nothing is harmful.
+  public static func line(_ text: String) -> String { escaped(text) { _ in false } }
+
+  /// `text` as a block of lines: line feeds and tabs are kept, CR LF becomes a line feed, every other harmful
+  /// character is shown as an escape.
+  public static func block(_ text: String) -> String {
+    guard !isHarmless(text) else { return text }
+    let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+    return escaped(lines.joined(separator: "\n")) { $0 == "\n" || $0 == "\t" }
+  }
+
+  /// Whether `scalar` may act on a terminal or reorder the text around it: the control characters C0, DEL and C1, line
+  /// and paragraph separators, and the bidirectional embeddings, overrides and isolates (Unicode Standard Annex 9,
+  /// section 2, and https://trojansource.codes).
+  public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  private static func isHarmless(_ text: String) -> Bool {
+    if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return true }
+    return !text.unicodeScalars.contains(where: isHarmful)
+  }
+
+  private static func escaped(_ text: String, keeping isKept: (Unicode.Scalar) -> Bool) -> String {
+    guard !isHarmless(text) else { return text }
+    var output = ""
+    for scalar in text.unicodeScalars {
+      if isHarmful(scalar) && !isKept(scalar) {
+        output += escape(scalar)
+      } else {
+        output.unicodeScalars.append(scalar)
+      }
+    }
+    return output
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\t": "\\t"
+    default: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }
+  }
+}

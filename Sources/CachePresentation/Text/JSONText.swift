@@ -1,0 +1,105 @@
+/// Writes JSON (RFC 8259) in UTF-8.
+///
+/// Besides what JSON requires to be escaped, characters that could act on a terminal are (see
+/// `TerminalText.isHarmful`), so that JSON may be sent there unchanged. Cost: linear, one pass.
+public enum JSONText {
+  /// How a document is laid out.
+  public enum Layout: Sendable, Hashable {
+    /// On one line, without spaces.
+    case compact
+    /// One member or element a line, indented by two spaces.
+    case pretty
+  }
+
+  /// The text of `value`, without a final line end.
+  public static func text(_ value: JSONValue, _ layout: Layout = .compact) -> String {
+    var bytes: [UInt8] = []
+    append(value, layout, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the text of `value`, without a final line end, to `bytes`.
+  public static func append(_ value: JSONValue, _ layout: Layout = .compact, to bytes: inout [UInt8]) {
+    var writer = Writer(bytes: bytes, isPretty: layout == .pretty)
+    bytes = []
+    writer.write(value)
+    bytes = writer.bytes
+  }
+
+  /// Where the writing of one document stands.
+  private struct Writer {
+    var bytes: [UInt8]
+    let isPretty: Bool
+    var depth = 0
+
+    mutating func write(_ value: JSONValue) {
+      switch value {
+      case .null: bytes.append(contentsOf: "null".utf8)
+      case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+      case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+      case .double(let number): bytes.append(contentsOf: (number.isFinite ? "\(number)" : "null").utf8)
+      case .string(let text): write(text)
+      case .array(let elements): list(elements, "[", "]") { writer, element in writer.write(element) }
+      case .object(let members): list(members, "{", "}") { writer, member in writer.write(member) }
+      }
+    }
+
+    private mutating func write(_ member: JSONValue.Member) {
+      write(member.name)
+      bytes.append(UInt8(ascii: ":"))
+      if isPretty { bytes.append(UInt8(ascii: " ")) }
+      write(member.value)
+    }
+
+    private mutating func list<Item>(
+      _ items: [Item], _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ write: (inout Writer, Item) -> Void
+    ) {
+      bytes.append(UInt8(ascii: open))
+      depth += 1
+      for (index, item) in items.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        breakLine()
+        write(&self, item)
+      }
+      depth -= 1
+      if !items.isEmpty { breakLine() }
+      bytes.append(UInt8(ascii: close))
+    }
+
+    private mutating func breakLine() {
+      guard isPretty else { return }
+      bytes.append(UInt8(ascii: "\n"))
+      bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    }
+
+    private mutating func write(_ text: String) {
+      bytes.append(UInt8(ascii: "\""))
+      if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+        bytes.append(contentsOf: text.utf8)
+      } else {
+        for scalar in text.unicodeScalars { write(scalar) }
+      }
+      bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func write(_ scalar: Unicode.Scalar) {
+      switch scalar {
+      case "\"": bytes.append(contentsOf: "\\\"".utf8)
+      case "\\": bytes.append(contentsOf: "\\\\".utf8)
+      case "\n": bytes.append(contentsOf: "\\n".utf8)
+      case "\r": bytes.append(contentsOf: "\\r".utf8)
+      case "\t": bytes.append(contentsOf: "\\t".utf8)
+      case _ where TerminalText.isHarmful(scalar): escape(scalar)
+      default: bytes.append(contentsOf: scalar.utf8)
+      }
+    }
+
+    /// Every harmful character lies below U+10000, so that four digits do.
+    private mutating func escape(_ scalar: Unicode.Scalar) {
+      let digits = String(scalar.value, radix: 16)
+      bytes.append(contentsOf: "\\u".utf8)
+      bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+      bytes.append(contentsOf: digits.utf8)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// Writes numbers for people.
+public enum NumberText {
+  /// `number` with commas between groups of three digits, such as "54,298,476,501".
+  public static func text(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude).utf8)
+    var bytes: [UInt8] = number < 0 ? [UInt8(ascii: "-")] : []
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(digit)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A whole amount of US dollars, such as "$54,298,476,501" or "-$12".
+  public static func dollars(_ amount: Int) -> String {
+    let text = text(amount)
+    return amount < 0 ? "-$" + text.dropFirst() : "$" + text
+  }
+
+  /// `count` and the word for it, such as "1 city" or "6,057 cities".
+  public static func count(_ count: Int, _ singular: String, _ plural: String) -> String {
+    "\(text(count)) \(count == 1 ? singular : plural)"
+  }
+
+  /// `number`, not negative, with `places` digits (from 0 to 6) after the point, the last one rounded; "-" where it is
+  /// infinite, not a number, or too large to be written so.
+  public static func decimal(_ number: Double, places: Int) -> String {
+    var scale = 1
+    for _ in 0..<places { scale *= 10 }
+    guard let scaled = Int(exactly: (number * Double(scale)).rounded()) else { return "-" }
+    guard places > 0 else { return text(scaled) }
+    let fraction = String(scaled % scale)
+    return "\(text(scaled / scale)).\(String(repeating: "0", count: places - fraction.utf8.count))\(fraction)"
+  }
+}

@@ -1,0 +1,19 @@
+/// Writes points in time as seen from now: "3 min ago", "in 2 h", "just now".
+public enum RelativeTimeText {
+  /// A span that is not worth a number.
+  private static let instant = Duration.seconds(2)
+
+  /// The time `time` as seen from `now`, both since the same moment.
+  public static func text(_ time: Duration, now: Duration) -> String {
+    time <= now ? past(age: now - time) : future(after: time - now)
+  }
+
+  /// A time `age` ago: "just now" below 2 s.
+  public static func past(age: Duration) -> String {
+    age < instant ? "just now" : "\(DurationText.rough(age)) ago"
+  }
+
+  private static func future(after delay: Duration) -> String {
+    delay < instant ? "just now" : "in \(DurationText.rough(delay))"
+  }
+}

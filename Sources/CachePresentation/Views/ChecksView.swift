@@ -1,0 +1,87 @@
+/// The results of the checks of a backend.
+public struct ChecksView: OutputView {
+  /// A check that was made.
+  public struct CheckRow: Sendable, Hashable {
+    /// How a check ended.
+    public enum Result: String, Sendable, CaseIterable {
+      /// As it must.
+      case passed
+      /// Otherwise.
+      case failed
+      /// Not made.
+      case skipped
+    }
+
+    /// What was checked.
+    public let name: String
+    /// How it ended.
+    public let result: Result
+    /// Why it failed or was skipped; empty where there is nothing to say.
+    public let message: String
+
+    /// A check with the given fields.
+    public init(name: String, result: Result, message: String = "") {
+      self.name = name
+      self.result = result
+      self.message = message
+    }
+  }
+
+  private let backend: String
+  private let checks: [CheckRow]
+
+  /// The view of the `checks` of `backend`, in their order.
+  public init(backend: String, checks: [CheckRow]) {
+    self.backend = backend
+    self.checks = checks
+  }
+
+  /// The document of `backends test`.
+  public var json: JSONValue {
+    [
+      "backend": .string(backend), "passed": .integer(count(.passed)), "failed": .integer(count(.failed)),
+      "skipped": .integer(count(.skipped)), "checks": .array(records),
+    ]
+  }
+
+  /// The names of the members of a check.
+  public var columns: [String] { ["name", "result", "message"] }
+
+  /// The checks.
+  public var records: [JSONValue] {
+    checks.map {
+      ["name": .string($0.name), "result": .string($0.result.rawValue), "message": .string($0.message)]
+    }
+  }
+
+  /// The checks, the result first.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let rows = checks.map { check in
+      [
+        Table.Cell(check.result.rawValue, Self.style(check.result)), Table.Cell(check.name, .plain),
+        Table.Cell(check.message, .plain),
+      ]
+    }
+    let columns: [Table.Column] = [
+      .init("Result"), .init("Check", isShrinkable: true), .init("Message", isShrinkable: true),
+    ]
+    return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
+  }
+
+  /// How many checks passed, failed and were skipped.
+  public var status: StatusLine? {
+    let counts = CheckRow.Result.allCases.map { "\(NumberText.text(count($0))) \($0.rawValue)" }
+    let style: TextStyle = count(.failed) > 0 ? .red : .green
+    return StatusLine(["\(backend): \(counts.joined(separator: ", "))"], style: style)
+  }
+
+  private func count(_ result: CheckRow.Result) -> Int { checks.count { $0.result == result } }
+
+  private static func style(_ result: CheckRow.Result) -> TextStyle {
+    switch result {
+    case .passed: .green
+    case .failed: .red
+    case .skipped: .dim
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// What a store holds.
+public struct EntriesView: OutputView {
+  private let entries: [EntryRow]
+  private let cursor: String?
+  private let now: Duration
+
+  /// The view of `entries` at the time `now` since 1970-01-01T00:00:00Z; `cursor` is where the listing goes on (`nil`
+  /// at its end).
+  public init(_ entries: [EntryRow], cursor: String?, now: Duration) {
+    self.entries = entries
+    self.cursor = cursor
+    self.now = now
+  }
+
+  /// The document `{"entries": [...], "cursor": null}`.
+  public var json: JSONValue { ["entries": .array(records), "cursor": JSONValue(cursor)] }
+
+  /// The names of the members of an entry.
+  public var columns: [String] {
+    ["key", "namespace", "bytes", "storedAt", "freshUntil", "retainUntil", "state", "contentType"]
+  }
+
+  /// The entries.
+  public var records: [JSONValue] { entries.map { .object($0.members) } }
+
+  /// The entries: what most asks for attention comes first, for the last columns are cut on a narrow screen.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let columns: [Table.Column] = [
+      .init("Key", isShrinkable: true), .init("Size", .right), .init("State"), .init("Stored"),
+      .init("Fresh until"), .init("Kept until"), .init("Type"),
+    ]
+    return Table(columns, rows: entries.map(row)).text(on: screen, hasHeader: hasHeader)
+  }
+
+  /// How many entries are shown, their size, and how to see more.
+  public var status: StatusLine? {
+    guard !entries.isEmpty else { return StatusLine(["No entries"]) }
+    let bytes = entries.reduce(0) { $0 + $1.bytes }
+    let parts = [NumberText.count(entries.count, "entry", "entries"), ByteCountText.text(bytes)]
+    return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
+  }
+
+  private func row(_ entry: EntryRow) -> [Table.Cell] {
+    [
+      .init(entry.key, .plain), .init(ByteCountText.text(entry.bytes), .plain),
+      .init(entry.state.rawValue, entry.state.style), time(entry.storedAt), time(entry.freshUntil),
+      time(entry.retainUntil), .init(entry.contentType, .dim),
+    ]
+  }
+
+  private func time(_ time: Duration) -> Table.Cell { .init(RelativeTimeText.text(time, now: now), .plain) }
+}

@@ -1,0 +1,63 @@
+/// An entry of a store, without its payload. Times are since 1970-01-01T00:00:00Z.
+public struct EntryRow: Sendable, Hashable {
+  /// How an entry stands.
+  public enum State: String, Sendable, CaseIterable {
+    /// Answers without the origin.
+    case fresh
+    /// To be confirmed, or to stand in for an origin that fails.
+    case stale
+    /// No longer of use.
+    case expired
+
+    /// How the state stands out.
+    var style: TextStyle {
+      switch self {
+      case .fresh: .green
+      case .stale: .yellow
+      case .expired: .red
+      }
+    }
+  }
+
+  /// The whole key.
+  public let key: String
+  /// The namespace.
+  public let namespace: String
+  /// The size of the payload, in bytes.
+  public let bytes: Int
+  /// When it was stored or last confirmed.
+  public let storedAt: Duration
+  /// Until when it is fresh.
+  public let freshUntil: Duration
+  /// Until when it is kept.
+  public let retainUntil: Duration
+  /// How it stands.
+  public let state: State
+  /// The media type of the payload.
+  public let contentType: String
+
+  /// An entry with the given fields.
+  public init(
+    key: String, namespace: String, bytes: Int, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
+    state: State, contentType: String
+  ) {
+    self.key = key
+    self.namespace = namespace
+    self.bytes = bytes
+    self.storedAt = storedAt
+    self.freshUntil = freshUntil
+    self.retainUntil = retainUntil
+    self.state = state
+    self.contentType = contentType
+  }
+
+  /// The members of the entry's document, in order.
+  var members: [JSONValue.Member] {
+    [
+      .init("key", .string(key)), .init("namespace", .string(namespace)), .init("bytes", .integer(bytes)),
+      .init("storedAt", JSONValue(time: storedAt)), .init("freshUntil", JSONValue(time: freshUntil)),
+      .init("retainUntil", JSONValue(time: retainUntil)), .init("state", .string(state.rawValue)),
+      .init("contentType", .string(contentType)),
+    ]
+  }
+}

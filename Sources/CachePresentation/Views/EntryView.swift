@@ -1,0 +1,47 @@
+/// One entry of a store, with its payload.
+public struct EntryView: SingleRecordView {
+  private let entry: EntryRow
+  private let attributes: [String: String]
+  private let payload: [UInt8]
+  private let now: Duration
+
+  /// The view of `entry` with its attributes and payload, at the time `now` since 1970-01-01T00:00:00Z.
+  public init(_ entry: EntryRow, attributes: [String: String], payload: [UInt8], now: Duration) {
+    self.entry = entry
+    self.attributes = attributes
+    self.payload = payload
+    self.now = now
+  }
+
+  /// The document: the members that `ls` shows, "attributes", and either "payload" (where it is UTF-8) or
+  /// "payloadBase64".
+  public var json: JSONValue {
+    let payload: JSONValue.Member =
+      if let text { .init("payload", .string(text)) } else { .init("payloadBase64", .string(Base64Text.text(payload))) }
+    return .object(entry.members + [.init("attributes", JSONValue(attributes)), payload])
+  }
+
+  /// What is known of the entry, one fact a line, then its payload, JSON laid out to be read.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let facts: [(name: String, value: Table.Cell)] = [
+      ("Key", .init(entry.key, .bold)), ("Namespace", .init(entry.namespace, .plain)),
+      ("State", .init(entry.state.rawValue, entry.state.style)), ("Stored", Details.time(entry.storedAt, now: now)),
+      ("Fresh until", Details.time(entry.freshUntil, now: now)),
+      ("Kept until", Details.time(entry.retainUntil, now: now)), ("Type", .init(entry.contentType, .plain)),
+      ("Size", Details.bytes(entry.bytes)),
+    ]
+    let more = attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: Table.Cell($0.value, .plain)) }
+    return Details.text(facts + more, on: screen) + "\n" + readablePayload
+  }
+
+  private var text: String? { String(validating: payload, as: UTF8.self) }
+
+  private var readablePayload: String {
+    guard let text else { return "(not text: `show --raw` writes its bytes)\n" }
+    if text.isEmpty { return "(empty)\n" }
+    let isJSON = entry.contentType.hasPrefix("application/json") || entry.contentType.contains("+json")
+    let laidOut = isJSON ? JSONIndent.indented(text) ?? text : text
+    let safe = TerminalText.block(laidOut)
+    return safe.utf8.last == UInt8(ascii: "\n") ? safe : safe + "\n"
+  }
+}

@@ -1,0 +1,41 @@
+public import CacheDomain
+
+/// A page of movies that was fetched.
+public typealias MoviesView = PageView<MoviesPage>
+
+extension MoviesPage: PresentablePage {
+  /// The resource's name.
+  public static var resource: String { "movies" }
+  /// The words for one movie and for several.
+  public static var nouns: (singular: String, plural: String) { ("movie", "movies") }
+  /// Pages of movies begin at 1.
+  public static var firstPage: Int { 1 }
+  /// The names of the members of a movie.
+  public static var itemColumns: [String] { ["id", "title", "overview", "releaseDate", "posterPath", "genres"] }
+
+  /// The documents of the movies.
+  public var items: [JSONValue] {
+    movies.map { movie in
+      [
+        "id": .string(movie.id), "title": .string(movie.title), "overview": JSONValue(movie.overview),
+        "releaseDate": JSONValue(movie.releaseDate), "posterPath": JSONValue(movie.posterPath),
+        "genres": JSONValue(movie.genres),
+      ]
+    }
+  }
+
+  /// The movies by title, year and genres; overviews are too long for a table.
+  public func table(first count: Int) -> Table {
+    let columns: [Table.Column] = [
+      .init("ID", .right), .init("Title", isShrinkable: true), .init("Year"), .init("Genres", isShrinkable: true),
+    ]
+    return Table(columns, rows: movies.prefix(count).map(Self.row))
+  }
+
+  private static func row(_ movie: Movie) -> [Table.Cell] {
+    [
+      .init(movie.id, .dim), .init(movie.title, .plain), .init(movie.releaseDate.map { String($0.prefix(4)) }),
+      .init(movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
+    ]
+  }
+}

@@ -1,0 +1,39 @@
+public import CacheDomain
+
+/// The queries that were searched last.
+public struct QueriesView: OutputView {
+  private let queries: [RecentMovieQuery]
+  private let now: Duration
+
+  /// The view of `queries`, in their order, at the time `now` since 1970-01-01T00:00:00Z.
+  public init(_ queries: [RecentMovieQuery], now: Duration) {
+    self.queries = queries
+    self.now = now
+  }
+
+  /// The document `{"queries": [{"query", "searchedAt"}]}`.
+  public var json: JSONValue { ["queries": .array(records)] }
+
+  /// The names of the members of a query.
+  public var columns: [String] { ["query", "searchedAt"] }
+
+  /// The queries.
+  public var records: [JSONValue] {
+    queries.map { ["query": .string($0.query.text), "searchedAt": JSONValue(time: $0.searchedAt)] }
+  }
+
+  /// The queries, and how long ago each was searched.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let rows = queries.map { recent in
+      [
+        Table.Cell(recent.query.text, .plain),
+        Table.Cell(RelativeTimeText.text(recent.searchedAt, now: now), .dim),
+      ]
+    }
+    return Table([.init("Query", isShrinkable: true), .init("Searched")], rows: rows)
+      .text(on: screen, hasHeader: hasHeader)
+  }
+
+  /// Says so where there are none.
+  public var status: StatusLine? { queries.isEmpty ? StatusLine(["No queries yet"]) : nil }
+}

@@ -1,0 +1,70 @@
+/// The configuration in force.
+public struct SettingsView: OutputView {
+  /// The value of one setting.
+  public struct SettingRow: Sendable, Hashable {
+    /// The names that lead to it, such as `["cache", "timeToLive"]`.
+    public let path: [String]
+    /// Its value as the configuration writes it. A secret is given here as what names it, never as itself.
+    public let value: JSONValue
+    /// Where the value comes from, such as "default" or the name of a file or variable.
+    public let origin: String
+
+    /// A setting with the given fields.
+    public init(path: [String], value: JSONValue, origin: String) {
+      self.path = path
+      self.value = value
+      self.origin = origin
+    }
+
+    /// The names joined by dots.
+    public var key: String { path.joined(separator: ".") }
+  }
+
+  private let settings: [SettingRow]
+  private let showsOrigin: Bool
+
+  /// The view of `settings` in their order, with the origin of each where `showsOrigin` is set.
+  public init(_ settings: [SettingRow], showsOrigin: Bool) {
+    self.settings = settings
+    self.showsOrigin = showsOrigin
+  }
+
+  /// Without origins a document that is itself a valid configuration; with them
+  /// `{"settings": [{"key", "value", "origin"}]}`.
+  public var json: JSONValue {
+    if showsOrigin { return ["settings": .array(records)] }
+    return settings.reduce(.object([])) { Self.setting($1.value, at: $1.path[...], in: $0) }
+  }
+
+  /// The names of the members of a setting.
+  public var columns: [String] { showsOrigin ? ["key", "value", "origin"] : ["key", "value"] }
+
+  /// The settings.
+  public var records: [JSONValue] {
+    settings.map { setting in
+      let members: [JSONValue.Member] = [.init("key", .string(setting.key)), .init("value", setting.value)]
+      return .object(showsOrigin ? members + [.init("origin", .string(setting.origin))] : members)
+    }
+  }
+
+  /// The settings, one a line.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let columns: [Table.Column] = [.init("Setting"), .init("Value", isShrinkable: true)]
+    let rows = settings.map { setting in
+      let cells = [Table.Cell(setting.key, .plain), Table.Cell(CSVText.field(setting.value), .bold)]
+      return showsOrigin ? cells + [Table.Cell(setting.origin, .dim)] : cells
+    }
+    return Table(showsOrigin ? columns + [.init("Origin", isShrinkable: true)] : columns, rows: rows)
+      .text(on: screen, hasHeader: hasHeader)
+  }
+
+  /// `document` with `value` at the end of `path`; what is no object on the way gives way to one.
+  private static func setting(_ value: JSONValue, at path: ArraySlice<String>, in document: JSONValue) -> JSONValue {
+    guard let name = path.first else { return value }
+    var members: [JSONValue.Member] = if case .object(let members) = document { members } else { [] }
+    let index = members.firstIndex { $0.name == name }
+    let inner = setting(value, at: path.dropFirst(), in: index.map { members[$0].value } ?? .object([]))
+    if let index { members[index] = .init(name, inner) } else { members.append(.init(name, inner)) }
+    return .object(members)
+  }
+}

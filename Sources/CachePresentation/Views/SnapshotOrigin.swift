@@ -1,0 +1,53 @@
+internal import CacheDomain
+
+/// Where a fetched value came from and how it stands in the cache: what every fetched resource tells alike.
+struct SnapshotOrigin: Sendable {
+  /// Whether the cache answered.
+  let isFromCache: Bool
+  /// Whether the origin has just confirmed it.
+  let isRevalidated: Bool
+  /// The name of the backend; `nil` where no store was at hand.
+  let backend: String?
+  /// What is known of the entry.
+  let entry: EntryFacts
+  /// Failures that did not keep the value from being answered.
+  let warnings: [ErrorView]
+
+  init<Value>(_ snapshot: Snapshot<Value>, backend: String?) {
+    self.isFromCache = snapshot.source == .cache
+    self.isRevalidated = snapshot.isRevalidated
+    self.backend = backend
+    self.entry = snapshot.entry
+    self.warnings = snapshot.warnings.map { ErrorView($0) }
+  }
+
+  /// Whether the value is a stale one from the cache.
+  var isStale: Bool { isFromCache && entry.isStale && !isRevalidated }
+
+  /// The members of the document that do not depend on the resource, in order.
+  func members(resource: String) -> [JSONValue.Member] {
+    [
+      .init("resource", .string(resource)), .init("source", .string(isFromCache ? "cache" : "origin")),
+      .init("revalidated", .boolean(isRevalidated)), .init("stale", .boolean(isStale)),
+      .init("backend", JSONValue(backend)), .init("key", .string(entry.key)),
+      .init("storedAt", JSONValue(time: entry.storedAt)), .init("freshUntil", JSONValue(time: entry.freshUntil)),
+    ]
+  }
+
+  /// The remark that begins with `parts` and says where the value came from. A stale value is to be noticed.
+  func status(_ parts: [String]) -> StatusLine {
+    StatusLine(parts + [[source, freshness].joined(separator: ", ")], style: isStale ? .yellow : .dim)
+  }
+
+  private var source: String {
+    guard isFromCache else { return "from the origin" }
+    let cache = backend.map { "from cache (\($0))" } ?? "from cache"
+    let age = RelativeTimeText.past(age: entry.age)
+    return isRevalidated ? "\(cache), confirmed by the origin \(age)" : "\(cache), stored \(age)"
+  }
+
+  private var freshness: String {
+    if !entry.isStale { return "fresh for \(DurationText.rough(entry.remainingFreshness))" }
+    return isStale ? "stale for \(DurationText.rough(entry.remainingFreshness))" : "to be confirmed before each use"
+  }
+}

@@ -1,0 +1,94 @@
+/// How much a store holds, and how well it serves.
+public struct StatisticsView: SingleRecordView {
+  /// What one namespace holds.
+  public struct Namespace: Sendable, Hashable {
+    /// The namespace.
+    public let name: String
+    /// The number of its entries.
+    public let entries: Int
+    /// The sum of the sizes of their payloads, in bytes.
+    public let payloadBytes: Int
+
+    /// A namespace with the given fields.
+    public init(name: String, entries: Int, payloadBytes: Int) {
+      self.name = name
+      self.entries = entries
+      self.payloadBytes = payloadBytes
+    }
+  }
+
+  /// The name of the backend.
+  public var backend: String
+  /// Where the store is; `nil` where it has no place.
+  public var path: String?
+  /// What each namespace holds.
+  public var namespaces: [Namespace]
+  /// What the store takes up on its medium, in bytes.
+  public var storageBytes: Int
+  /// The number of fresh entries.
+  public var fresh: Int
+  /// The number of stale entries.
+  public var stale: Int
+  /// The number of expired entries.
+  public var expired: Int
+  /// How often the cache had the answer.
+  public var hits: Int
+  /// How often it had not.
+  public var misses: Int
+  /// How many entries were dropped to make room.
+  public var evictions: Int
+
+  /// Statistics of an empty store called `backend` at `path`, to be filled in.
+  public init(backend: String, path: String?) {
+    self.backend = backend
+    self.path = path
+    namespaces = []
+    (storageBytes, fresh, stale, expired, hits, misses, evictions) = (0, 0, 0, 0, 0, 0, 0)
+  }
+
+  private var entries: Int { namespaces.reduce(0) { $0 + $1.entries } }
+  private var payloadBytes: Int { namespaces.reduce(0) { $0 + $1.payloadBytes } }
+
+  /// The document of `stats`.
+  public var json: JSONValue {
+    [
+      "backend": .string(backend), "path": JSONValue(path), "entries": .integer(entries),
+      "payloadBytes": .integer(payloadBytes), "storageBytes": .integer(storageBytes), "fresh": .integer(fresh),
+      "stale": .integer(stale), "expired": .integer(expired), "hits": .integer(hits), "misses": .integer(misses),
+      "evictions": .integer(evictions),
+      "namespaces": .array(
+        namespaces.map {
+          ["name": .string($0.name), "entries": .integer($0.entries), "payloadBytes": .integer($0.payloadBytes)]
+        }),
+    ]
+  }
+
+  /// The figures, one a line, then a table of the namespaces.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let states = "\(NumberText.text(fresh)) fresh, \(NumberText.text(stale)) stale, \(NumberText.text(expired)) expired"
+    let figures = Details.text(
+      [
+        ("Backend", .init(backend, .bold)), ("Path", .init(path)),
+        ("Entries", "\(NumberText.text(entries)) (\(states))"), ("Payload", Details.bytes(payloadBytes)),
+        ("On disk", Details.bytes(storageBytes)), ("Hits", .init(hitText, .plain)),
+        ("Evictions", .init(NumberText.text(evictions), .plain)),
+      ], on: screen)
+    return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)
+  }
+
+  private var hitText: String {
+    let text = "\(NumberText.text(hits)) of \(NumberText.text(hits + misses))"
+    guard hits + misses > 0 else { return text }
+    return "\(text) (\(NumberText.decimal(100 * Double(hits) / Double(hits + misses), places: 1))%)"
+  }
+
+  private var namespaceTable: Table {
+    let rows = namespaces.map { space in
+      [
+        Table.Cell(space.name, .plain), Table.Cell(NumberText.text(space.entries), .plain),
+        Table.Cell(ByteCountText.text(space.payloadBytes), .plain),
+      ]
+    }
+    return Table([.init("Namespace", isShrinkable: true), .init("Entries", .right), .init("Payload", .right)], rows: rows)
+  }
+}
