@@ -6,8 +6,8 @@ import Synchronization
 enum OpeningDefects {
   static let declarations = [
     declaring("name in capitals", ["declaration-names"], name: "Registry"),
-    declaring("default out of range", ["declaration-defaults"]) {
-      $0 + [EngineOption("size", .size(1...2), default: .integer(3), help: "too large")]
+    declaring("a secret with a default", ["declaration-defaults"]) {
+      $0 + [EngineOption("password", .text, default: .text("secret"), help: "the password", isSecret: true)]
     },
     declaring("summary with a full stop", ["declaration-summaries"], summary: "A table."),
     declaring("no durability", ["declaration-durability"]) { $0.filter { $0.name == "path" } },

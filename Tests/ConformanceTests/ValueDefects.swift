@@ -11,7 +11,7 @@ enum ValueDefects {
         "expiry-dropped-or-whole", "random-calls",
       ], payload: { Array($0.dropLast()) }),
     Defect(
-      name: "repairs UTF-8", caughtBy: ["payload-invalid-utf8", "payload-every-byte", "payload-64-mebibytes-binary"],
+      name: "repairs UTF-8", caughtBy: ["payload-invalid-utf8", "payload-every-byte"],
       payload: { Array(String(decoding: $0, as: UTF8.self).utf8) }),
     Defect(
       name: "drops a byte order mark", caughtBy: ["payload-text"],

@@ -6,7 +6,7 @@ enum ClosingChecks {
     ConformanceCheck("close-twice", "closing a closed engine does nothing", twice),
     ConformanceCheck("closed-calls-fail", "after closing, a call of any kind fails with closed", calls),
     ConformanceCheck(
-      "close-during-calls", "calls under way when an engine is closed end well, or fail with closed", during),
+      "close-during-calls", "calls under way when an engine is closed succeed, or fail with closed", during),
     ConformanceCheck("open-and-close-often", "an engine can be opened and closed any number of times", often),
   ]
 

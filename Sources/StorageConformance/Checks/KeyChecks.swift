@@ -7,7 +7,7 @@ enum KeyChecks {
     check("punctuation", "all characters that mean something somewhere", punctuation),
     check("case", "letters that differ in case only", letterCase),
     check("path-like", "what a file system would take for another path", pathLike),
-    check("namespaces", "namespaces that are alike, long, or names of an engine's own things", namespaces),
+    check("namespaces", "namespaces alike, long, or like an engine's own names", namespaces),
     check("lengths-around-limits", "lengths around the limits of engines") { try lengths(Array(480...530)) },
     check("longest", "the longest keys there are") { try lengths([1_024, 2_000, 4_095, 4_096, 16_383, 16_384]) },
     check("long-shared-prefix", "many long keys with 600 bytes in common", sharedPrefix),

@@ -5,18 +5,30 @@ struct PayloadDifference: CustomStringConvertible {
 
   /// The first difference of `got` from `expected`; `nil` where they are the same.
   ///
-  /// Payloads of one size are compared by hash, which the standard library does fast even in a build without
-  /// optimisation; the bytes are looked at one by one only where the hashes differ.
+  /// Payloads are compared by hash, which the standard library does fast even in a build without optimisation. Cost: a
+  /// pass over the bytes; where they differ, two more to find the place.
   init?(got: [UInt8], expected: [UInt8]) {
-    if got.count == expected.count, Self.hash(got) == Self.hash(expected) { return nil }
-    let offset = zip(got, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    let position =
-      offset.map { "byte \($0): expected \(expected[$0]), got \(got[$0])" }
-      ?? "one is the beginning of the other"
-    description = "payload: expected \(expected.count) bytes, got \(got.count); \(position)"
+    let shared = min(got.count, expected.count)
+    let isPrefix = Self.hash(got[..<shared]) == Self.hash(expected[..<shared])
+    if isPrefix, got.count == expected.count { return nil }
+    let offset = isPrefix ? shared : Self.firstDifference(got, expected, in: 0..<shared)
+    let (gotByte, expectedByte) = (got.dropFirst(offset).first, expected.dropFirst(offset).first)
+    description =
+      "payload: expected \(expected.count) bytes, got \(got.count); at offset \(offset) expected "
+      + "\(expectedByte.map(String.init) ?? "the end"), got \(gotByte.map(String.init) ?? "the end")"
   }
 
-  private static func hash(_ bytes: [UInt8]) -> Int {
+  /// The first position in `range` at which the two differ, as they do somewhere in it.
+  private static func firstDifference(_ got: [UInt8], _ expected: [UInt8], in range: Range<Int>) -> Int {
+    var range = range
+    while range.count > 1 {
+      let half = range.lowerBound..<(range.lowerBound + range.count / 2)
+      range = hash(got[half]) == hash(expected[half]) ? half.upperBound..<range.upperBound : half
+    }
+    return range.lowerBound
+  }
+
+  private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
     var hasher = Hasher()
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     return hasher.finalize()
