@@ -1,0 +1,82 @@
+internal import StorageSPI
+
+/// What was stored is there when the store is opened again.
+enum PersistenceChecks {
+  static let all = [
+    check("reopen-keeps-all", "everything is as it was after closing and opening", reopen),
+    check("reopen-after-every-batch", "a store that is opened again after every batch loses nothing", everyBatch),
+    check("reopen-empty", "an empty store can be opened again", empty),
+    check("reopen-keeps-removals", "what was removed or compacted away stays away", removals),
+    check("durability-modes", "the store opens and keeps its entries in each mode of durability", durability),
+  ]
+
+  private static func check(
+    _ name: String, _ summary: String, _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
+  ) -> ConformanceCheck {
+    ConformanceCheck(name, summary, requires: [.persistent], body)
+  }
+
+  private static func reopen(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    var entries: [CacheKey: Entry] = [:]
+    for (number, key) in try ScanChecks.keys().enumerated() { entries[key] = Sample.entry(number) }
+    try await engine.put(entries.map { ($0.key, $0.value) })
+    try await context.reopen(engine).expectHolds(entries)
+  }
+
+  private static func everyBatch(_ context: ConformanceContext) async throws {
+    var engine = try await context.open()
+    var generator = context.generator()
+    var entries: [CacheKey: Entry] = [:]
+    let pool = try ScanChecks.keys()
+    for number in 1...(20 * context.rounds) {
+      var batch = WriteBatch()
+      for key in pool.shuffled(using: &generator).prefix(3) {
+        entries[key] = generator.happens(70) ? Sample.entry(number) : nil
+        if let entry = entries[key] { batch.put(key, entry) } else { batch.remove(key) }
+      }
+      try await engine.apply(batch)
+      engine = try await context.reopen(engine)
+      try await engine.expectHolds(entries)
+    }
+  }
+
+  private static func empty(_ context: ConformanceContext) async throws {
+    var engine = try await context.open()
+    for _ in 0..<3 {
+      engine = try await context.reopen(engine)
+      try await engine.expectHolds([:])
+    }
+  }
+
+  private static func removals(_ context: ConformanceContext) async throws {
+    var engine = try await context.open()
+    let keys = try Sample.keys(3)
+    let short = Sample.entry(1, retainedFor: .seconds(1))
+    try await engine.put([(keys[0], Sample.entry()), (keys[1], Sample.entry()), (keys[2], short)])
+    try await engine.remove(keys[0])
+    engine = try await context.reopen(engine)
+    try await engine.expectHolds([keys[1]: Sample.entry(), keys[2]: short])
+    context.clock.advance(by: .seconds(1))
+    try await engine.compact()
+    engine = try await context.reopen(engine)
+    try await engine.expectHolds([keys[1]: Sample.entry()])
+  }
+
+  private static func durability(_ context: ConformanceContext) async throws {
+    var entries: [CacheKey: Entry] = [:]
+    for mode in Durability.allCases {
+      let overrides = [EngineOption.durability.name: OptionValue.text(mode.rawValue)]
+      var engine = try await context.open(overrides: overrides)
+      try await engine.expectHolds(entries)
+      for (number, key) in try Sample.keys(5, namespace: mode.rawValue).enumerated() {
+        entries[key] = Sample.entry(number)
+        try await engine.put(key, Sample.entry(number))
+      }
+      try await engine.close()
+      engine = try await context.open(overrides: overrides)
+      try await engine.expectHolds(entries)
+      try await engine.close()
+    }
+  }
+}

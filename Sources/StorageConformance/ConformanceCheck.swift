@@ -1,0 +1,30 @@
+public import StorageSPI
+
+/// One sentence of the storage contract, and the code that finds out whether an engine keeps it.
+public struct ConformanceCheck: Sendable {
+  /// The check's name in kebab case, unique in the suite.
+  public let name: String
+
+  /// What the check expects of an engine, in one line without a final full stop.
+  public let summary: String
+
+  /// What an engine must be able to do for the check to apply, in the order in which it is asked for.
+  public let requiredCapabilities: [EngineCapability]
+
+  let body: @Sendable (ConformanceContext) async throws -> Void
+
+  init(
+    _ name: String, _ summary: String, requires: [EngineCapability] = [],
+    _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
+  ) {
+    self.name = name
+    self.summary = summary
+    self.requiredCapabilities = requires
+    self.body = body
+  }
+}
+
+extension ConformanceCheck: CustomStringConvertible {
+  /// The check's name.
+  public var description: String { name }
+}

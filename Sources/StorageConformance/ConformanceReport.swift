@@ -1,0 +1,71 @@
+public import StorageSPI
+
+/// How one check ended.
+public enum ConformanceResult: Sendable, Hashable {
+  /// The engine does what the check expects.
+  case passed
+  /// It does not; the message says what it did, in one line without a final full stop.
+  case failed(String)
+  /// The check is about something that the engine does not claim to be able to do.
+  case skipped(missing: EngineCapability)
+}
+
+/// A check and how it ended.
+public struct ConformanceOutcome: Sendable {
+  /// The check.
+  public let check: ConformanceCheck
+  /// How it ended.
+  public let result: ConformanceResult
+
+  /// An outcome of the given parts.
+  public init(check: ConformanceCheck, result: ConformanceResult) {
+    self.check = check
+    self.result = result
+  }
+
+  /// The result's name: "passed", "failed" or "skipped".
+  public var name: String {
+    switch result {
+    case .passed: "passed"
+    case .failed: "failed"
+    case .skipped: "skipped"
+    }
+  }
+
+  /// What is to be said of the result in one line; empty where the check passed.
+  public var message: String {
+    switch result {
+    case .passed: ""
+    case .failed(let message): message
+    case .skipped(let capability): "the engine does not declare \(capability.rawValue)"
+    }
+  }
+}
+
+/// How all checks ended over one engine.
+public struct ConformanceReport: Sendable {
+  /// The name of the engine.
+  public let backend: String
+  /// The seed of all that was random; the same seed repeats the run.
+  public let seed: UInt64
+  /// The checks in the order of the suite, each with how it ended.
+  public let outcomes: [ConformanceOutcome]
+
+  /// A report of the given parts.
+  public init(backend: String, seed: UInt64, outcomes: [ConformanceOutcome]) {
+    self.backend = backend
+    self.seed = seed
+    self.outcomes = outcomes
+  }
+
+  /// The number of checks that passed.
+  public var passed: Int { outcomes.count { $0.result == .passed } }
+
+  /// The number of checks that were skipped.
+  public var skipped: Int { outcomes.count - passed - failures.count }
+
+  /// The checks that failed.
+  public var failures: [ConformanceOutcome] {
+    outcomes.filter { if case .failed = $0.result { true } else { false } }
+  }
+}

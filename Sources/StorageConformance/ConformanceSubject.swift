@@ -1,0 +1,45 @@
+public import StorageSPI
+
+/// What is tested: an engine, the options that it is opened with, and a place for its stores.
+public struct ConformanceSubject: Sendable {
+  /// The engine.
+  public let plugin: any StoragePlugin
+
+  /// Values for options of the engine; the others have their defaults.
+  public let values: [String: OptionValue]
+
+  /// The absolute path of a folder that is the suite's alone. Whoever passes it in removes it afterwards.
+  public let scratchFolder: String
+
+  /// The engine `plugin`, opened with `values`, on stores below `scratchFolder`.
+  ///
+  /// Every option of the kind `path` is replaced by a path below the scratch folder, a different one for each check:
+  /// the suite never comes near a store that is in use, whatever `values` says. An engine without such an option must
+  /// be empty whenever it is opened for the first time.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption` where `values` does not fit what the engine declares.
+  public init(
+    plugin: any StoragePlugin, values: [String: OptionValue] = [:], scratchFolder: String
+  ) throws(StorageError) {
+    self.plugin = plugin
+    self.values = values
+    self.scratchFolder = scratchFolder
+    _ = try configuration(store: "store", clock: ManualClock(Timestamp(milliseconds: 0)))
+  }
+
+  /// The capabilities that the engine declares.
+  public var capabilities: Set<EngineCapability> { plugin.declaration.capabilities }
+
+  /// What the engine is opened with for the store called `store`, a path relative to the scratch folder; `overrides`
+  /// go before all else.
+  func configuration(
+    store: String, overrides: [String: OptionValue] = [:], clock: any WallClock
+  ) throws(StorageError) -> EngineConfiguration {
+    var values = values
+    for option in plugin.declaration.options where option.kind == .path {
+      values[option.name] = .text("\(scratchFolder)/\(store)/\(option.name)")
+    }
+    values.merge(overrides) { $1 }
+    return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
+  }
+}

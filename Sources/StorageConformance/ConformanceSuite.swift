@@ -1,0 +1,70 @@
+internal import StorageSPI
+
+/// The storage contract as a list of named checks.
+///
+/// The author of an engine runs them all in one test:
+///
+///     let subject = try ConformanceSubject(plugin: MyPlugin(), scratchFolder: folder)
+///     let report = await ConformanceSuite.run(subject)
+///     #expect(report.failures.isEmpty)
+public enum ConformanceSuite {
+  /// All checks, the simplest first.
+  public static let checks: [ConformanceCheck] = [
+    DeclarationChecks.all, ReadChecks.all, PayloadChecks.all, MetadataChecks.all, KeyChecks.all, BatchChecks.all,
+    RequirementChecks.all, AtomicityChecks.all, ScanChecks.all, PagingChecks.all, ExpiryChecks.all,
+    StatisticsChecks.all, ConcurrencyChecks.all, ClosingChecks.all, PersistenceChecks.all, SharingChecks.all,
+    ModelChecks.all,
+  ].flatMap { $0 }
+
+  /// The check called `name`; `nil` if there is none.
+  public static func check(named name: String) -> ConformanceCheck? { checks.first { $0.name == name } }
+
+  /// Runs checks over an engine, one after another, each on a store of its own.
+  ///
+  /// The whole suite takes some seconds with an engine that syncs to disk, and up to 200 MB of memory and of disk.
+  ///
+  /// - Parameters:
+  ///   - subject: the engine, and where its stores may be.
+  ///   - checks: which checks to run; all by default.
+  ///   - seed: the seed of all that is random.
+  ///   - rounds: how much work the random and the concurrent checks do, 1 or more: twice the rounds, twice the work.
+  ///   - progress: called with the outcome of each check as soon as it is known.
+  /// - Returns: how each check ended. A check that cannot be made has failed.
+  public static func run(
+    _ subject: ConformanceSubject, only checks: [ConformanceCheck] = Self.checks, seed: UInt64 = 1, rounds: Int = 1,
+    progress: (ConformanceOutcome) -> Void = { _ in }
+  ) async -> ConformanceReport {
+    var outcomes: [ConformanceOutcome] = []
+    for check in checks {
+      let context = ConformanceContext(subject: subject, check: check.name, seed: seed, rounds: rounds)
+      let outcome = ConformanceOutcome(check: check, result: await result(of: check, in: context))
+      progress(outcome)
+      outcomes.append(outcome)
+    }
+    return ConformanceReport(backend: subject.plugin.declaration.name, seed: seed, outcomes: outcomes)
+  }
+
+  private static func result(of check: ConformanceCheck, in context: ConformanceContext) async -> ConformanceResult {
+    let missing = check.requiredCapabilities.first { !context.subject.capabilities.contains($0) }
+    if let missing { return .skipped(missing: missing) }
+    var problem = await failure { try await check.body(context) }
+    for engine in context.handles.all {
+      let closing = await failure { try await engine.close() }
+      problem = problem ?? closing
+    }
+    return problem.map { .failed($0) } ?? .passed
+  }
+
+  private static func failure(of body: () async throws -> Void) async -> String? {
+    do {
+      try await body()
+      return nil
+    } catch let failure as ConformanceFailure {
+      return failure.message
+    } catch let error as StorageError {
+      return "unexpected error \(error.description)"
+    } catch {
+      return "unexpected error \(error)"
+    }
+  }
+}

@@ -1,0 +1,19 @@
+public import StorageSPI
+internal import Synchronization
+
+/// A clock that stands still until it is told to move, so that expiry is tested without waiting for it.
+public final class ManualClock: WallClock {
+  private let milliseconds: Atomic<Int64>
+
+  /// A clock that shows `time`.
+  public init(_ time: Timestamp) { milliseconds = Atomic(time.milliseconds) }
+
+  /// The time that was set last.
+  public var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
+
+  /// Moves the clock to `time`, forwards or backwards.
+  public func set(_ time: Timestamp) { milliseconds.store(time.milliseconds, ordering: .sequentiallyConsistent) }
+
+  /// Moves the clock by `duration`, as `Timestamp.advanced(by:)` does.
+  public func advance(by duration: Duration) { set(now.advanced(by: duration)) }
+}

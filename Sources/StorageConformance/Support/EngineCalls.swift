@@ -1,0 +1,76 @@
+internal import StorageSPI
+
+extension StorageEngine {
+  /// A copy of the entry under `key`; `nil` if there is none.
+  func entry(_ key: CacheKey) async throws(StorageError) -> Entry? {
+    try await read(key) { bytes, metadata throws(StorageError) in
+      Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+    }
+  }
+
+  /// Stores `entry` under `key`, in a batch of its own.
+  func put(_ key: CacheKey, _ entry: Entry) async throws(StorageError) {
+    try await put([(key, entry)])
+  }
+
+  /// Stores all `entries` in one batch.
+  func put(_ entries: [(key: CacheKey, entry: Entry)]) async throws(StorageError) {
+    var batch = WriteBatch()
+    for (key, entry) in entries { batch.put(key, entry) }
+    try await apply(batch)
+  }
+
+  /// Removes the entry under `key`, in a batch of its own.
+  func remove(_ key: CacheKey) async throws(StorageError) {
+    var batch = WriteBatch()
+    batch.remove(key)
+    try await apply(batch)
+  }
+
+  /// All entries of the store, of which there must be fewer than ten thousand.
+  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(StorageError) -> [EntrySummary] {
+    try await scan(KeyRange(prefix: prefix, after: after), limit: 10_000)
+  }
+
+  /// Throws a failure unless the store holds exactly `entries`, by scan, by read and by statistics.
+  func expectHolds(_ entries: [CacheKey: Entry]) async throws {
+    let keys = entries.keys.sorted()
+    try expectKeys(try await scanAll(), keys, "a scan of everything")
+    for summary in try await scanAll() {
+      guard let expected = entries[summary.key] else { continue }
+      try expectEqual(summary.metadata, expected.metadata, at: summary.key)
+      try expectEqual(summary.payloadBytes, expected.payload.count, "\(summary.key.abbreviated): payloadBytes")
+    }
+    for key in keys { try expectEqual(try await entry(key), entries[key], at: key) }
+    try await expectStatistics(entries)
+  }
+
+  /// Throws a failure unless the statistics say that the store holds exactly `entries`.
+  func expectStatistics(_ entries: [CacheKey: Entry]) async throws {
+    let expected = Dictionary(grouping: entries, by: \.key.namespace).sorted { $0.key < $1.key }.map { name, entries in
+      let bytes = entries.reduce(0) { $0 + $1.value.payload.count }
+      return "\(name): \(entries.count) entries, \(bytes) bytes"
+    }
+    let got = try await statistics().namespaces.map { "\($0.name): \($0.entries) entries, \($0.payloadBytes) bytes" }
+    try expectEqual(got, expected, "statistics")
+  }
+}
+
+extension WriteBatch {
+  /// Adds the storing of `entry` under `key`.
+  mutating func put(_ key: CacheKey, _ entry: Entry) {
+    put(key, payload: entry.payload, metadata: entry.metadata)
+  }
+}
+
+/// Throws a failure that shows the first difference unless `summaries` are those of `keys`, in order.
+func expectKeys(_ summaries: [EntrySummary], _ keys: [CacheKey], _ what: @autoclosure () -> String) throws {
+  let got = summaries.map(\.key)
+  guard got != keys else { return }
+  let position =
+    zip(got, keys).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? min(got.count, keys.count)
+  let (expectedKey, gotKey) = (keys.dropFirst(position).first, got.dropFirst(position).first)
+  throw ConformanceFailure(
+    "\(what()): expected \(keys.count) keys, got \(got.count); at position \(position) expected "
+      + "\(expectedKey?.abbreviated ?? "the end"), got \(gotKey?.abbreviated ?? "the end")")
+}

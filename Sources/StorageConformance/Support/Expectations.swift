@@ -1,0 +1,75 @@
+internal import StorageSPI
+
+/// Throws a failure with `message` unless `condition` holds.
+func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+  guard condition else { throw ConformanceFailure(message()) }
+}
+
+/// Throws a failure that names `what` unless `got` is `expected`.
+func expectEqual<Value: Equatable>(_ got: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
+  guard got == expected else { throw ConformanceFailure("\(what()): expected \(expected), got \(got)") }
+}
+
+/// Throws a failure unless `body` throws an error with the code `code`.
+func expectError(
+  _ code: StorageError.Code, _ what: @autoclosure () -> String, _ body: () async throws -> Void
+) async throws {
+  do {
+    try await body()
+  } catch let error as StorageError {
+    guard error.code == code else {
+      throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got \(error.description)")
+    }
+    return
+  }
+  throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got none")
+}
+
+/// Throws a failure unless `got` is `expected`, byte by byte and field by field.
+func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
+  let name = key.abbreviated
+  guard let expected else {
+    return try expect(got == nil, "\(name): expected no entry, got one with checksum \(got?.metadata.checksum ?? 0)")
+  }
+  guard let got else { throw ConformanceFailure("\(name): expected an entry, got nil") }
+  if let difference = PayloadDifference(got: got.payload, expected: expected.payload) {
+    throw ConformanceFailure("\(name): \(difference)")
+  }
+  try expectEqual(got.metadata, expected.metadata, at: key)
+}
+
+/// Throws a failure that names the field unless `got` is `expected`.
+func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheKey) throws {
+  let name = key.abbreviated
+  try expectEqual(got.storedAt.milliseconds, expected.storedAt.milliseconds, "\(name): storedAt")
+  try expectEqual(got.freshUntil.milliseconds, expected.freshUntil.milliseconds, "\(name): freshUntil")
+  try expectEqual(got.retainUntil.milliseconds, expected.retainUntil.milliseconds, "\(name): retainUntil")
+  try expectIdentical(got.contentType, expected.contentType, "\(name): contentType")
+  try expectEqual(got.checksum, expected.checksum, "\(name): checksum")
+  try expectEqual(got.attributes.count, expected.attributes.count, "\(name): number of attributes")
+  for (attribute, value) in expected.attributes {
+    guard let index = got.attributes.index(forKey: attribute) else {
+      throw ConformanceFailure("\(name): attribute \(attribute.debugDescription) is missing")
+    }
+    try expectIdentical(got.attributes[index].key, attribute, "\(name): name of an attribute")
+    try expectIdentical(got.attributes[index].value, value, "\(name): attribute \(attribute.debugDescription)")
+  }
+}
+
+/// Compares texts by their bytes: `==` would take a composed and a decomposed letter for the same.
+private func expectIdentical(_ got: String, _ expected: String, _ what: @autoclosure () -> String) throws {
+  guard !got.utf8.elementsEqual(expected.utf8) else { return }
+  throw ConformanceFailure("\(what()): expected \(expected.utf8Description), got \(got.utf8Description)")
+}
+
+extension String {
+  fileprivate var utf8Description: String { "\(prefix(80).debugDescription) (\(utf8.count) bytes)" }
+}
+
+extension CacheKey {
+  /// The key as a message names it: its beginning and its length where it is long.
+  var abbreviated: String {
+    let count = text.utf8.count
+    return count <= 80 ? text : "\(text.prefix(40))...\(text.suffix(20)) (\(count) bytes)"
+  }
+}

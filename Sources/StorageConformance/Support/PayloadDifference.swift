@@ -1,0 +1,36 @@
+/// Where two payloads differ.
+struct PayloadDifference: CustomStringConvertible {
+  /// What was expected and what was got, in one line.
+  let description: String
+
+  /// The first difference of `got` from `expected`; `nil` where they are the same.
+  ///
+  /// Payloads are compared by hash, which the standard library does fast even in a build without optimisation. Cost: a
+  /// pass over the bytes; where they differ, two more to find the place.
+  init?(got: [UInt8], expected: [UInt8]) {
+    let shared = min(got.count, expected.count)
+    let isPrefix = Self.hash(got[..<shared]) == Self.hash(expected[..<shared])
+    if isPrefix, got.count == expected.count { return nil }
+    let offset = isPrefix ? shared : Self.firstDifference(got, expected, in: 0..<shared)
+    let (gotByte, expectedByte) = (got.dropFirst(offset).first, expected.dropFirst(offset).first)
+    description =
+      "payload: expected \(expected.count) bytes, got \(got.count); at offset \(offset) expected "
+      + "\(expectedByte.map(String.init) ?? "the end"), got \(gotByte.map(String.init) ?? "the end")"
+  }
+
+  /// The first position in `range` at which the two differ, as they do somewhere in it.
+  private static func firstDifference(_ got: [UInt8], _ expected: [UInt8], in range: Range<Int>) -> Int {
+    var range = range
+    while range.count > 1 {
+      let half = range.lowerBound..<(range.lowerBound + range.count / 2)
+      range = hash(got[half]) == hash(expected[half]) ? half.upperBound..<range.upperBound : half
+    }
+    return range.lowerBound
+  }
+
+  private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+}

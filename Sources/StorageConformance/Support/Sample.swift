@@ -1,0 +1,51 @@
+internal import StorageSPI
+
+/// An entry: what an engine is given to keep, and what it gives back.
+typealias Entry = EntryTable.Entry
+
+/// Keys, metadata and payloads for checks that do not care which.
+enum Sample {
+  /// 2100-01-01T00:00:00Z, where the clock of each check begins: so late that an engine whose server expires entries by
+  /// its own clock does not do so in the middle of a check.
+  static let start = Timestamp(milliseconds: 4_102_444_800_000)
+
+  /// Ordinary metadata: stored at the start, fresh for a minute, retained for an hour.
+  static func metadata(checksum: UInt64 = 1, retainedFor retention: Duration = .seconds(3_600)) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: start, freshUntil: start.advanced(by: .seconds(60)), retainUntil: start.advanced(by: retention),
+      contentType: "application/json", attributes: ["etag": "\"\(checksum)\""], checksum: checksum)
+  }
+
+  /// An ordinary entry whose payload and checksum tell it from those of other numbers.
+  static func entry(_ number: Int = 1, retainedFor retention: Duration = .seconds(3_600)) -> Entry {
+    let payload = Array("{\"number\":\(number)}".utf8)
+    return Entry(payload: payload, metadata: metadata(checksum: UInt64(number), retainedFor: retention))
+  }
+
+  /// A key of exactly `length` bytes, whose last bytes are `suffix`.
+  static func key(length: Int, namespace: String = "cities", suffix: String = "") throws -> CacheKey {
+    let padding = length - namespace.utf8.count - 1 - suffix.utf8.count
+    return try CacheKey("\(namespace)/" + String(repeating: "k", count: padding) + suffix)
+  }
+
+  /// `count` keys in order, in the namespace `namespace`.
+  static func keys(_ count: Int, namespace: String = "cities") throws -> [CacheKey] {
+    try (0..<count).map { number in
+      let digits = String(number)
+      return try CacheKey("\(namespace)/v1/\(String(repeating: "0", count: 5 - digits.count))\(digits)")
+    }
+  }
+
+  /// A payload of exactly `count` bytes: `block` again and again, and every 4,096 bytes the number of the position, so
+  /// that no two stretches are alike. It costs a few copies of memory, even where nothing is optimised.
+  static func payload(count: Int, repeating block: [UInt8]) -> [UInt8] {
+    var bytes = block
+    while bytes.count < count { bytes += bytes }
+    bytes.removeLast(bytes.count - count)
+    for offset in stride(from: 0, to: count - 8, by: 4_096) {
+      let digits = String(100_000 + offset / 4_096).utf8
+      bytes.replaceSubrange(offset..<(offset + 6), with: digits.prefix(6))
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,139 @@
+import StorageSPI
+import Synchronization
+
+/// A bug to put between the suite and a sound engine, and the checks that must find it.
+///
+/// Each function stands where an engine could go wrong; those that are not given do nothing.
+struct Defect: Sendable {
+  let name: String
+  let caughtBy: [String]
+  /// Changes what is declared.
+  var declaration: @Sendable (EngineDeclaration) -> EngineDeclaration = { $0 }
+  /// Changes the path of a store that is opened, and the clock.
+  var path: @Sendable (String) -> String = { $0 }
+  var clock: @Sendable (any WallClock) -> any WallClock = { $0 }
+  var opensAnything = false
+  /// What is done with an engine that was opened.
+  var onOpen: @Sendable (any StorageEngine, EngineConfiguration) async throws(StorageError) -> Void = { _, _ in }
+  /// Changes a key on its way in, in all calls.
+  var key: @Sendable (CacheKey) throws(StorageError) -> CacheKey = { $0 }
+  /// Makes one batch into those that are applied instead, one after another.
+  var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
+  /// Makes an error of a batch into another; `nil` makes it a success.
+  var batchError: @Sendable (StorageError) -> StorageError? = { $0 }
+  /// Changes what a read lends.
+  var payload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+  var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
+  /// How often a read calls its closure, and whether it lets its errors through.
+  var bodyCalls = 1
+  var hidesReadErrors = false
+  /// What a read does to the store.
+  var onRead: @Sendable (any StorageEngine, CacheKey) async throws(StorageError) -> Void = { _, _ in }
+  /// Changes which keys a scan visits, and what it returns.
+  var range: @Sendable (KeyRange) -> KeyRange = { $0 }
+  var limit: @Sendable (Int) -> Int = { $0 }
+  var summaries: @Sendable ([EntrySummary], KeyRange) -> [EntrySummary] = { summaries, _ in summaries }
+  /// Changes the statistics, and what an integrity check finds.
+  var statistics: @Sendable (StorageStatistics) -> StorageStatistics = { $0 }
+  var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
+  var compacts = true
+  /// What becomes of a second call of close, and of calls afterwards.
+  var closesOnce = false
+  var forgetsClosing = false
+}
+
+/// A sound engine with one bug.
+struct DefectivePlugin: StoragePlugin {
+  let defect: Defect
+  private let sound = RegistryPlugin()
+
+  init(_ defect: Defect) { self.defect = defect }
+
+  var declaration: EngineDeclaration { defect.declaration(sound.declaration) }
+
+  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    let path = defect.path(try configuration.text("path"))
+    if path.hasPrefix("/dev/null"), !defect.opensAnything {
+      throw StorageError(.cannotCreate, "no store can be made at \(path)")
+    }
+    let engine = RegistryEngine(registry: sound.registry, path: path, clock: defect.clock(configuration.clock))
+    try await defect.onOpen(engine, configuration)
+    return DefectiveEngine(engine, defect)
+  }
+}
+
+/// A handle of a sound engine with one bug.
+final class DefectiveEngine: StorageEngine {
+  private let base: any StorageEngine
+  private let defect: Defect
+  private let closings = Atomic(0)
+
+  init(_ base: any StorageEngine, _ defect: Defect) {
+    self.base = base
+    self.defect = defect
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    let (key, defect) = (try defect.key(key), defect)
+    do {
+      let output = try await base.read(key) { bytes, metadata throws(StorageError) -> Output in
+        let payload = defect.payload(bytes.withUnsafeBufferPointer { Array($0) })
+        for _ in 1..<max(defect.bodyCalls, 1) { _ = try body(payload.span, defect.metadata(metadata)) }
+        return try body(payload.span, defect.metadata(metadata))
+      }
+      try await defect.onRead(base, key)
+      return output
+    } catch {
+      guard defect.hidesReadErrors else { throw error }
+      return nil
+    }
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    var renamed = WriteBatch()
+    for operation in batch.operations {
+      switch operation {
+      case .put(let key, let payload, let metadata):
+        renamed.put(try defect.key(key), payload: payload, metadata: metadata)
+      case .remove(let key): renamed.remove(try defect.key(key))
+      case .require(let key, let expectation): renamed.require(try defect.key(key), expectation)
+      }
+    }
+    do {
+      for (number, part) in defect.batches(renamed).enumerated() {
+        // Others get their turn between the parts, so that they see what they should not.
+        if number > 0 { await Task.yield() }
+        try await base.apply(part)
+      }
+    } catch {
+      if let changed = defect.batchError(error) { throw changed }
+    }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    let found = try await base.scan(defect.range(range), limit: defect.limit(limit))
+    return defect.summaries(found, range).map {
+      EntrySummary(key: $0.key, metadata: defect.metadata($0.metadata), payloadBytes: $0.payloadBytes)
+    }
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    defect.statistics(try await base.statistics())
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    defect.issues(try await base.checkIntegrity())
+  }
+
+  func compact() async throws(StorageError) {
+    if defect.compacts { try await base.compact() } else { _ = try await base.statistics() }
+  }
+
+  func close() async throws(StorageError) {
+    let before = closings.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+    if defect.closesOnce, before > 0 { throw .storeClosed }
+    if !defect.forgetsClosing { try await base.close() }
+  }
+}

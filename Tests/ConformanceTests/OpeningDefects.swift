@@ -1,0 +1,70 @@
+import Foundation
+import StorageSPI
+import Synchronization
+
+/// Bugs in what an engine declares, and in how it opens and closes.
+enum OpeningDefects {
+  static let declarations = [
+    declaring("name in capitals", ["declaration-names"], name: "Registry"),
+    declaring("a secret with a default", ["declaration-defaults"]) {
+      $0 + [EngineOption("password", .text, default: .text("secret"), help: "the password", isSecret: true)]
+    },
+    declaring("summary with a full stop", ["declaration-summaries"], summary: "A table."),
+    declaring("no durability", ["declaration-durability"]) { $0.filter { $0.name == "path" } },
+  ]
+
+  private static func declaring(
+    _ text: String, _ caughtBy: [String], name: String? = nil, summary: String? = nil,
+    options: @escaping @Sendable ([EngineOption]) -> [EngineOption] = { $0 }
+  ) -> Defect {
+    Defect(
+      name: text, caughtBy: caughtBy,
+      declaration: {
+        EngineDeclaration(
+          name: name ?? $0.name, version: $0.version, summary: summary ?? $0.summary, capabilities: $0.capabilities,
+          options: options($0.options))
+      })
+  }
+
+  static var opening: [Defect] {
+    let opened = Counter()
+    return [
+      Defect(name: "opens what cannot be", caughtBy: ["open-impossible-path"], opensAnything: true),
+      Defect(
+        name: "begins empty each time",
+        caughtBy: [
+          "reopen-keeps-all", "reopen-after-every-batch", "reopen-keeps-removals", "durability-modes",
+          "shared-sees-commits", "shared-alternating", "shared-requirements", "shared-compacting", "shared-closing-one",
+          "shared-many-handles", "payload-tiny", "metadata-times", "keys-case", "random-calls", "random-calls-shared",
+        ], path: { "\($0)-\(UUID())" }),
+      Defect(name: "one store for all", caughtBy: ["shared-separate-stores"], path: { _ in "store" }),
+      Defect(
+        name: "an entry of its own", caughtBy: ["reopen-empty", "remove-absent", "batch-empty", "scan-empty-store"],
+        onOpen: { engine, _ throws(StorageError) in try await engine.apply(try .putting("format/version")) }),
+      Defect(
+        name: "opens 20 times at most", caughtBy: ["open-and-close-often"],
+        onOpen: { _, _ throws(StorageError) in
+          if opened.next() > 20 { throw StorageError(.ioFailed, "too many open files") }
+        }),
+      Defect(
+        name: "cannot relax", caughtBy: ["durability-modes"],
+        onOpen: { _, configuration throws(StorageError) in
+          if try configuration.durability() == .relaxed { throw StorageError(.failed, "not supported") }
+        }),
+    ]
+  }
+
+  static let closing = [
+    Defect(name: "closes once", caughtBy: ["close-twice"], closesOnce: true),
+    Defect(
+      name: "goes on after close", caughtBy: ["closed-calls-fail", "close-during-calls", "shared-closing-one"],
+      forgetsClosing: true),
+  ]
+}
+
+/// Counts from one.
+private final class Counter: Sendable {
+  private let value = Atomic(0)
+
+  func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
+}
