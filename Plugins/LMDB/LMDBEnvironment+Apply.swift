@@ -35,7 +35,8 @@ extension LMDBEnvironment {
           try transaction.remove(stored, in: database)
         }
       case .require(let name, let expectation):
-        let value = if let database { try transaction.value(ofKey: key, in: database) } else { nil as UnsafeRawBufferPointer? }
+        let value =
+          if let database { try transaction.value(ofKey: key, in: database) } else { nil as UnsafeRawBufferPointer? }
         let checksum = try decoding(name) { () throws(LMDBFault) in
           if let value { try LMDBEntry(value).checksum } else { nil as UInt64? }
         }

@@ -39,7 +39,8 @@ extension LMDBEnvironment {
 
   /// How much the store holds. The sizes of the payloads are found in a pass over the headers.
   func statistics() throws(StorageError) -> StorageStatistics {
-    let namespaces = try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+    let namespaces = try LMDBReader(self).withSnapshot(of: { _ in true }) {
+      transaction, databases throws(StorageError) in
       var namespaces: [StorageStatistics.Namespace] = []
       for (name, handle) in databases {
         let count = try transaction.count(of: handle)
@@ -55,7 +56,7 @@ extension LMDBEnvironment {
   func integrityIssues() throws(StorageError) -> [IntegrityIssue] {
     do throws(StorageError) {
       try checkStructure(.full)
-    } catch where error.code == .damaged {
+    } catch  where error.code == .damaged {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
     return try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in

@@ -21,9 +21,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   let keyCoding: LMDBKeyCoding
   let gate = LMDBGate()
   /// Where commits wait for the disk.
-  let writing = BlockingExecutor(label: "lmdb.write")
+  let writing = BlockingExecutor()
   /// Where checks of the whole store run, which may have to read all of it from the disk.
-  let checking = BlockingExecutor(label: "lmdb.check")
+  let checking = BlockingExecutor()
 
   private let databases = Mutex<[LMDBDatabase]>([])
   private let databaseOpening = Mutex<Void>(())

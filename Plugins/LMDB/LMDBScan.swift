@@ -75,7 +75,8 @@ struct LMDBScan {
   private func mayBeInRange(_ stored: UnsafeRawBufferPointer) -> Bool {
     let known = stored.prefix(LMDBKeyCoding.prefixSize)
     let prefix = range.prefix.utf8
-    return known.count < prefix.count ? prefix.starts(with: known) || known.lexicographicallyPrecedes(prefix) : known.starts(with: prefix)
+    return known.count < prefix.count
+      ? prefix.starts(with: known) || known.lexicographicallyPrecedes(prefix) : known.starts(with: prefix)
   }
 
   /// The key with the bytes `bytes`, which must be one of the namespace at hand.

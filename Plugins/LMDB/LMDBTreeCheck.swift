@@ -200,7 +200,11 @@ extension LMDBTreeCheck {
     while let number = open.popLast() {
       let page = try page(number)
       for index in 0..<page.count {
-        if page.isLeaf { records.append(LMDBTreeRecord(page[index].data, at: 0)) } else { open.append(page[index].child) }
+        if page.isLeaf {
+          records.append(LMDBTreeRecord(page[index].data, at: 0))
+        } else {
+          open.append(page[index].child)
+        }
       }
     }
     guard records.allSatisfy({ $0.flags == 0 && $0.pad == 0 }) else { throw .damaged("a namespace has unknown flags") }

@@ -5,7 +5,7 @@ internal import Synchronization
 final class PlistEngine: StorageEngine {
   private let store: PlistStore
   private let clock: any WallClock
-  private let executor = BlockingExecutor(label: "cachectl.plist")
+  private let executor = BlockingExecutor()
   private let isClosed = Atomic(false)
 
   private init(_ store: PlistStore, clock: any WallClock) {

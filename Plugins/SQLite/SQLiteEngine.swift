@@ -17,8 +17,8 @@ final class SQLiteEngine: StorageEngine {
   private let clock: any WallClock
   private let readers = ResourcePool<SQLiteReader>()
   private let writing = Mutex(Writing())
-  private let writes = BlockingExecutor(label: "sqlite.write")
-  private let inspections = BlockingExecutor(label: "sqlite.inspect")
+  private let writes = BlockingExecutor()
+  private let inspections = BlockingExecutor()
 
   /// Opens the store, and checks that it is one.
   init(_ options: SQLiteOptions, clock: any WallClock) throws(StorageError) {

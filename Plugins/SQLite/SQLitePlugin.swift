@@ -24,7 +24,7 @@ public struct SQLitePlugin: StoragePlugin {
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
     if try !SQLiteFiles.storeExists(at: options.path) {
-      let maker = BlockingExecutor(label: "sqlite.create")
+      let maker = BlockingExecutor()
       try await maker.run { () throws(StorageError) in try SQLiteCreation.createStore(options) }
     }
     return try SQLiteEngine(options, clock: configuration.clock)

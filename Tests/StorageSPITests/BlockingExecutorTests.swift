@@ -7,7 +7,7 @@ import Testing
     let value = Atomic(0)
   }
 
-  private let executor = BlockingExecutor(label: "test")
+  private let executor = BlockingExecutor()
 
   @Test func resultsAndErrorsArePassedOn() async throws {
     #expect(try await executor.run { 42 } == 42)

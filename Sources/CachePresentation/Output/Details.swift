@@ -3,7 +3,8 @@ enum Details {
   /// The lines of `fields`; nothing is cut, however narrow the screen, for the values are what was asked for.
   static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
     let table = Table([.init(""), .init("")], rows: fields.map { [Table.Cell($0.name, .dim), $0.value] })
-    return table.text(on: Screen(width: nil, hasColor: screen.hasColor, isTerminal: screen.isTerminal), hasHeader: false)
+    return table.text(
+      on: Screen(width: nil, hasColor: screen.hasColor, isTerminal: screen.isTerminal), hasHeader: false)
   }
 
   /// A time as people read it: exactly, and as seen from `now`.

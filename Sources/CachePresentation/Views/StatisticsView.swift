@@ -89,6 +89,7 @@ public struct StatisticsView: SingleRecordView {
         Table.Cell(ByteCountText.text(space.payloadBytes), .plain),
       ]
     }
-    return Table([.init("Namespace", isShrinkable: true), .init("Entries", .right), .init("Payload", .right)], rows: rows)
+    return Table(
+      [.init("Namespace", isShrinkable: true), .init("Entries", .right), .init("Payload", .right)], rows: rows)
   }
 }

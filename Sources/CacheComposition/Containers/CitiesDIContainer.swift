@@ -1,0 +1,23 @@
+internal import CacheData
+public import CacheDomain
+internal import ResponseStorage
+
+/// Makes what the cities feature needs.
+public struct CitiesDIContainer: Sendable {
+  let store: EntryStore
+  let origin: any CityOrigin
+  let freshness: FreshnessPolicy
+
+  /// Shows cities in an order.
+  public func makeFetchCitiesUseCase() -> FetchCitiesUseCase {
+    FetchCitiesUseCase(repository: makeCityRepository())
+  }
+
+  private func makeCityRepository() -> any CityRepository {
+    DefaultCityRepository(storage: makeCityResponseStorage(), origin: origin, freshness: freshness)
+  }
+
+  private func makeCityResponseStorage() -> any CityResponseStorage {
+    EngineCityResponseStorage(store: store)
+  }
+}

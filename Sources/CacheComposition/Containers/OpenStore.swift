@@ -1,0 +1,25 @@
+public import CacheDomain
+public import ResponseStorage
+internal import StorageSPI
+
+/// A store that is open, and what goes with it. Whoever opened it closes it.
+public struct OpenStore: Sendable {
+  let entries: EntryStore
+  private let ledger: any UsageLedger
+
+  init(entries: EntryStore, ledger: any UsageLedger) {
+    self.entries = entries
+    self.ledger = ledger
+  }
+
+  /// The administration of the store.
+  public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
+
+  /// Closes the store, and adds to the sums how often it was used.
+  ///
+  /// - Throws: `CacheError`: the engine could not be closed in order, or the sums not be written.
+  public func close() async throws(CacheError) {
+    try await entries.close()
+    try ledger.add(entries.usage.take())
+  }
+}

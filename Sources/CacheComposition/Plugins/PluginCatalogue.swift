@@ -1,0 +1,40 @@
+internal import CacheDomain
+internal import LMDBStorage
+internal import MemoryStorage
+internal import PlistStorage
+internal import SQLiteStorage
+public import StorageSPI
+
+/// The engines that can be chosen by name. The list of built-in ones below is the only place that names them: a new
+/// engine is one more line.
+public struct PluginCatalogue: Sendable {
+  /// The engines that are part of this program.
+  public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
+
+  /// The plugins, in the order in which they are shown.
+  public let plugins: [any StoragePlugin]
+
+  /// The catalogue of `plugins`, whose names differ.
+  public init(_ plugins: [any StoragePlugin]) {
+    self.plugins = plugins
+  }
+
+  /// What each engine says of itself, in the order in which they are shown.
+  public var declarations: [EngineDeclaration] { plugins.map(\.declaration) }
+
+  /// The plugin called `name`.
+  ///
+  /// - Throws: `StorageError` with the code `unknownBackend`, which lists the known names.
+  public func plugin(named name: String) throws(StorageError) -> any StoragePlugin {
+    guard let plugin = plugins.first(where: { $0.declaration.name == name }) else {
+      let known = declarations.map(\.name).joined(separator: ", ")
+      throw StorageError(.unknownBackend, "there is no backend '\(name)'", hint: "use one of: \(known)")
+    }
+    return plugin
+  }
+}
+
+extension StorageError.Code {
+  /// No engine has that name.
+  public static let unknownBackend = StorageError.Code(rawValue: "unknownBackend")
+}

@@ -1,0 +1,15 @@
+internal import Glibc
+public import StorageSPI
+
+/// The time of day by the operating system.
+public struct SystemWallClock: WallClock {
+  /// The clock.
+  public init() {}
+
+  /// The current time; one call of the kernel's virtual library, about 20 nanoseconds.
+  public var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+}
