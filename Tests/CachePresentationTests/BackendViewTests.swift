@@ -1,0 +1,127 @@
+import CacheDomain
+import CachePresentation
+import Testing
+
+struct BackendViewTests {
+  private static let lmdb = BackendRow(
+    name: "lmdb", version: "0.9.24", summary: "a memory-mapped B+ tree", path: nil,
+    capabilities: ["persistent", "shared"])
+  private static let other = BackendRow(
+    name: "other", version: "1", summary: "an example", path: "/lib/other.so", capabilities: [])
+
+  private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
+    OutputRenderer(format, on: .file).text(view)
+  }
+
+  @Test func list() {
+    let view = BackendsView([Self.lmdb, Self.other], selected: "lmdb")
+    #expect(
+      Self.text(view, .json)
+        == #"[{"name":"lmdb","version":"0.9.24","summary":"a memory-mapped B+ tree","builtIn":true,"path":null,"#
+        + #""capabilities":["persistent","shared"]},{"name":"other","version":"1","summary":"an example","#
+        + #""builtIn":false,"path":"/lib/other.so","capabilities":[]}]"# + "\n")
+    #expect(
+      Self.text(view, .table) == """
+           Name   Version  Summary                  Capabilities        Library
+        *  lmdb   0.9.24   a memory-mapped B+ tree  persistent, shared  built in
+           other  1        an example               -                   /lib/other.so
+
+        """)
+    #expect(Self.text(view, .csv).hasSuffix("\r\nother,1,an example,false,/lib/other.so,\r\n"))
+  }
+
+  @Test func show() {
+    let options = [
+      BackendView.OptionRow(
+        name: "durability", type: "full|normal|relaxed", defaultValue: "normal", help: "what a commit survives",
+        isRequired: false, isSecret: false),
+      BackendView.OptionRow(
+        name: "password", type: "text", defaultValue: nil, help: "how to log in", isRequired: true, isSecret: true),
+    ]
+    let view = BackendView(Self.lmdb, options: options)
+    #expect(
+      Self.text(view, .table) == """
+        Name          lmdb
+        Version       0.9.24
+        Summary       a memory-mapped B+ tree
+        Library       built in
+        Capabilities  persistent, shared
+
+        Option      Type                 Default   Meaning
+        durability  full|normal|relaxed  normal    what a commit survives
+        password    text                 required  how to log in (secret)
+
+        """)
+    #expect(
+      Self.text(view, .json).hasSuffix(
+        #"{"name":"password","type":"text","default":null,"help":"how to log in","required":true,"secret":true}]}"#
+          + "\n"))
+  }
+
+  @Test func checks() {
+    let checks: [ChecksView.CheckRow] = [
+      .init(name: "reads back", result: .passed), .init(name: "expires", result: .failed, message: "still there"),
+      .init(name: "is shared", result: .skipped, message: "not declared"),
+    ]
+    let view = ChecksView(backend: "lmdb", checks: checks)
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","passed":1,"failed":1,"skipped":1,"checks":[{"name":"reads back","result":"passed","#
+        + #""message":""},{"name":"expires","result":"failed","message":"still there"},"#
+        + #"{"name":"is shared","result":"skipped","message":"not declared"}]}"# + "\n")
+    #expect(
+      Self.text(view, .table) == """
+        Result   Check       Message
+        passed   reads back
+        failed   expires     still there
+        skipped  is shared   not declared
+
+        """)
+    #expect(view.status == StatusLine(["lmdb: 1 passed, 1 failed, 1 skipped"], style: .red))
+  }
+
+  private static let settings: [SettingsView.SettingRow] = [
+    .init(path: ["backend"], value: "lmdb", origin: "CACHECTL_BACKEND"),
+    .init(path: ["cache", "timeToLive"], value: "1h", origin: "default"),
+    .init(path: ["cache", "maxEntries"], value: 100_000, origin: "config.json"),
+    .init(path: ["origin", "movies", "apiKey"], value: ["env": "TMDB_API_KEY"], origin: "config.json"),
+  ]
+
+  @Test func settingsAreAConfiguration() {
+    let view = SettingsView(Self.settings, showsOrigin: false)
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","cache":{"timeToLive":"1h","maxEntries":100000},"#
+        + #""origin":{"movies":{"apiKey":{"env":"TMDB_API_KEY"}}}}"# + "\n")
+    #expect(Self.text(view, .csv).hasPrefix("key,value\r\nbackend,lmdb\r\ncache.timeToLive,1h\r\n"))
+  }
+
+  @Test func settingsWithTheirOrigins() {
+    let view = SettingsView(Self.settings, showsOrigin: true)
+    #expect(
+      Self.text(view, .table) == """
+        Setting               Value                   Origin
+        backend               lmdb                    CACHECTL_BACKEND
+        cache.timeToLive      1h                      default
+        cache.maxEntries      100000                  config.json
+        origin.movies.apiKey  {"env":"TMDB_API_KEY"}  config.json
+
+        """)
+    #expect(
+      Self.text(view, .ndjson).hasPrefix(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
+    #expect(Self.text(view, .json).hasPrefix(#"{"settings":[{"key":"backend","#))
+  }
+
+  @Test(arguments: [
+    ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
+    ("", "cachectl: a \\u{1B} key\n", "null"),
+  ])
+  func errors(_ hint: String, _ line: String, _ json: String) {
+    let view = ErrorView(CacheError(.notCached, "a \u{1B} key", hint: hint))
+    #expect(view.errorLine(on: .file) == line)
+    #expect(
+      JSONText.text(view.json)
+        == #"{"error":{"code":"notCached","message":"a \u001b key","hint":"# + json + "}}")
+    #expect(view.errorLine(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))
+  }
+}

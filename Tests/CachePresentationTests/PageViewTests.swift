@@ -1,0 +1,211 @@
+import CacheDomain
+import CachePresentation
+import Testing
+
+private enum PageSamples {
+  static let now = Duration.seconds(1_772_366_400)
+  static let cities = CitiesPage(
+    page: 0, totalPages: 3, totalItems: 6,
+    cities: [
+      City(id: "new-york-ny", name: "New York", subName: "NY", revenue: 54_298_476_501, organizationCount: 5_012),
+      City(id: "x", name: "Nowhere", subName: nil, revenue: nil, organizationCount: nil),
+    ])
+
+  static func snapshot<Value>(
+    _ value: Value, _ source: Snapshot<Value>.Source = .cache, isRevalidated: Bool = false, storedAgo: Int = 180,
+    freshFor: Int = 3_420
+  ) -> Snapshot<Value> {
+    Snapshot(
+      value: value, source: source, isRevalidated: isRevalidated,
+      entry: EntryFacts(
+        key: "v1/cities", storedAt: now - .seconds(storedAgo), freshUntil: now + .seconds(freshFor), now: now),
+      warnings: isRevalidated ? [CacheError(.damaged, "entry is damaged", hint: "run cachectl verify")] : [])
+  }
+
+  static let movies = MoviesPage(
+    page: 1, totalPages: 1, totalItems: 2,
+    movies: [
+      Movie(
+        id: "603", title: "The Matrix", overview: "A hacker.", releaseDate: "1999-03-31", posterPath: "/m.png",
+        genres: ["Action", "Science Fiction"]),
+      Movie(id: "7", title: "Evil\u{1B}]0;x\u{7}", overview: nil, releaseDate: nil, posterPath: nil, genres: []),
+    ])
+}
+
+struct PageViewTests {
+  private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
+    OutputRenderer(format, on: .file).text(view)
+  }
+
+  @Test(
+    arguments: [
+      (
+        OutputFormat.json,
+        #"{"resource":"cities","source":"cache","revalidated":false,"stale":false,"backend":"lmdb","key":"v1/cities","#
+          + #""storedAt":"2026-03-01T11:57:00Z","freshUntil":"2026-03-01T12:57:00Z","page":0,"totalPages":3,"#
+          + #""totalItems":6,"#
+          + #""items":[{"id":"new-york-ny","name":"New York","subName":"NY","revenue":54298476501,"#
+          + #""organizationCount":5012},{"id":"x","name":"Nowhere","subName":null,"revenue":null,"#
+          + #""organizationCount":null}]}"# + "\n"
+      ),
+      (
+        .ndjson,
+        #"{"id":"new-york-ny","name":"New York","subName":"NY","revenue":54298476501,"organizationCount":5012}"# + "\n"
+          + #"{"id":"x","name":"Nowhere","subName":null,"revenue":null,"organizationCount":null}"# + "\n"
+      ),
+      (
+        .csv,
+        "id,name,subName,revenue,organizationCount\r\nnew-york-ny,New York,NY,54298476501,5012\r\nx,Nowhere,,,\r\n"
+      ),
+      (
+        .table,
+        """
+        #  City      State          Revenue  Organizations
+        1  New York  NY     $54,298,476,501          5,012
+        2  Nowhere   -                    -              -
+
+        """
+      ),
+    ] as [(OutputFormat, String)])
+  func cities(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(CitiesView(PageSamples.snapshot(PageSamples.cities), backend: "lmdb"), format) == text)
+  }
+
+  @Test(
+    arguments: [
+      (
+        PageSamples.snapshot(PageSamples.cities), "lmdb", nil,
+        "Page 1 of 3 · 6 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min"
+      ),
+      (
+        PageSamples.snapshot(PageSamples.cities, freshFor: -60), "lmdb", 1,
+        "Page 1 of 3, first 1 · 6 cities · from cache (lmdb), stored 3 min ago, stale for 1 min"
+      ),
+      (
+        PageSamples.snapshot(PageSamples.cities, isRevalidated: true, storedAgo: 0, freshFor: 3_600), "sqlite", 5,
+        "Page 1 of 3 · 6 cities · from cache (sqlite), confirmed by the origin just now, fresh for 1 h"
+      ),
+      (
+        PageSamples.snapshot(PageSamples.cities, .origin, freshFor: 3_600), nil, nil,
+        "Page 1 of 3 · 6 cities · from the origin, fresh for 1 h"
+      ),
+      (
+        PageSamples.snapshot(PageSamples.cities, .origin, freshFor: 0), nil, nil,
+        "Page 1 of 3 · 6 cities · from the origin, to be confirmed before each use"
+      ),
+      (
+        PageSamples.snapshot(CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []), .origin), nil, nil,
+        "No cities · from the origin, fresh for 57 min"
+      ),
+    ] as [(Snapshot<CitiesPage>, String?, Int?, String)])
+  func status(_ snapshot: Snapshot<CitiesPage>, _ backend: String?, _ limit: Int?, _ text: String) {
+    #expect(CitiesView(snapshot, backend: backend, limit: limit).status?.text == text)
+  }
+
+  @Test func staleIsSaidInTheDocumentAndInColour() {
+    let view = CitiesView(PageSamples.snapshot(PageSamples.cities, freshFor: -60), backend: nil, limit: 0)
+    #expect(view.json["stale"] == true)
+    #expect(view.json["backend"] == .some(.null))
+    #expect(view.json["items"] == [])
+    #expect(view.status?.line(on: .terminal(width: 80, hasColor: true)).hasPrefix("\u{1B}[33mPage") == true)
+    #expect(Self.text(view, .table) == "")
+  }
+
+  @Test func revalidatedIsSaidWithItsWarnings() {
+    let view = CitiesView(PageSamples.snapshot(PageSamples.cities, isRevalidated: true), backend: "lmdb")
+    #expect(view.json["revalidated"] == true)
+    #expect(view.json["source"] == "cache")
+    #expect(view.json["stale"] == false)
+    #expect(
+      view.warnings.map { $0.warningLine(on: .file) }
+        == ["cachectl: warning: entry is damaged: run cachectl verify\n"])
+  }
+
+  @Test(
+    arguments: [
+      (0, 3, 6, 2, "1"), (1, 3, 6, 2, "3"), (2, 3, 6, 2, "5"), (2, 3, 5, 1, "5"), (0, 1, 2, 2, "1"),
+      (0, 3, 60, 2, nil), (1, 3, 6, 1, nil), (2, 3, 6, 3, nil), (3, 3, 6, 2, nil), (0, 0, 0, 2, nil),
+      (.max, .max, .max, 2, nil), (-1, 3, 6, 2, nil),
+    ] as [(Int, Int, Int, Int, String?)])
+  func positions(_ page: Int, _ pages: Int, _ total: Int, _ count: Int, _ first: String?) {
+    let city = City(id: "a", name: "A", subName: "B", revenue: 1, organizationCount: 1)
+    let value = CitiesPage(
+      page: page, totalPages: pages, totalItems: total, cities: Array(repeating: city, count: count))
+    let view = CitiesView(PageSamples.snapshot(value), backend: nil)
+    let table = OutputRenderer(.table, on: .file).text(view, hasHeader: false)
+    #expect(table.split(separator: " ").first.map(String.init) == first ?? "A")
+    #expect(view.status != nil)
+  }
+
+  @Test(
+    arguments: [
+      (
+        OutputFormat.table,
+        """
+         ID  Title                Year  Genres
+        603  The Matrix           1999  Action, Science Fiction
+          7  Evil\\u{1B}]0;x\\u{7}  -     -
+
+        """
+      ),
+      (
+        .csv,
+        "id,title,overview,releaseDate,posterPath,genres\r\n"
+          + "603,The Matrix,A hacker.,1999-03-31,/m.png,Action; Science Fiction\r\n7,Evil\u{1B}]0;x\u{7},,,,\r\n"
+      ),
+      (
+        .ndjson,
+        #"{"id":"603","title":"The Matrix","overview":"A hacker.","releaseDate":"1999-03-31","posterPath":"/m.png","#
+          + #""genres":["Action","Science Fiction"]}"# + "\n"
+          + #"{"id":"7","title":"Evil\u001b]0;x\u0007","overview":null,"releaseDate":null,"posterPath":null,"#
+          + #""genres":[]}"#
+          + "\n"
+      ),
+    ] as [(OutputFormat, String)])
+  func movies(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(MoviesView(PageSamples.snapshot(PageSamples.movies), backend: "lmdb"), format) == text)
+  }
+
+  @Test func pagesOfMoviesBeginAtOne() {
+    let status = MoviesView(PageSamples.snapshot(PageSamples.movies), backend: nil).status?.text
+    #expect(status == "Page 1 of 1 · 2 movies · from cache, stored 3 min ago, fresh for 57 min")
+  }
+
+  @Test func csvOnATerminalIsSafe() {
+    let view = MoviesView(PageSamples.snapshot(PageSamples.movies), backend: nil)
+    let text = OutputRenderer(.csv, on: .terminal(width: 80, hasColor: true)).text(view, hasHeader: false)
+    #expect(text.hasSuffix("7,Evil\\u{1B}]0;x\\u{7},,,,\r\n"))
+    #expect(!text.contains("overview"))
+  }
+
+  @Test func poster() {
+    let snapshot = PageSamples.snapshot(Poster(bytes: Array(repeating: 0, count: 2_048), contentType: "image/png"))
+    let view = PosterView(snapshot, query: PosterQuery(path: "/m.png"), backend: "lmdb", file: nil)
+    #expect(
+      Self.text(view, .table) == """
+        Poster  /m.png
+        Width   342 px
+        Type    image/png
+        Size    2.0 KiB (2,048 bytes)
+        File    -
+
+        """)
+    #expect(
+      Self.text(view, .json).hasSuffix(
+        #""path":"/m.png","width":342,"contentType":"image/png","bytes":2048,"file":null}"# + "\n"))
+    #expect(Self.text(view, .csv).hasPrefix("resource,source,revalidated,stale,backend,key,storedAt,freshUntil,path,"))
+    #expect(view.status?.text == "from cache (lmdb), stored 3 min ago, fresh for 57 min")
+  }
+
+  @Test func queries() throws {
+    let query = try #require(MovieQuery("the  matrix"))
+    let view = QueriesView(
+      [RecentMovieQuery(query: query, searchedAt: PageSamples.now - .seconds(180))], now: PageSamples.now)
+    #expect(
+      Self.text(view, .json) == #"{"queries":[{"query":"the matrix","searchedAt":"2026-03-01T11:57:00Z"}]}"# + "\n")
+    #expect(Self.text(view, .ndjson) == #"{"query":"the matrix","searchedAt":"2026-03-01T11:57:00Z"}"# + "\n")
+    #expect(Self.text(view, .table) == "Query       Searched\nthe matrix  3 min ago\n")
+    #expect(view.status == nil)
+    #expect(QueriesView([], now: PageSamples.now).status?.text == "No queries yet")
+  }
+}

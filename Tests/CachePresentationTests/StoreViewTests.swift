@@ -1,0 +1,148 @@
+import CachePresentation
+import Testing
+
+private enum StoreSamples {
+  static let now = Duration.seconds(1_772_366_400)
+  static let entry = EntryRow(
+    key: "v1/cities?page=0", namespace: "cities", bytes: 2_048, storedAt: now - .seconds(180),
+    freshUntil: now + .seconds(3_420), retainUntil: now + .seconds(604_800), state: .fresh,
+    contentType: "application/json")
+  static let document =
+    #"{"key":"v1/cities?page=0","namespace":"cities","bytes":2048,"storedAt":"2026-03-01T11:57:00Z","#
+    + #""freshUntil":"2026-03-01T12:57:00Z","retainUntil":"2026-03-08T12:00:00Z","state":"fresh","#
+    + #""contentType":"application/json""#
+
+  static let facts = """
+    Key          v1/cities?page=0
+    Namespace    cities
+    State        fresh
+    Stored       2026-03-01T11:57:00Z (3 min ago)
+    Fresh until  2026-03-01T12:57:00Z (in 57 min)
+    Kept until   2026-03-08T12:00:00Z (in 7 days)
+    Type         application/json
+    Size         2.0 KiB (2,048 bytes)
+    etag         "1"
+
+
+    """
+
+  static var statistics: StatisticsView {
+    var view = StatisticsView(backend: "lmdb", path: "/cache/lmdb")
+    view.namespaces = [
+      .init(name: "cities", entries: 1_200, payloadBytes: 14_400_000),
+      .init(name: "movies", entries: 2, payloadBytes: 9),
+    ]
+    (view.storageBytes, view.fresh, view.stale, view.expired) = (16_777_216, 1_000, 200, 2)
+    (view.hits, view.misses, view.evictions) = (3, 1, 5)
+    return view
+  }
+}
+
+struct StoreViewTests {
+  private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
+    OutputRenderer(format, on: .file).text(view)
+  }
+
+  @Test(
+    arguments: [
+      (OutputFormat.json, #"{"entries":["# + StoreSamples.document + #"}],"cursor":"c1"}"# + "\n"),
+      (.ndjson, StoreSamples.document + "}\n"),
+      (
+        .csv,
+        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType\r\nv1/cities?page=0,cities,2048,"
+          + "2026-03-01T11:57:00Z,2026-03-01T12:57:00Z,2026-03-08T12:00:00Z,fresh,application/json\r\n"
+      ),
+      (
+        .table,
+        """
+        Key                  Size  State  Stored     Fresh until  Kept until  Type
+        v1/cities?page=0  2.0 KiB  fresh  3 min ago  in 57 min    in 7 days   application/json
+
+        """
+      ),
+    ] as [(OutputFormat, String)])
+  func entries(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(EntriesView([StoreSamples.entry], cursor: "c1", now: StoreSamples.now), format) == text)
+  }
+
+  @Test(
+    arguments: [
+      ([], nil, "No entries"), ([StoreSamples.entry], nil, "1 entry · 2.0 KiB"),
+      ([StoreSamples.entry, StoreSamples.entry], "c1", "2 entries · 4.0 KiB · more with --cursor c1"),
+    ] as [([EntryRow], String?, String)])
+  func statusOfEntries(_ entries: [EntryRow], _ cursor: String?, _ text: String) {
+    let view = EntriesView(entries, cursor: cursor, now: StoreSamples.now)
+    #expect(view.status?.text == text)
+    #expect(view.json["cursor"] == JSONValue(cursor))
+  }
+
+  @Test(
+    arguments: [
+      (Array("{\"a\":[1]}".utf8), #""payload":"{\"a\":[1]}"}"#, "{\n  \"a\": [\n    1\n  ]\n}\n"),
+      (Array("{cut\u{1B}".utf8), #""payload":"{cut\u001b"}"#, "{cut\\u{1B}\n"),
+      ([0xFF, 0, 1, 2], #""payloadBase64":"/wABAg=="}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([0xFF, 0], #""payloadBase64":"/wA="}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([0xFF, 0, 1], #""payloadBase64":"/wAB"}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([], #""payload":""}"#, "(empty)\n"),
+    ] as [([UInt8], String, String)])
+  func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
+    let view = EntryView(StoreSamples.entry, attributes: ["etag": "\"1\""], payload: payload, now: StoreSamples.now)
+    #expect(Self.text(view, .json) == StoreSamples.document + #","attributes":{"etag":"\"1\""},"# + json + "\n")
+    #expect(Self.text(view, .ndjson) == Self.text(view, .json))
+    #expect(Self.text(view, .table) == StoreSamples.facts + readable)
+  }
+
+  @Test(
+    arguments: [
+      (
+        OutputFormat.json,
+        #"{"backend":"lmdb","path":"/cache/lmdb","entries":1202,"payloadBytes":14400009,"storageBytes":16777216,"#
+          + #""fresh":1000,"stale":200,"expired":2,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
+          + #""entries":1200,"payloadBytes":14400000},{"name":"movies","entries":2,"payloadBytes":9}]}"# + "\n"
+      ),
+      (
+        .table,
+        """
+        Backend    lmdb
+        Path       /cache/lmdb
+        Entries    1,202 (1,000 fresh, 200 stale, 2 expired)
+        Payload    13.7 MiB (14,400,009 bytes)
+        On disk    16.0 MiB (16,777,216 bytes)
+        Hits       3 of 4 (75.0%)
+        Evictions  5
+
+        Namespace  Entries   Payload
+        cities       1,200  13.7 MiB
+        movies           2       9 B
+
+        """
+      ),
+    ] as [(OutputFormat, String)])
+  func statistics(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(StoreSamples.statistics, format) == text)
+  }
+
+  @Test func integrity() {
+    let issues = [IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")]
+    let view = IntegrityView(backend: "lmdb", entriesChecked: 2, issues: issues)
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","entriesChecked":2,"issues":[{"key":null,"kind":"structure","#
+        + #""message":"page 7 is torn"}]}"#
+        + "\n")
+    #expect(Self.text(view, .table) == "Issue      Key  Message\nstructure  -    page 7 is torn\n")
+    #expect(view.status == StatusLine(["2 entries of lmdb checked", "1 issue"], style: .red))
+    let sound = IntegrityView(backend: "lmdb", entriesChecked: 1, issues: [])
+    #expect(sound.status == StatusLine(["1 entry of lmdb checked", "no issues"], style: .green))
+    #expect(Self.text(sound, .csv) == "key,kind,message\r\n")
+  }
+
+  @Test func migration() {
+    let view = MigrationView(from: "plist", to: "lmdb", copied: 1_000, skipped: 2, verified: 1_000, bytes: 12)
+    #expect(
+      Self.text(view, .json)
+        == #"{"from":"plist","to":"lmdb","copied":1000,"skipped":2,"verified":1000,"bytes":12}"# + "\n")
+    #expect(Self.text(view, .csv) == "from,to,copied,skipped,verified,bytes\r\nplist,lmdb,1000,2,1000,12\r\n")
+    #expect(Self.text(view, .table).hasPrefix("From      plist\nTo        lmdb\nCopied    1,000\n"))
+  }
+}

@@ -1,0 +1,84 @@
+import CachePresentation
+import Testing
+
+struct TableTests {
+  private static let table = Table(
+    [.init("#", .right), .init("City", isShrinkable: true), .init("Revenue", .right), .init("Note")],
+    rows: [
+      ["1", "New York", "$54,298,476,501", ""], ["10", "東京都", "$7", .init("dim", .dim)],
+      ["11", "Llanfairpwllgwyngyll", .init(nil as String?), "\u{1B}[31m"],
+    ])
+
+  @Test func cutsNothingInAFile() {
+    #expect(
+      Self.table.text(on: .file) == """
+         #  City                          Revenue  Note
+         1  New York              $54,298,476,501
+        10  東京都                             $7  dim
+        11  Llanfairpwllgwyngyll                -  \\u{1B}[31m
+
+        """)
+  }
+
+  @Test func fitsATerminal() {
+    #expect(
+      Self.table.text(on: .terminal(width: 42, hasColor: false)) == """
+         #  City               Revenue  Note
+         1  New York   $54,298,476,501
+        10  東京都                  $7  dim
+        11  Llanfair…                -  \\u{1B}[31m
+
+        """)
+  }
+
+  @Test func styles() {
+    #expect(
+      Table([.init("A"), .init("B")], rows: [[.init("x", .dim), "y"]])
+        .text(on: .terminal(width: nil, hasColor: true))
+        == "\u{1B}[1mA\u{1B}[0m  \u{1B}[1mB\u{1B}[0m\n\u{1B}[2mx\u{1B}[0m  y\n")
+  }
+
+  @Test func withoutRowsNothing() {
+    #expect(Table([.init("A")], rows: []).text(on: .file) == "")
+  }
+
+  @Test func withoutHeader() {
+    #expect(Table([.init("Long title")], rows: [["x"]]).text(on: .file, hasHeader: false) == "x\n")
+  }
+
+  @Test(arguments: 1...80)
+  func neverExceedsTheWidth(width: Int) {
+    let lines = Self.table.text(on: .terminal(width: width, hasColor: false)).split(separator: "\n")
+    #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width && $0.last != " " })
+  }
+
+  @Test(arguments: 0..<100 as Range<UInt64>)
+  func neverExceedsTheWidthWhateverTheText(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let rows = (0..<5).map { _ in (0..<3).map { _ in Table.Cell(generator.text(), .plain) } }
+    let columns: [Table.Column] = [.init("A", isShrinkable: true), .init("B", .right), .init("C", isShrinkable: true)]
+    let width = Int.random(in: 1...40, using: &generator)
+    let text = Table(columns, rows: rows).text(on: .terminal(width: width, hasColor: false))
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 7, "seed \(seed)")
+    #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width }, "seed \(seed)")
+  }
+}
+
+struct ProgressLineTests {
+  @Test(
+    arguments: [
+      (50, 200, 5, 80, "Copying  [=========>                            ]   25% 50/200, 10/s, 0:15 left"),
+      (200, 200, 20, 60, "Copying  [=============================]  100% 200/200, 10/s"),
+      (0, 200, 0, 40, "Copying  [>                ]    0% 0/200"),
+      (1_234, nil, 2, 60, "Copying  1,234, 617/s"),
+      (50, 200, 5, 20, "Copying   25% 50/20…"),
+      (0, 0, 1, 60, "Copying  [======================================]  100% 0/0"),
+      (1, Int.max, 100_000, 60, "Copying  [>       ]    0% 1/9,223,372,036,854,775,807, 0.0/s"),
+    ] as [(Int, Int?, Int, Int, String)])
+  func text(_ done: Int, _ total: Int?, _ seconds: Int, _ width: Int, _ text: String) {
+    let line = ProgressLine("Copying", done: done, total: total, elapsed: .seconds(seconds)).text(width: width)
+    #expect(line == text)
+    #expect(DisplayWidth.width(line) <= width)
+  }
+}
