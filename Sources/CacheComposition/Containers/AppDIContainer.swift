@@ -10,7 +10,7 @@ public struct AppDIContainer: Sendable {
   /// The configuration that everything is made from.
   public let configuration: Configuration
   private let catalogue: PluginCatalogue
-  private let clock: any WallClock
+  let clock: any WallClock
 
   /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`.
   public init(
@@ -58,9 +58,14 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` where the configured origin is not part of this version.
   public func makeMoviesDIContainer(_ store: OpenStore) throws(CacheError) -> MoviesDIContainer {
     MoviesDIContainer(
-      store: store.entries, maximumQueries: configuration.maxQueries,
+      store: store.entries, queries: makeMovieQueriesDIContainer(store),
       movieOrigin: try OriginFactory.makeMovieOrigin(configuration.movies),
       posterOrigin: try OriginFactory.makePosterOrigin(configuration.movies), freshness: freshness)
+  }
+
+  /// The container of the recent queries feature over `store`.
+  public func makeMovieQueriesDIContainer(_ store: OpenStore) -> MovieQueriesDIContainer {
+    MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
   }
 
   private func openEngine() async throws(StorageError) -> any StorageEngine {

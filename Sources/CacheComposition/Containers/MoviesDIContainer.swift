@@ -2,22 +2,17 @@ internal import CacheData
 public import CacheDomain
 internal import ResponseStorage
 
-/// Makes what the movies feature needs: the search, the recent queries and the posters.
+/// Makes what the movies feature needs: the search and the posters.
 public struct MoviesDIContainer: Sendable {
   let store: EntryStore
-  let maximumQueries: Int
+  let queries: MovieQueriesDIContainer
   let movieOrigin: any MovieOrigin
   let posterOrigin: any PosterOrigin
   let freshness: FreshnessPolicy
 
   /// Searches movies, and remembers the query if the search succeeded.
   public func makeSearchMoviesUseCase() -> SearchMoviesUseCase {
-    SearchMoviesUseCase(movies: makeMoviesRepository(), queries: makeMovieQueriesRepository())
-  }
-
-  /// Shows what was searched last.
-  public func makeFetchRecentMovieQueriesUseCase() -> FetchRecentMovieQueriesUseCase {
-    FetchRecentMovieQueriesUseCase(repository: makeMovieQueriesRepository())
+    SearchMoviesUseCase(movies: makeMoviesRepository(), queries: queries.makeMovieQueriesRepository())
   }
 
   /// Shows the poster of a movie.
@@ -28,10 +23,6 @@ public struct MoviesDIContainer: Sendable {
   private func makeMoviesRepository() -> any MoviesRepository {
     DefaultMoviesRepository(
       storage: EngineMoviesResponseStorage(store: store), origin: movieOrigin, freshness: freshness)
-  }
-
-  private func makeMovieQueriesRepository() -> any MovieQueriesRepository {
-    DefaultMovieQueriesRepository(storage: EngineMovieQueriesStorage(store: store, maximumCount: maximumQueries))
   }
 
   private func makePosterImagesRepository() -> any PosterImagesRepository {

@@ -1,0 +1,123 @@
+public import CacheDomain
+public import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// What the administration of a store shows, as views.
+public struct StorePresenter: Sendable {
+  private let store: OpenStore
+  private let configuration: Configuration
+  private let clock: any WallClock
+
+  init(store: OpenStore, configuration: Configuration, clock: any WallClock) {
+    self.store = store
+    self.configuration = configuration
+    self.clock = clock
+  }
+
+  /// The first `limit` (1 or more) selected entries after the key `cursor`.
+  ///
+  /// - Throws: `CacheError`: the cursor is no key, or the engine failed.
+  public func entries(
+    _ conditions: EntryConditions, after cursor: String?, limit: Int
+  ) async throws(CacheError) -> EntriesView {
+    let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
+    let listing = try await store.administration.list(conditions.selection, after: cursor, limit: limit)
+    return EntriesView(
+      listing.entries.map { EntryRow($0, at: listing.readAt) }, cursor: listing.cursor?.text,
+      now: listing.readAt.sinceEpoch)
+  }
+
+  /// The entry under `key` with its payload.
+  ///
+  /// - Throws: `CacheError`: `notFound` where there is none, `damaged` where it is not what was written.
+  public func entry(_ key: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
+    guard let entry = try await store.administration.entry(try CacheKey(argument: key)) else {
+      throw CacheError(.notFound, "there is no entry \(key)", hint: "see which there are with: cachectl ls")
+    }
+    let view = EntryView(
+      EntryRow(entry.summary, at: entry.readAt), attributes: entry.summary.metadata.attributes,
+      payload: entry.payload, now: entry.readAt.sinceEpoch)
+    return (view, entry.payload)
+  }
+
+  /// Removes the selected entries; with `dryRun` only counts them.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func remove(_ conditions: EntryConditions, dryRun: Bool) async throws(CacheError) -> RemovalView {
+    view(of: try await store.administration.remove(conditions.selection, dryRun: dryRun), dryRun)
+  }
+
+  /// Removes the entries under `keys`; with `dryRun` only looks for them.
+  ///
+  /// - Throws: `CacheError`: a text is no key, or the engine failed.
+  public func remove(keys: [String], dryRun: Bool) async throws(CacheError) -> RemovalView {
+    var parsed: [CacheKey] = []
+    for key in keys { parsed.append(try CacheKey(argument: key)) }
+    return view(of: try await store.administration.remove(keys: parsed, dryRun: dryRun), dryRun)
+  }
+
+  /// How much the store holds, and how well it serves.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func statistics() async throws(CacheError) -> StatisticsView {
+    let report = try await store.administration.statistics()
+    var view = StatisticsView(backend: configuration.backend, path: configuration.storePath)
+    view.namespaces = report.statistics.namespaces.map {
+      StatisticsView.Namespace(name: $0.name, entries: $0.entries, payloadBytes: $0.payloadBytes)
+    }
+    view.storageBytes = report.statistics.storageBytes
+    (view.fresh, view.stale, view.expired) = (report.count(.fresh), report.count(.stale), report.count(.expired))
+    (view.hits, view.misses) = (report.usage.hits, report.usage.misses)
+    view.evictions = report.usage.evictions
+    return view
+  }
+
+  private func view(of report: RemovalReport, _ dryRun: Bool) -> RemovalView {
+    RemovalView(
+      backend: configuration.backend, removed: report.entries, bytes: report.payloadBytes,
+      missing: report.missing.map(\.text), isDryRun: dryRun)
+  }
+}
+
+extension AppDIContainer {
+  /// What the administration of `store` shows.
+  public func makeStorePresenter(_ store: OpenStore) -> StorePresenter {
+    StorePresenter(store: store, configuration: configuration, clock: clock)
+  }
+}
+
+extension Configuration {
+  /// Where the store of the configured engine is; `nil` where it has no path.
+  public var storePath: String? {
+    guard case .text(let path)? = engineOptions[backend]?["path"] else { return nil }
+    return path
+  }
+}
+
+extension EntryRow {
+  init(_ entry: EntrySummary, at now: Timestamp) {
+    self.init(
+      key: entry.key.text, namespace: entry.key.namespace, bytes: entry.payloadBytes,
+      storedAt: entry.metadata.storedAt.sinceEpoch, freshUntil: entry.metadata.freshUntil.sinceEpoch,
+      retainUntil: entry.metadata.retainUntil.sinceEpoch, state: State(entry.metadata.state(at: now)),
+      contentType: entry.metadata.contentType)
+  }
+}
+
+extension EntryRow.State {
+  fileprivate init(_ state: EntryState) {
+    switch state {
+    case .fresh: self = .fresh
+    case .stale: self = .stale
+    case .expired: self = .expired
+    }
+  }
+}
+
+extension CacheKey {
+  /// The key that somebody typed.
+  fileprivate init(argument: String) throws(CacheError) {
+    do throws(StorageError) { try self.init(argument) } catch { throw CacheError(error) }
+  }
+}
