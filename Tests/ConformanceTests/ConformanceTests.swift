@@ -37,7 +37,7 @@ func run(_ plugin: any StoragePlugin, only checks: [ConformanceCheck]) async thr
   return await ConformanceSuite.run(subject, only: checks, seed: Effort.seed, rounds: Effort.rounds)
 }
 
-@Suite("Every engine keeps the storage contract", .serialized)
+@Suite("Every engine keeps the storage contract")
 struct ConformanceTests {
   @Test(arguments: Case.all)
   func keepsContract(_ testCase: Case) async throws {
