@@ -11,12 +11,12 @@ private struct Faulty: ParsableCommand {
   }
 
   struct Misplaced: ParsableCommand {
-    @Argument var files: [String]
-    @Argument var target: String
+    @Argument() var files: [String]
+    @Argument() var target: String
   }
 
   struct Different: ParsableCommand {
-    @Option var all: String?
+    @Option() var all: String?
   }
 }
 
@@ -36,6 +36,16 @@ private struct Named: ParsableCommand {
   @Flag var noColor = false
   @Flag var baseURL = false
   @Flag var httpURLCount = false
+  @Flag(name: .short) var here = false
+}
+
+@Test("a command may have a '-h' of its own, and keeps '--help'", arguments: ["-h", "--help"])
+func ownShortH(word: String) throws {
+  switch try Named.parseAsRoot([word]) {
+  case .command(let command as Named, _): #expect(word == "-h" && command.here)
+  case .help(let request): #expect(word == "--help" && request.commandPath == ["named"])
+  default: Issue.record("'\(word)' is read as something else")
+  }
 }
 
 @Test("names come from properties in kebab case", arguments: ["--no-color", "--base-url", "--http-url-count"])
