@@ -20,14 +20,8 @@ struct ArgumentDefinition: Sendable {
   let isRequired: Bool
   /// Whether every occurrence counts, rather than the last.
   let isRepeating: Bool
-  /// The value used where none is given, as help shows it.
-  let defaultDescription: String?
-  /// All values that are allowed, or none where they cannot be listed.
-  let allowedValues: [String]
-  /// What is expected, to go on after "expected".
-  let expectation: String?
-  /// How a shell completes the value.
-  let completion: CompletionKind
+  /// Describes the values, at some cost.
+  private let describe: @Sendable () -> ValueDescription
   /// Makes the value out of all texts given, in order.
   let read: @Sendable ([String]) throws(ReadingFailure) -> ValueBox
 
@@ -46,12 +40,13 @@ struct ArgumentDefinition: Sendable {
     self.kind = kind
     self.specification = specification
     self.help = help ?? ArgumentHelp()
-    self.completion = completion ?? reader.completion
     isRequired = reader.isRequired
     isRepeating = reader.isRepeating
-    defaultDescription = reader.defaultDescription
-    allowedValues = reader.allowedValues
-    expectation = reader.expectation
+    describe = {
+      var description = reader.describe()
+      if let completion { description.completion = completion }
+      return description
+    }
     read = { texts throws(ReadingFailure) in TypedValueBox(value: try reader.read(texts)) }
   }
 
@@ -60,6 +55,9 @@ struct ArgumentDefinition: Sendable {
     valueName = help.valueName ?? property.kebabCased
     if kind != .positional { names = specification.elements.map { $0.name(of: property) } }
   }
+
+  /// What people and shells are told of the value.
+  var valueDescription: ValueDescription { describe() }
 
   /// The name in messages: the long one where there is one, the value's for a positional argument.
   var displayName: String {

@@ -44,7 +44,7 @@ extension CommandLineError {
   static func malformedValue(
     _ text: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
-    let nearest = didYouMean(Suggestion.nearest(to: text, among: definition.allowedValues))
+    let nearest = didYouMean(Suggestion.nearest(to: text, among: definition.valueDescription.allowedValues))
     let remedy = [nearest, definition.expectationSentence].compactMap { $0 }.joined(separator: " ")
     let message = "invalid value '\(text)' for '\(definition.displayName)'"
     return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
@@ -74,8 +74,10 @@ extension CommandLineError {
 extension ArgumentDefinition {
   /// What values are expected, as a sentence; `nil` where nothing useful can be said.
   fileprivate var expectationSentence: String? {
-    if !allowedValues.isEmpty { return "expected one of \(allowedValues.joined(separator: ", "))." }
-    return expectation.map { "expected \($0)." }
+    let description = valueDescription
+    let allowed = description.allowedValues
+    if !allowed.isEmpty { return "expected one of \(allowed.joined(separator: ", "))." }
+    return description.expectation.map { "expected \($0)." }
   }
 }
 

@@ -77,7 +77,7 @@ struct CommandResolver {
 
   /// Sets an option aside, with its value, for the command still to be named.
   private mutating func option(_ token: Token, spelled word: String) throws(CommandLineError) {
-    if token.asksForHelp, path.definition(of: .short("h")) == nil || token != .cluster("h") {
+    if token.asksForHelp, token != .cluster("h") || path.definition(of: .short("h")) == nil {
       isHelpWanted = true
     } else if token.asksForVersion, !CommandPath(root: path.commands[0]).configuration.version.isEmpty {
       isVersionWanted = true

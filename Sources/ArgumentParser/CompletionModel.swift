@@ -57,7 +57,7 @@ struct CompletionModel {
     if path.isRoot, path.isGroup { node.children.append(("help", "Show the help of a command")) }
     node.options = path.allNamedDefinitions.map(Option.init) + Self.builtIn(path)
     let positionals = ArgumentSet((path.defaultChild ?? path).command).positionals
-    node.arguments = positionals.map { Value($0.completion) }
+    node.arguments = positionals.map { Value($0.valueDescription.completion) }
     node.isRepeating = positionals.last?.isRepeating ?? false
     nodes.append(node)
     for child in path.children { add(child) }
@@ -87,7 +87,7 @@ extension CompletionModel.Option {
   fileprivate init(_ definition: ArgumentDefinition) {
     names = definition.names.map(\.text)
     abstract = definition.help.abstract
-    value = definition.kind == .option ? CompletionModel.Value(definition.completion) : nil
+    value = definition.kind == .option ? CompletionModel.Value(definition.valueDescription.completion) : nil
   }
 }
 

@@ -24,7 +24,6 @@ extension Flag where Value == Bool {
       ArgumentDefinition(
         .flag, name, help, nil,
         ValueReader<Bool>(
-          isRequired: false, defaultDescription: nil, allowedValues: [], expectation: nil, completion: .default,
-          read: { $0.isEmpty ? wrappedValue : !wrappedValue })))
+          isRequired: false, describe: { ValueDescription() }, read: { $0.isEmpty ? wrappedValue : !wrappedValue })))
   }
 }

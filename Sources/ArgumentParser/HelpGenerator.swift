@@ -80,8 +80,9 @@ struct HelpGenerator {
   /// An option or argument with what it is for, its allowed values and its default.
   private func row(_ definition: ArgumentDefinition) -> HelpLayout.Row {
     var notes: [String] = []
-    if !definition.allowedValues.isEmpty { notes.append(definition.allowedValues.joined(separator: ", ")) }
-    if let text = definition.defaultDescription { notes.append("default: \(text.isEmpty ? "''" : text)") }
+    let description = definition.valueDescription
+    if !description.allowedValues.isEmpty { notes.append(description.allowedValues.joined(separator: ", ")) }
+    if let text = description.defaultValue { notes.append("default: \(text.isEmpty ? "''" : text)") }
     if definition.isRepeating { notes.append("may be repeated") }
     if definition.isRequired, definition.kind == .option { notes.append("required") }
     return HelpLayout.Row(label(definition), definition.help.abstract, notes)

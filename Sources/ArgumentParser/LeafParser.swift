@@ -16,10 +16,8 @@ struct LeafParser {
   func parse(_ words: [String]) throws(CommandLineError) -> ParsedCommandLine {
     if let defect = set.defect { throw CommandLineError(.defect, defect, at: path) }
     let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
-    if set.index(of: .short("h")) == nil,
-      tokens.contains(where: \.asksForHelp)
-        || tokens.contains(.long("help", value: nil))
-    {
+    let isShortFree = set.index(of: .short("h")) == nil
+    if tokens.contains(where: { $0.asksForHelp && (isShortFree || $0 != .cluster("h")) }) {
       return .help(ParsedHelpRequest(path: path))
     }
     if !version.isEmpty, set.index(of: .long("version")) == nil, tokens.contains(where: \.asksForVersion) {

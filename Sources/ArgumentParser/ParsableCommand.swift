@@ -30,7 +30,7 @@ extension ParsableCommand {
   public mutating func runToEnd() async throws { try run() }
 
   /// The name on the command line: the configured one, or the type's in kebab case.
-  static var commandName: String { configuration.commandName ?? String(describing: Self.self).kebabCased }
+  static var commandName: String { configuration.commandName ?? _typeName(Self.self, qualified: false).kebabCased }
 }
 
 extension AsyncParsableCommand {

@@ -53,7 +53,11 @@ struct ZshCompletion {
     _\#(name)_reply() {
       case $kind in
         words) compadd -- "${choices[@]}" ;;
-        file) if (( $#choices )); then _files -g "*.(${(j:|:)choices})"; else _files; fi ;;
+        file)
+          if (( ! $#choices )); then _files; return; fi
+          choices=("*."${^choices})
+          _files -g "$choices"
+          ;;
         directory) _files -/ ;;
       esac
     }

@@ -3,13 +3,13 @@ import ArgumentParser
 /// A program small enough to read and large enough to need every kind of declaration.
 struct Tool: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tool", abstract: "Keeps responses in a cache.",
+    commandName: "tool", abstract: "Keeps responses in a cache",
     discussion: "EXAMPLES\n  tool fetch cities --order revenue\n  tool --backend lmdb ls", version: "tool 1.2.3",
     subcommands: [Fetch.self, List.self, Remove.self, Backends.self, Shift.self])
 }
 
 struct GlobalOptions: ParsableArguments {
-  @Option(help: "The configuration to use", completion: .file(extensions: ["json"]))
+  @Option(help: "The configuration to use", completion: .file(extensions: ["json", "txt"]))
   var config: String?
 
   @Option(help: "The engine to use", completion: .list(["memory", "sqlite", "lmdb"]))
@@ -41,11 +41,11 @@ enum Order: String, CaseIterable, ExpressibleByArgument { case revenue, organiza
 
 struct Fetch: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Fetch a resource.", subcommands: [FetchCities.self, FetchURL.self])
+    abstract: "Fetch a resource", subcommands: [FetchCities.self, FetchURL.self])
 }
 
 struct FetchCities: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "cities", abstract: "Show cities, ordered.")
+  static let configuration = CommandConfiguration(commandName: "cities", abstract: "Show cities, ordered")
 
   @Option(name: .shortAndLong, help: "What to order the cities by, the greatest first unless told otherwise")
   var order = Order.revenue
@@ -70,7 +70,7 @@ struct FetchCities: AsyncParsableCommand {
 }
 
 struct FetchURL: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "url", abstract: "Fetch any URL.")
+  static let configuration = CommandConfiguration(commandName: "url", abstract: "Fetch any URL")
 
   @Argument(help: "The address")
   var url: String
@@ -89,7 +89,7 @@ struct FetchURL: ParsableCommand {
 }
 
 struct List: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "ls", abstract: "List entries.")
+  static let configuration = CommandConfiguration(commandName: "ls", abstract: "List entries")
 
   @Option(help: "Only entries of this age in hours, which may be negative")
   var age: Double?
@@ -104,7 +104,7 @@ struct List: ParsableCommand {
 }
 
 struct Remove: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "rm", abstract: "Remove entries.")
+  static let configuration = CommandConfiguration(commandName: "rm", abstract: "Remove entries")
 
   @Argument(help: "The keys")
   var keys: [String]
@@ -115,19 +115,19 @@ struct Remove: ParsableCommand {
 
 struct Backends: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the engines.", subcommands: [ListBackends.self, ShowBackend.self],
+    abstract: "Show the engines", subcommands: [ListBackends.self, ShowBackend.self],
     defaultSubcommand: ListBackends.self)
 }
 
 struct ListBackends: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the engines.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the engines")
 
   @OptionGroup(title: "Global options")
   var globals: GlobalOptions
 }
 
 struct ShowBackend: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an engine.")
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an engine")
 
   @Argument(help: "The engine", completion: .list(["memory", "sqlite", "lmdb"]))
   var name: String
@@ -137,7 +137,7 @@ struct ShowBackend: ParsableCommand {
 }
 
 struct Shift: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Copy a store into another engine.")
+  static let configuration = CommandConfiguration(abstract: "Copy a store into another engine")
 
   @Option(help: ArgumentHelp("The engine to read", valueName: "backend"))
   var from: String

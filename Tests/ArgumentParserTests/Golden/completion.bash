@@ -65,7 +65,7 @@ _tool_value() {
   case "$1 $2" in
     *' -o' | *' --order') kind=words choices=('revenue' 'organizations' 'name') ;;
     *' --page' | *' -l' | *' --limit' | *' --header' | *' --method' | *' -d' | *' --data' | *' --age' | *' --from' | *' --chunk') kind=anything ;;
-    *' --config') kind=file choices=('json') ;;
+    *' --config') kind=file choices=('json' 'txt') ;;
     *' --backend') kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *' --home') kind=directory ;;
     *' --output') kind=words choices=('table' 'json' 'ndjson' 'csv') ;;

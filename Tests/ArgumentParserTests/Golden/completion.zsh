@@ -6,11 +6,11 @@ _tool_node() {
   switches=()
   case "$1" in
     'tool')
-      children=('fetch:Fetch a resource.' 'ls:List entries.' 'rm:Remove entries.' 'backends:Show the engines.' 'shift:Copy a store into another engine.' 'help:Show the help of a command')
+      children=('fetch:Fetch a resource' 'ls:List entries' 'rm:Remove entries' 'backends:Show the engines' 'shift:Copy a store into another engine' 'help:Show the help of a command')
       switches=('-o:What to order the cities by, the greatest first unless told otherwise' '--order:What to order the cities by, the greatest first unless told otherwise' '--page:The page, from 0' '-l:How many to show' '--limit:How many to show' '-a:Show all pages' '--all:Show all pages' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '--header:A header to send' '--method:The method' '-d:The body' '--data:The body' '--age:Only entries of this age in hours, which may be negative' '--from:The engine to read' '--chunk:How many bytes at once' '--dry-run:Change nothing' '-h:Show this help' '--help:Show this help' '--version:Show the version')
       ;;
     'tool fetch')
-      children=('cities:Show cities, ordered.' 'url:Fetch any URL.')
+      children=('cities:Show cities, ordered' 'url:Fetch any URL')
       switches=('-o:What to order the cities by, the greatest first unless told otherwise' '--order:What to order the cities by, the greatest first unless told otherwise' '--page:The page, from 0' '-l:How many to show' '--limit:How many to show' '-a:Show all pages' '--all:Show all pages' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '--header:A header to send' '--method:The method' '-d:The body' '--data:The body' '-h:Show this help' '--help:Show this help')
       ;;
     'tool fetch cities')
@@ -30,7 +30,7 @@ _tool_node() {
       switches=('--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '-h:Show this help' '--help:Show this help')
       ;;
     'tool backends')
-      children=('list:List the engines.' 'show:Show an engine.')
+      children=('list:List the engines' 'show:Show an engine')
       switches=('--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '-h:Show this help' '--help:Show this help')
       ;;
     'tool backends list')
@@ -46,15 +46,15 @@ _tool_node() {
       switches=('--from:The engine to read' '--chunk:How many bytes at once' '--dry-run:Change nothing' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '-h:Show this help' '--help:Show this help')
       ;;
     'tool help')
-      children=('fetch:Fetch a resource.' 'ls:List entries.' 'rm:Remove entries.' 'backends:Show the engines.' 'shift:Copy a store into another engine.')
+      children=('fetch:Fetch a resource' 'ls:List entries' 'rm:Remove entries' 'backends:Show the engines' 'shift:Copy a store into another engine')
       switches=()
       ;;
     'tool help fetch')
-      children=('cities:Show cities, ordered.' 'url:Fetch any URL.')
+      children=('cities:Show cities, ordered' 'url:Fetch any URL')
       switches=()
       ;;
     'tool help backends')
-      children=('list:List the engines.' 'show:Show an engine.')
+      children=('list:List the engines' 'show:Show an engine')
       switches=()
       ;;
   esac
@@ -66,7 +66,7 @@ _tool_value() {
   case "$1 $2" in
     *' -o' | *' --order') kind=words choices=('revenue' 'organizations' 'name') ;;
     *' --page' | *' -l' | *' --limit' | *' --header' | *' --method' | *' -d' | *' --data' | *' --age' | *' --from' | *' --chunk') kind=anything ;;
-    *' --config') kind=file choices=('json') ;;
+    *' --config') kind=file choices=('json' 'txt') ;;
     *' --backend') kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *' --home') kind=directory ;;
     *' --output') kind=words choices=('table' 'json' 'ndjson' 'csv') ;;
@@ -108,7 +108,11 @@ _tool_scan() {
 _tool_reply() {
   case $kind in
     words) compadd -- "${choices[@]}" ;;
-    file) if (( $#choices )); then _files -g "*.(${(j:|:)choices})"; else _files; fi ;;
+    file)
+      if (( ! $#choices )); then _files; return; fi
+      choices=("*."${^choices})
+      _files -g "$choices"
+      ;;
     directory) _files -/ ;;
   esac
 }
