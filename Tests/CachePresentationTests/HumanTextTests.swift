@@ -36,7 +36,7 @@ struct HumanTextTests {
       (.seconds(86_400 * 90), "3 months"), (.seconds(86_400 * 800), "2 years"),
       (.seconds(Int64.max), "292,271,023,045 years"),
     ] as [(Duration, String)])
-  func rough(_ duration: Duration, _ text: String) { #expect(DurationText.rough(duration) == text) }
+  func rough(_ duration: Duration, _ text: String) { #expect(ElapsedTimeText.rough(duration) == text) }
 
   @Test(
     arguments: [
@@ -45,10 +45,10 @@ struct HumanTextTests {
       (.milliseconds(1_240), "1.24 s"), (.seconds(125), "2 min 5 s"), (.milliseconds(59_999), "1 min 0 s"),
       (.seconds(3_780), "1 h 3 min"),
     ] as [(Duration, String)])
-  func precise(_ duration: Duration, _ text: String) { #expect(DurationText.precise(duration) == text) }
+  func precise(_ duration: Duration, _ text: String) { #expect(ElapsedTimeText.precise(duration) == text) }
 
   @Test(arguments: [(0, "0:00"), (42, "0:42"), (725, "12:05"), (3_723, "1:02:03")])
-  func clock(_ seconds: Int, _ text: String) { #expect(DurationText.clock(.seconds(seconds)) == text) }
+  func clock(_ seconds: Int, _ text: String) { #expect(ElapsedTimeText.clock(.seconds(seconds)) == text) }
 
   @Test(arguments: [
     (0, "just now"), (-1, "just now"), (1, "just now"), (-12, "12 s ago"), (-180, "3 min ago"), (7_200, "in 2 h"),

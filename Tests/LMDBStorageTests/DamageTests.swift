@@ -27,7 +27,9 @@ import Testing
   static func exercise(_ store: TestStore) async throws {
     do {
       let engine = try await store.open()
-      await attempt { for key in try await engine.keys(step: 4) { await attempt { _ = try await engine.payload(key) } } }
+      await attempt {
+        for key in try await engine.keys(step: 4) { await attempt { _ = try await engine.payload(key) } }
+      }
       await attempt { _ = try await engine.payload("movies/overflow") }
       await attempt { _ = try await engine.statistics() }
       await attempt { _ = try await engine.checkIntegrity() }
@@ -122,7 +124,9 @@ import Testing
     ([UInt8](repeating: 0, count: 8_192), .damaged),
   ]
 
-  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: StorageError.Code) async throws {
+  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: StorageError.Code)
+    async throws
+  {
     let store = try TestStore()
     try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
     try Data(content).write(to: URL(fileURLWithPath: store.dataFile))

@@ -11,7 +11,9 @@ import Testing
     var keys = ["cities/a", "cities/z", "movies/b", base]
     for middle in ["!", "a", "k", "~"] {
       keys.append(base + middle)
-      for tail in ["!", "0", "a", "ab", "b", "~", String(repeating: "q", count: 9), String(repeating: "r", count: 9_000)] {
+      for tail in [
+        "!", "0", "a", "ab", "b", "~", String(repeating: "q", count: 9), String(repeating: "r", count: 9_000),
+      ] {
         keys.append(base + middle + tail)
       }
     }
@@ -39,7 +41,9 @@ import Testing
     let engine = try store.open(hash: Self.hashes[hash].hash)
     for key in Self.keys { try await engine.put(key) }
     let long = Self.keys[Self.keys.count - 1]
-    for prefix in ["", "c", "cities", "cities/", "cities/k", "movies/", "nothing/"] + [500, 501, 502, 503, 504, 510, 511, 512, 600].map({ String(long.prefix($0)) }) {
+    for prefix in ["", "c", "cities", "cities/", "cities/k", "movies/", "nothing/"]
+      + [500, 501, 502, 503, 504, 510, 511, 512, 600].map({ String(long.prefix($0)) })
+    {
       let expected = Self.keys.filter { $0.hasPrefix(prefix) }.sorted()
       #expect(try await engine.keys(prefix: prefix, step: 3) == expected, "prefix of \(prefix.utf8.count) bytes")
     }

@@ -16,7 +16,8 @@ import Testing
     for round in 0..<10 {
       var batch = WriteBatch()
       for index in 0..<2_000 {
-        batch.put(try CacheKey("cities/\(round)/\(index)"), payload: [UInt8](repeating: 1, count: 3_000), metadata: .sample())
+        batch.put(
+          try CacheKey("cities/\(round)/\(index)"), payload: [UInt8](repeating: 1, count: 3_000), metadata: .sample())
       }
       try await engine.apply(batch)
     }
@@ -180,7 +181,9 @@ import Testing
     try await again.close()
   }
 
-  @Test(arguments: Durability.allCases) func everyDurabilityStoresAndWaitsForTheDiskOrNot(durability: Durability) async throws {
+  @Test(arguments: Durability.allCases) func everyDurabilityStoresAndWaitsForTheDiskOrNot(durability: Durability)
+    async throws
+  {
     let store = try TestStore()
     let engine = try await store.open(durability: durability)
     try await engine.put("cities/a", [1])

@@ -63,6 +63,9 @@ public struct AppDIContainer: Sendable {
       posterOrigin: try OriginFactory.makePosterOrigin(configuration.movies), freshness: freshness)
   }
 
+  /// The current time, since 1970-01-01T00:00:00Z.
+  public var now: Duration { clock.now.sinceEpoch }
+
   /// The container of the recent queries feature over `store`.
   public func makeMovieQueriesDIContainer(_ store: OpenStore) -> MovieQueriesDIContainer {
     MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)

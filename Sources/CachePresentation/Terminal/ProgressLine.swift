@@ -62,7 +62,7 @@ public struct ProgressLine: Sendable, Hashable {
     guard let total, let perSecond, done < total else { return nil }
     // Beyond a hundred hours the figure tells nothing, and could exceed the range of a duration.
     let seconds = Double(total - done) / perSecond
-    return seconds < 360_000 ? "\(DurationText.clock(.seconds(seconds))) left" : nil
+    return seconds < 360_000 ? "\(ElapsedTimeText.clock(.seconds(seconds))) left" : nil
   }
 
   private func bar(_ width: Int) -> String? {

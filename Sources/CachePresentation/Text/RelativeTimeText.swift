@@ -10,10 +10,10 @@ public enum RelativeTimeText {
 
   /// A time `age` ago: "just now" below 2 s.
   public static func past(age: Duration) -> String {
-    age < instant ? "just now" : "\(DurationText.rough(age)) ago"
+    age < instant ? "just now" : "\(ElapsedTimeText.rough(age)) ago"
   }
 
   private static func future(after delay: Duration) -> String {
-    delay < instant ? "just now" : "in \(DurationText.rough(delay))"
+    delay < instant ? "just now" : "in \(ElapsedTimeText.rough(delay))"
   }
 }

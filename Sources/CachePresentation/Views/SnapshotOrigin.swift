@@ -47,7 +47,7 @@ struct SnapshotOrigin: Sendable {
   }
 
   private var freshness: String {
-    if !entry.isStale { return "fresh for \(DurationText.rough(entry.remainingFreshness))" }
-    return isStale ? "stale for \(DurationText.rough(entry.remainingFreshness))" : "to be confirmed before each use"
+    if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }
+    return isStale ? "stale for \(ElapsedTimeText.rough(entry.remainingFreshness))" : "to be confirmed before each use"
   }
 }

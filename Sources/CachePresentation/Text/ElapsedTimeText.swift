@@ -1,5 +1,5 @@
 /// Writes durations for people.
-public enum DurationText {
+public enum ElapsedTimeText {
   /// The one unit that tells most, rounded to the nearest: "12 s", "3 min", "2 h", "5 days", "3 months", "2 years".
   ///
   /// A month counts as a twelfth of a year, and a year as 365.25 days. The sign is dropped.

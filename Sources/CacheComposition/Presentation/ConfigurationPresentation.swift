@@ -1,0 +1,17 @@
+public import CachePresentation
+
+extension SettingsView.SettingRow {
+  /// The row of one key of the configuration.
+  public init(_ entry: ConfigurationEntry) {
+    self.init(
+      path: entry.key.split(separator: ".").map(String.init), value: .string(entry.text),
+      origin: entry.source.description)
+  }
+}
+
+extension ConfigurationError {
+  /// Whether the mistake is in a flag, and so one of the command line.
+  public var isOfCommandLine: Bool {
+    if case .flag? = source { true } else { false }
+  }
+}

@@ -1,0 +1,32 @@
+/// What is wrong with a file.
+public struct ProblemsView: OutputView {
+  private let problems: [ErrorView]
+
+  /// The view of `problems`, in their order.
+  public init(_ problems: [ErrorView]) {
+    self.problems = problems
+  }
+
+  /// The document `{"valid", "problems": [{"code", "message", "hint"}]}`.
+  public var json: JSONValue { ["valid": .boolean(problems.isEmpty), "problems": .array(records)] }
+
+  /// The names of the members of a problem.
+  public var columns: [String] { ["code", "message", "hint"] }
+
+  /// One object for each problem.
+  public var records: [JSONValue] { problems.compactMap { $0.json["error"] } }
+
+  /// One line for each problem: what is wrong and what to do about it.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    problems.map { problem in
+      TerminalText.line([problem.message, problem.hint].filter { !$0.isEmpty }.joined(separator: ": ")) + "\n"
+    }.joined()
+  }
+
+  /// How many problems there are.
+  public var status: StatusLine? {
+    problems.isEmpty
+      ? StatusLine(["The configuration is valid"])
+      : StatusLine([NumberText.count(problems.count, "problem", "problems")], style: .red)
+  }
+}

@@ -1,0 +1,22 @@
+internal import ArgumentParser
+
+/// The root of all commands.
+struct CachectlCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cachectl",
+    abstract: "A response cache whose storage engine is chosen by configuration",
+    discussion: """
+      The cached answer where there is one, the origin's where there is not. Options may stand before or after the \
+      command.
+
+      Examples:
+        cachectl fetch cities --order revenue
+        cachectl --backend lmdb fetch movies --query "star wars"
+        cachectl ls --state stale
+      """,
+    version: "cachectl \(Tool.version)",
+    subcommands: [
+      FetchCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self,
+      StatsCommand.self, BackendsCommand.self, ConfigCommand.self, CompletionCommand.self,
+    ])
+}

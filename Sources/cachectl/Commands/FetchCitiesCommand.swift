@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `fetch cities`.
+struct FetchCitiesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cities", abstract: "Fetch cities, ordered by revenue unless told otherwise",
+    discussion: """
+      Examples:
+        cachectl fetch cities --order organizations --limit 10
+        cachectl fetch cities --order name --page 3 --output json
+        cachectl fetch cities --all --output csv > cities.csv
+      """)
+
+  @Option(help: "What cities are ordered by")
+  var order = CityOrder.revenue
+
+  @Option(help: "The direction; numbers descending and names ascending unless given")
+  var sort: SortDirection?
+
+  @Option(help: "Which page, from 0")
+  var page = 0
+
+  @Flag(help: "Every page")
+  var all = false
+
+  @Option(help: "Show at most N cities")
+  var limit: Int?
+
+  @OptionGroup(title: "Fetch options")
+  var fetch: FetchFlags
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if page < 0 { throw ValidationError("--page begins at 0") }
+    if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+  }
+
+  func run() async throws {
+    let session = try Session(global)
+    var writes = WriteFailures()
+    try await session.fetching { store throws(CacheError) in
+      let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
+      if all {
+        let pages = try await AllCities(useCase: useCase, order: order, direction: sort, options: fetch.options)
+          .collect(limit: limit, progress: ProgressDisplay("Fetching cities", isVisible: global.showsProgress))
+        try show(pages, session, &writes)
+        return
+      }
+      let query = CitiesQuery(order: order, direction: sort, page: page)
+      for try await snapshot in useCase.execute(query, options: fetch.options) {
+        try show(snapshot, session, &writes)
+      }
+    }
+    try writes.check()
+  }
+
+  private func show(
+    _ snapshot: Snapshot<CitiesPage>, _ session: Session, _ writes: inout WriteFailures
+  ) throws(CacheError) {
+    writes.note(snapshot.warnings)
+    try global.show(CitiesView(snapshot, backend: session.configuration.backend, limit: limit))
+  }
+}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `fetch poster`.
+struct FetchPosterCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "poster", abstract: "Fetch the image of a movie's poster",
+    discussion: """
+      PATH is the poster's path as a movie has it. Without --out the image goes to the standard output, unless that is \
+      a terminal; with --output json, ndjson or csv facts about the image are printed instead.
+
+      Examples:
+        cachectl fetch poster /2201.png --width 342 --out kick-ass.png
+        cachectl fetch poster /2201.png | display
+      """)
+
+  @Argument(help: "The path of the poster, such as /2201.png")
+  var path: String
+
+  @Option(help: "The width in pixels; the nearest of 92, 154, 185, 342, 500 and 780 is fetched")
+  var width = 342
+
+  @Option(help: "Write the image to FILE", completion: .file())
+  var out: String?
+
+  @OptionGroup(title: "Fetch options")
+  var fetch: FetchFlags
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if path.isEmpty { throw ValidationError("PATH must not be empty") }
+    if width < 1 { throw ValidationError("--width is 1 or more") }
+    if out == nil, global.output == .table, Console.output.screen.isTerminal {
+      throw ValidationError("an image cannot be shown on a terminal: name a file with --out")
+    }
+  }
+
+  func run() async throws {
+    let session = try Session(global)
+    let query = PosterQuery(path: path, width: width)
+    var writes = WriteFailures()
+    try await session.fetching { store throws(CacheError) in
+      let useCase = try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
+      var last: Snapshot<Poster>?
+      for try await snapshot in useCase.execute(query, options: fetch.options) {
+        writes.note(snapshot.warnings)
+        last = snapshot
+      }
+      if let last { try deliver(last, query, session) }
+    }
+    try writes.check()
+  }
+
+  private func deliver(
+    _ snapshot: Snapshot<Poster>, _ query: PosterQuery, _ session: Session
+  ) throws(CacheError) {
+    let view = PosterView(snapshot, query: query, backend: session.configuration.backend, file: out)
+    if let out {
+      try AtomicFile.write(snapshot.value.bytes, to: out)
+    } else if global.output == .table {
+      for warning in view.warnings { global.warn(warning) }
+      return try Console.output.write(snapshot.value.bytes)
+    }
+    try global.show(view)
+  }
+}

@@ -1,0 +1,25 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import Glibc
+
+/// `config path`.
+struct PathOfConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "Show where the configuration is looked for, and which file is used")
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    let files = ConfigurationLoader.ofProcess.searchPath(global.configurationFlags)
+    let used = files.firstIndex { access($0.path, F_OK) == 0 }
+    let rows = files.enumerated().map { index, file in
+      PathsView.PathRow(
+        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used,
+        source: file.source.description)
+    }
+    try global.show(PathsView(rows))
+  }
+}

@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+
+/// `show`.
+struct ShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show an entry: what is known of it, and its payload",
+    discussion: """
+      Examples:
+        cachectl show cities/v1/order=revenue/origin=sample/page=0/sort=desc
+        cachectl show --raw posters/v1/origin=sample/path=%2F2201.png/width=342 > poster.png
+      """)
+
+  @Argument(help: "The key, as ls shows it")
+  var key: String
+
+  @Flag(help: "Write the payload's bytes alone")
+  var raw = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let session = try Session(global)
+    let entry = try await session.withStore { store throws(CacheError) in
+      try await session.container.makeStorePresenter(store).entry(key)
+    }
+    if raw { try Console.output.write(entry.payload) } else { try global.show(entry.view) }
+  }
+}

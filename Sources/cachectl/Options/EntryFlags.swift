@@ -1,0 +1,22 @@
+public import ArgumentParser
+internal import CacheComposition
+public import CachePresentation
+
+/// The options that say which entries are meant.
+struct EntryFlags: ParsableArguments {
+  @Option(help: ArgumentHelp("Only entries of the namespace NS", valueName: "ns"))
+  var namespace: String?
+
+  @Option(help: "Only entries whose key begins so")
+  var prefix: String?
+
+  @Option(help: "Only entries in this state")
+  var state: EntryRow.State?
+
+  /// The conditions, with that of `--older-than` where a command has it.
+  func conditions(minimumAge: DurationText? = nil) -> EntryConditions {
+    EntryConditions(namespace: namespace, prefix: prefix, state: state, minimumAge: minimumAge?.duration)
+  }
+}
+
+extension EntryRow.State: ExpressibleByArgument {}

@@ -1,0 +1,44 @@
+public import ArgumentParser
+public import CacheComposition
+public import CacheDomain
+internal import CachePresentation
+
+/// The options of every fetch.
+struct FetchFlags: ParsableArguments {
+  @Option(help: "Whether the cache, the origin or both answer")
+  var policy: FetchPolicy?
+
+  @Flag(help: "Answer from the cache only; the same as --policy cache-only")
+  var offline = false
+
+  @Flag(help: "Answer from the origin; the same as --policy network-only")
+  var refresh = false
+
+  @Option(help: ArgumentHelp("Revalidate entries older than DURATION, such as 5m", valueName: "duration"))
+  var maxAge: DurationText?
+
+  @Option(help: ArgumentHelp("Accept entries stale for less than DURATION", valueName: "duration"))
+  var maxStale: DurationText?
+
+  func validate() throws(ValidationError) {
+    if [policy != nil, offline, refresh].count(where: { $0 }) > 1 {
+      throw ValidationError("--policy, --offline and --refresh exclude each other")
+    }
+  }
+
+  var options: FetchOptions {
+    let policy = offline ? .cacheOnly : refresh ? .networkOnly : policy ?? .cacheFirst
+    return FetchOptions(policy: policy, maxAge: maxAge?.duration, maxStale: maxStale?.duration)
+  }
+}
+
+extension FetchPolicy: ExpressibleByArgument {}
+extension CityOrder: ExpressibleByArgument {}
+extension SortDirection: ExpressibleByArgument {}
+extension DurationText: ExpressibleByArgument {
+  /// The duration that `argument` writes, such as `1h30m`.
+  public init?(argument: String) { self.init(argument) }
+
+  /// What a duration looks like.
+  public static var argumentExpectation: String? { "a duration such as 90s, 5m or 1h30m" }
+}

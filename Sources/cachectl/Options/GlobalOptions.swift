@@ -1,0 +1,57 @@
+public import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+public import CachePresentation
+
+/// The options that every command has.
+struct GlobalOptions: ParsableArguments {
+  @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
+  var config: String?
+
+  @Option(help: "Keep entries in the storage engine NAME", completion: .list(BackendsPresenter().names))
+  var backend: String?
+
+  @Option(help: "The folder in which stores live", completion: .directory)
+  var home: String?
+
+  @Option(help: "How data is written")
+  var output = OutputFormat.table
+
+  @Flag(name: .shortAndLong, help: "Print nothing but data and errors")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Say what is used and why")
+  var verbose = false
+
+  @Flag(help: "Never use colours")
+  var noColor = false
+
+  var configurationFlags: ConfigurationFlags {
+    ConfigurationFlags(file: config, backend: backend, home: home)
+  }
+
+  /// Prints a view in the format that was asked for, its remark and its warnings on the standard error.
+  func show(_ view: some OutputView) throws(CacheError) {
+    for warning in view.warnings { warn(warning) }
+    try Console.output.write(OutputRenderer(output, on: Console.output.screen).text(view))
+    if output == .table, !quiet, let status = view.status {
+      Console.error.writeIfPossible(status.line(on: Console.error.screen))
+    }
+  }
+
+  /// Warns of something that did not keep the command from its work.
+  func warn(_ warning: ErrorView) {
+    if !quiet { Console.error.writeIfPossible(warning.warningLine(on: Console.error.screen)) }
+  }
+
+  /// Says what is used, to those who want to know.
+  func explain(_ topic: String, _ text: @autoclosure () -> String) {
+    guard verbose else { return }
+    Console.error.writeIfPossible(StatusLine(["\(topic): \(text())"]).line(on: Console.error.screen))
+  }
+
+  /// Whether a progress bar would be seen and is wanted.
+  var showsProgress: Bool { Console.error.screen.isTerminal && !quiet }
+}
+
+extension OutputFormat: ExpressibleByArgument {}

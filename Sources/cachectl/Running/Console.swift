@@ -1,0 +1,74 @@
+internal import CacheDomain
+internal import CachePresentation
+internal import Glibc
+
+/// One of the standard streams, and what it shows texts on.
+struct Console: Sendable {
+  /// The standard output: data, and nothing else.
+  static let output = Console(descriptor: STDOUT_FILENO)
+  /// The standard error: everything that is not data.
+  static let error = Console(descriptor: STDERR_FILENO)
+
+  private let descriptor: Int32
+  /// What texts are shown on.
+  let screen: Screen
+
+  private init(descriptor: Int32) {
+    self.descriptor = descriptor
+    screen = Self.screen(of: descriptor)
+  }
+
+  /// Writes all of `text`.
+  ///
+  /// - Throws: `CacheError` with the code `ioFailed` where the stream takes no more.
+  func write(_ text: String) throws(CacheError) {
+    var text = text
+    let error = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0)) }
+    if let error { throw error }
+  }
+
+  /// Writes all of `bytes`.
+  ///
+  /// - Throws: `CacheError` with the code `ioFailed` where the stream takes no more.
+  func write(_ bytes: [UInt8]) throws(CacheError) {
+    if let error = bytes.withUnsafeBytes({ writeAll($0) }) { throw error }
+  }
+
+  /// Writes `text`; where that fails there is nobody left to tell.
+  func writeIfPossible(_ text: String) {
+    try? write(text)
+  }
+
+  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> CacheError? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        return CacheError(
+          CacheError.Code(rawValue: "ioFailed"), "the output cannot be written: \(String(cString: strerror(errno)))",
+          hint: "check the free space")
+      }
+      rest = rest.dropFirst(count)
+    }
+    return nil
+  }
+
+  private static func screen(of descriptor: Int32) -> Screen {
+    guard isatty(descriptor) == 1 else { return .file }
+    var size = winsize()
+    let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    return .terminal(width: isKnown ? Int(size.ws_col) : nil, hasColor: allowsColor)
+  }
+
+  /// Colours are for terminals that have them, unless the user wants none (see no-color.org).
+  private static var allowsColor: Bool {
+    let terminal = environment("TERM") ?? "dumb"
+    return (environment("NO_COLOR") ?? "").isEmpty && terminal != "dumb"
+      && !CommandLine.arguments.contains("--no-color")
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// An error as the tool reports it: what to say, and the status to exit with.
+struct Failure {
+  let view: ErrorView
+  let status: ExitCode
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as CommandLineError:
+      view = ErrorView(code: "commandLine", message: error.message, hint: error.hint)
+      status = error.exitCode
+    case let error as ValidationError:
+      view = ErrorView(code: "commandLine", message: error.message, hint: "see 'cachectl help'")
+      status = .validationFailure
+    case let error as ConfigurationError:
+      view = ErrorView(code: error.code.rawValue, message: error.message, hint: error.hint)
+      status = error.isOfCommandLine ? .validationFailure : .badConfiguration
+    case let error as CacheError:
+      view = ErrorView(error)
+      status = ExitCode(error.code)
+    default:
+      view = ErrorView(
+        code: "defect", message: "a defect: \(error)", hint: "please report it with the command that led to it")
+      status = .defect
+    }
+  }
+}
+
+extension ExitCode {
+  static let dataError = ExitCode(65)
+  static let notFound = ExitCode(66)
+  static let unavailable = ExitCode(69)
+  static let defect = ExitCode(70)
+  static let cannotCreate = ExitCode(73)
+  static let ioFailed = ExitCode(74)
+  static let busy = ExitCode(75)
+  static let refused = ExitCode(77)
+  static let badConfiguration = ExitCode(78)
+  static let interrupted = ExitCode(130)
+
+  /// The status for each kind of failure, as the contract of the command line has it.
+  init(_ code: CacheError.Code) {
+    switch code.rawValue {
+    case "invalidRequest", "invalidKey": self = .validationFailure
+    case "damaged", "unsupportedFormat": self = .dataError
+    case "notCached", "notFound": self = .notFound
+    case "originUnreachable", "invalidAnswer", "unreachable": self = .unavailable
+    case "cannotCreate": self = .cannotCreate
+    case "noSpace", "ioFailed", "tooLarge": self = .ioFailed
+    case "busy", "conflict": self = .busy
+    case "originRefused", "permissionDenied": self = .refused
+    case "unknownBackend", "invalidOption", "originUnavailable": self = .badConfiguration
+    case "cancelled": self = .interrupted
+    default: self = .defect
+    }
+  }
+}

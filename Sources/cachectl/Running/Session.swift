@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import Glibc
+
+/// What every command that works on a store has: the configuration, and a way to print.
+struct Session {
+  let global: GlobalOptions
+  let container: AppDIContainer
+
+  /// - Throws: `ConfigurationError`.
+  init(_ global: GlobalOptions) throws(ConfigurationError) {
+    self.global = global
+    container = AppDIContainer(configuration: try ConfigurationLoader.ofProcess.load(global.configurationFlags))
+    global.explain(
+      "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
+    global.explain("configuration", configuration.file ?? "no file, all defaults")
+  }
+
+  var configuration: Configuration { container.configuration }
+
+  /// Opens the store, gives it to `body`, and closes it whatever happens.
+  func withStore<Output>(
+    _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    try await using(try await container.openStore(), body)
+  }
+
+  /// The same for a fetch, which does without a store that is damaged or out of reach.
+  func fetching(_ body: (OpenStore) async throws(CacheError) -> Void) async throws(CacheError) {
+    try await using(try await container.openStoreForFetching(), body)
+  }
+
+  private func using<Output>(
+    _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let output: Output
+    do throws(CacheError) {
+      output = try await body(store)
+    } catch {
+      // What went wrong first is what the user has to know.
+      try? await store.close()
+      throw error
+    }
+    do throws(CacheError) { try await store.close() } catch { global.warn(ErrorView(error)) }
+    return output
+  }
+}
+
+extension ConfigurationLoader {
+  /// The loader for this process: its environment, its current directory and the files of the system.
+  static var ofProcess: ConfigurationLoader {
+    let environment = ProcessEnvironment.variables
+    return ConfigurationLoader(
+      engines: PluginCatalogue.builtIn.declarations, environment: environment,
+      workingDirectory: ProcessEnvironment.workingDirectory, userHome: environment["HOME"] ?? "/",
+      readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
+  }
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// The program: reads the command line, runs the command, and says in one line what went wrong where something did.
+enum Tool {
+  static let version = "0.1.0"
+
+  static func run(arguments: [String]) async -> ExitCode {
+    let errors = ErrorReporter(arguments: arguments)
+    do {
+      switch try CachectlCommand.parseAsRoot(arguments) {
+      case .command(var command, _): try await command.runToEnd()
+      case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
+      case .version(let version): try Console.output.write("\(version)\n")
+      }
+      return .success
+    } catch {
+      return errors.report(error)
+    }
+  }
+}
+
+/// Says on the standard error what went wrong, and finds the status for it.
+struct ErrorReporter {
+  private let wantsJSON: Bool
+
+  /// The reporter for a command line that may not even have been understood.
+  init(arguments: [String]) {
+    let words = arguments.prefix { $0 != "--" }
+    wantsJSON = words.contains("--output=json") || zip(words, words.dropFirst()).contains { $0 == ("--output", "json") }
+  }
+
+  func report(_ error: any Error) -> ExitCode {
+    if let status = error as? ExitCode { return status }
+    let failure = Failure(error)
+    if wantsJSON { Console.error.writeIfPossible(JSONText.text(failure.view.json) + "\n") }
+    Console.error.writeIfPossible(failure.view.errorLine(on: Console.error.screen))
+    return failure.status
+  }
+}
