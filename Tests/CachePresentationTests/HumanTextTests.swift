@@ -57,4 +57,8 @@ struct HumanTextTests {
   func relativeTime(_ seconds: Int, _ text: String) {
     #expect(RelativeTimeText.text(.seconds(1_000_000 + seconds), now: .seconds(1_000_000)) == text)
   }
+
+  @Test func theLastInstantIsNever() {
+    #expect(RelativeTimeText.text(RFC3339Text.latest, now: .seconds(1_000_000)) == "never")
+  }
 }

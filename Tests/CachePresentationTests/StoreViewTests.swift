@@ -55,8 +55,8 @@ struct StoreViewTests {
       (
         .table,
         """
-        Key                  Size  State  Stored     Fresh until  Kept until  Type
-        v1/cities?page=0  2.0 KiB  fresh  3 min ago  in 57 min    in 7 days   application/json
+        Key                  Size  State  Stored     Fresh until
+        v1/cities?page=0  2.0 KiB  fresh  3 min ago  in 57 min
 
         """
       ),

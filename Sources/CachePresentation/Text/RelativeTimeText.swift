@@ -1,11 +1,12 @@
-/// Writes points in time as seen from now: "3 min ago", "in 2 h", "just now".
+/// Writes points in time as seen from now: "3 min ago", "in 2 h", "just now"; the last instant of all is "never".
 public enum RelativeTimeText {
   /// A span that is not worth a number.
   private static let instant = Duration.seconds(2)
 
   /// The time `time` as seen from `now`, both since the same moment.
   public static func text(_ time: Duration, now: Duration) -> String {
-    time <= now ? past(age: now - time) : future(after: time - now)
+    if time >= RFC3339Text.latest { return "never" }
+    return time <= now ? past(age: now - time) : future(after: time - now)
   }
 
   /// A time `age` ago: "just now" below 2 s.

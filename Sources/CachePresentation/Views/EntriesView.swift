@@ -23,11 +23,12 @@ public struct EntriesView: OutputView {
   /// The entries.
   public var records: [JSONValue] { entries.map { .object($0.members) } }
 
-  /// The entries: what most asks for attention comes first, for the last columns are cut on a narrow screen.
+  /// The entries, with what decides whether they answer. What is left out here stands in the other formats and in
+  /// `show`: keys are what people copy, and want their room.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [
       .init("Key", isShrinkable: true), .init("Size", .right), .init("State"), .init("Stored"),
-      .init("Fresh until"), .init("Kept until"), .init("Type"),
+      .init("Fresh until"),
     ]
     return Table(columns, rows: entries.map(row)).text(on: screen, hasHeader: hasHeader)
   }
@@ -44,7 +45,6 @@ public struct EntriesView: OutputView {
     [
       .init(entry.key, .plain), .init(ByteCountText.text(entry.bytes), .plain),
       .init(entry.state.rawValue, entry.state.style), time(entry.storedAt), time(entry.freshUntil),
-      time(entry.retainUntil), .init(entry.contentType, .dim),
     ]
   }
 
