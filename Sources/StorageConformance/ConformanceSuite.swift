@@ -29,13 +29,15 @@ public enum ConformanceSuite {
   ///   - seed: the seed of all that is random.
   ///   - rounds: how much work the random and the concurrent checks do, 1 or more: twice the rounds, twice the work.
   ///   - progress: called with the outcome of each check as soon as it is known.
-  /// - Returns: how each check ended. A check that cannot be made has failed.
+  /// - Returns: how each check ended. A check that cannot be made has failed. Where the task is cancelled, the checks
+  ///   that were to follow are missing.
   public static func run(
     _ subject: ConformanceSubject, only checks: [ConformanceCheck] = Self.checks, seed: UInt64 = 1, rounds: Int = 1,
     progress: (ConformanceOutcome) -> Void = { _ in }
   ) async -> ConformanceReport {
     var outcomes: [ConformanceOutcome] = []
     for check in checks {
+      if Task.isCancelled { break }
       let context = ConformanceContext(subject: subject, check: check.name, seed: seed, rounds: rounds)
       let outcome = ConformanceOutcome(check: check, result: await result(of: check, in: context))
       progress(outcome)

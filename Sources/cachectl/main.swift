@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// The command runs in a task of its own, so that a signal can cancel it.
-let command = Task { await Tool.run(arguments: Array(CommandLine.arguments.dropFirst())) }
-let interruption = Interruption(of: command)
-let status = await command.value
-exit(interruption.status ?? status.rawValue)
+// The main thread waits for signals, the command runs beside it: so a signal can cancel it. Signals are blocked first,
+// for threads inherit that.
+Interruption.blockSignals()
+let command = Task.detached {
+  let status = await Tool.run(arguments: Array(CommandLine.arguments.dropFirst()))
+  exit(Interruption.status ?? status.rawValue)
+}
+Interruption.watch { command.cancel() }
