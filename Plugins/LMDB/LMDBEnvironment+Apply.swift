@@ -9,6 +9,7 @@ extension LMDBEnvironment {
   /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is at work, and for the
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
+    if batch.operations.isEmpty { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
     let namespaces = try namespaces(of: batch)
     try growing(for: estimate(batch)) { () throws(StorageError) in
