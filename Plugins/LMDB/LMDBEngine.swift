@@ -18,7 +18,11 @@ final class LMDBEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    try withReader { reader throws(StorageError) in try reader.read(key, body) }
+    try withReader { reader throws(StorageError) in
+      guard let entry = try reader.begin(reading: key) else { return nil }
+      defer { reader.end() }
+      return try body(entry.payload.span, try decoding(key) { () throws(LMDBFault) in try entry.metadata() })
+    }
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
@@ -57,6 +61,7 @@ final class LMDBEngine: StorageEngine {
     _ = environment.withLock { $0.take() }
   }
 
+  @inline(__always)
   private func withReader<Output>(
     _ body: (LMDBReader) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
