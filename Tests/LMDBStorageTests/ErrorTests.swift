@@ -22,7 +22,9 @@ import Testing
     #expect(code == .failed || !error.hint.isEmpty)
   }
 
-  @Test(arguments: [MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]) func readOnlyStoreReadsAndRefusesToWrite(flags: Int32) async throws {
+  @Test(arguments: [MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]) func readOnlyStoreReadsAndRefusesToWrite(flags: Int32)
+    async throws
+  {
     let store = try TestStore()
     let writable = try await store.open()
     try await writable.put("cities/a", [1])
