@@ -18,14 +18,17 @@ final class LMDBEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    try withReader { reader throws(StorageError) in try reader.read(key, body) }
+    try withReader { reader throws(StorageError) in
+      guard let entry = try reader.begin(reading: key) else { return nil }
+      defer { reader.end() }
+      return try body(entry.payload.span, try decoding(key) { () throws(LMDBFault) in try entry.metadata() })
+    }
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
-    let (environment, durability) = (try openEnvironment(), durability)
-    if batch.operations.isEmpty { return }
-    if durability == .relaxed { return try environment.apply(batch, durability) }
-    try await environment.writing.run { () throws(StorageError) in try environment.apply(batch, durability) }
+    let durability = durability
+    if batch.operations.isEmpty || durability == .relaxed { return try openEnvironment().apply(batch, durability) }
+    try await run(on: \.writing) { environment throws(StorageError) in try environment.apply(batch, durability) }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
@@ -39,18 +42,16 @@ final class LMDBEngine: StorageEngine {
   }
 
   func statistics() async throws(StorageError) -> StorageStatistics {
-    let environment = try openEnvironment()
-    return try await environment.checking.run { () throws(StorageError) in try environment.statistics() }
+    try await run(on: \.checking) { environment throws(StorageError) in try environment.statistics() }
   }
 
   func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    let environment = try openEnvironment()
-    return try await environment.checking.run { () throws(StorageError) in try environment.integrityIssues() }
+    try await run(on: \.checking) { environment throws(StorageError) in try environment.integrityIssues() }
   }
 
   func compact() async throws(StorageError) {
-    let (environment, durability, now) = (try openEnvironment(), durability, clock.now)
-    try await environment.writing.run { () throws(StorageError) in
+    let (durability, now) = (durability, clock.now)
+    try await run(on: \.writing) { environment throws(StorageError) in
       try environment.removeExpired(at: now, durability)
     }
   }
@@ -60,6 +61,7 @@ final class LMDBEngine: StorageEngine {
     _ = environment.withLock { $0.take() }
   }
 
+  @inline(__always)
   private func withReader<Output>(
     _ body: (LMDBReader) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -67,8 +69,31 @@ final class LMDBEngine: StorageEngine {
       make: { () throws(StorageError) in try LMDBReader(try openEnvironment()) }, body)
   }
 
+  /// Does `work` on one of the environment's own threads. The environment is let go of before the call returns, and not
+  /// when the thread gets round to it: whoever closes the store afterwards has closed it.
+  private func run<Output: Sendable>(
+    on executor: (LMDBEnvironment) -> BlockingExecutor,
+    _ work: @escaping @Sendable (LMDBEnvironment) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    let environment = try openEnvironment()
+    let (call, executor) = (LMDBCall(environment), executor(environment))
+    return try await executor.run { () throws(StorageError) in try work(call.take()) }
+  }
+
   private func openEnvironment() throws(StorageError) -> LMDBEnvironment {
     guard let environment = environment.withLock({ $0 }) else { throw .storeClosed }
+    return environment
+  }
+}
+
+/// Keeps an environment open until a call takes it.
+private final class LMDBCall: Sendable {
+  private let held: Mutex<LMDBEnvironment?>
+
+  init(_ environment: LMDBEnvironment) { held = Mutex(environment) }
+
+  func take() throws(StorageError) -> LMDBEnvironment {
+    guard let environment = held.withLock({ $0.take() }) else { throw .storeClosed }
     return environment
   }
 }

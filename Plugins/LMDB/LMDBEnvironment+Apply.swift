@@ -9,10 +9,11 @@ extension LMDBEnvironment {
   /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is at work, and for the
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
+    if batch.operations.isEmpty { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
     let namespaces = try namespaces(of: batch)
     try growing(for: estimate(batch)) { () throws(StorageError) in
-      let transaction = try LMDBTransaction(self, flags: durability.transactionFlags)
+      let transaction = try beginWriting(durability)
       try withDatabases(namespaces, in: transaction) { databases throws(StorageError) in
         for operation in batch.operations { try apply(operation, databases, transaction) }
       }
@@ -85,11 +86,11 @@ extension LMDBTransaction {
 
 extension Durability {
   /// What a commit does not wait for.
-  var transactionFlags: Int32 {
+  var commitFlags: UInt32 {
     switch self {
     case .full: 0
-    case .normal: MDB_NOMETASYNC
-    case .relaxed: MDB_NOSYNC
+    case .normal: UInt32(MDB_NOMETASYNC)
+    case .relaxed: UInt32(MDB_NOSYNC)
     }
   }
 }

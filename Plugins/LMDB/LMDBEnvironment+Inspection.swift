@@ -77,7 +77,7 @@ extension LMDBEnvironment {
     let names = try LMDBReader(self).withSnapshot(of: { _ in true }) { _, databases in databases.map(\.name) }
     let namespaces = names.compactMap { name in Array(name.utf8).withUnsafeBytes { LMDBNamespace(name: $0) } }
     try growing(for: LMDBEnvironment.mapGranularity) { () throws(StorageError) in
-      let transaction = try LMDBTransaction(self, flags: durability.transactionFlags)
+      let transaction = try beginWriting(durability)
       let wanted = Dictionary(uniqueKeysWithValues: namespaces.map { ($0, false) })
       try withDatabases(wanted, in: transaction) { databases throws(StorageError) in
         for database in databases { try transaction.removeExpired(at: time, in: database.handle) }

@@ -102,6 +102,18 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
   }
 
+  /// Begins a transaction for writing, inside the gate. Blocks while another writer is at work.
+  ///
+  /// What a commit waits for is a property of the environment, but handles on it may want different things. It is set
+  /// here because the transaction just begun is the only one for writing: nobody else sets it, and nobody else reads it.
+  func beginWriting(_ durability: Durability) throws(StorageError) -> LMDBTransaction {
+    let transaction = try LMDBTransaction(self, flags: 0)
+    let all = UInt32(MDB_NOSYNC | MDB_NOMETASYNC)
+    mdb_env_set_flags(pointer, all & ~durability.commitFlags, 0)
+    mdb_env_set_flags(pointer, durability.commitFlags, 1)
+    return transaction
+  }
+
   /// Enters the gate and begins a transaction for reading. The caller leaves the gate at the end.
   func beginReading() throws(StorageError) -> LMDBTransaction {
     while true {

@@ -76,6 +76,14 @@ struct LMDBTreeRecord {
   let entries: UInt64
   let root: UInt64
 
+  /// How many pages a check of the tree looks at: of a value in pages of its own only the first one.
+  var pagesToCheck: UInt64 {
+    [leafPages, min(entries, overflowPages)].reduce(branchPages) { sum, pages in
+      let (sum, overflow) = sum.addingReportingOverflow(pages)
+      return overflow ? .max : sum
+    }
+  }
+
   init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     pad = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
     flags = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self)

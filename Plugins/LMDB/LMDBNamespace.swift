@@ -1,15 +1,18 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// The name of a namespace as 32 bytes, filled up with zeros, so that comparing two is one vector instruction.
+/// The name of a namespace as 32 bytes, filled up with zeros, so that comparing two is four comparisons of words.
+///
+/// (A `SIMD32` would be the natural type. Making its metadata costs a tenth of a millisecond at the start of a process.)
 struct LMDBNamespace: Sendable, Hashable {
-  private let bytes: SIMD32<UInt8>
+  private var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
+  private let first, second, third, fourth: UInt64
 
   /// The namespace of a key, given the key's bytes and how many of them are the namespace (32 at most).
   init(_ key: UnsafeRawBufferPointer, count: Int) {
-    var bytes = SIMD32<UInt8>()
-    withUnsafeMutableBytes(of: &bytes) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key[..<count])) }
-    self.bytes = bytes
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key[..<count])) }
+    (first, second, third, fourth) = words
   }
 
   /// The namespace called `name`; `nil` where nothing can be called that.
@@ -19,7 +22,9 @@ struct LMDBNamespace: Sendable, Hashable {
   }
 
   /// The name.
-  var name: String { String(decoding: (0..<32).lazy.map { bytes[$0] }.prefix { $0 != 0 }, as: UTF8.self) }
+  var name: String {
+    withUnsafeBytes(of: words) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+  }
 }
 
 /// A namespace and LMDB's handle of its database, which is valid as long as the environment.

@@ -12,10 +12,14 @@ struct LMDBOpenedEnvironment: ~Copyable {
   ///
   /// Where the files may only be read, it is opened for reading only; where not even the table of readers may be
   /// written, without one, which is safe as long as nobody else writes.
-  init(path: String, mapSize: Int) throws(StorageError) {
+  ///
+  /// - Parameter attempts: the flags to try, one after another, each where the one before was refused.
+  init(
+    path: String, mapSize: Int, attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
+  ) throws(StorageError) {
     try LMDBFile.makeFolder(path)
     let exists = try Self.checkDataFile(in: path)
-    for flags in [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK] {
+    for flags in attempts {
       let pointer = try Self.create(path: path, mapSize: mapSize)
       let status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
       var file = stat()

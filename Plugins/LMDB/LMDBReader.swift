@@ -8,6 +8,8 @@ final class LMDBReader: @unchecked Sendable {
   let environment: LMDBEnvironment
   private let transaction: LMDBTransaction
   private var databases: [LMDBDatabase]
+  /// The one used last, which most often is the next one, too.
+  private var latest: LMDBDatabase?
 
   init(_ environment: LMDBEnvironment) throws(StorageError) {
     transaction = try environment.beginReading()
@@ -17,20 +19,23 @@ final class LMDBReader: @unchecked Sendable {
     databases = environment.knownDatabases
   }
 
-  /// Lends the entry under `key` to `body`. This is the hot path: it allocates nothing.
-  func read<Output>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
-    try key.withBytes { bytes throws(StorageError) -> Output? in
+  /// Finds the entry under `key` in the latest state, which is kept until `end()` if there is one.
+  ///
+  /// This is the hot path: it allocates nothing, and is not generic, so that no metadata of types is looked up.
+  func begin(reading key: CacheKey) throws(StorageError) -> LMDBEntry? {
+    try key.withBytes { bytes throws(StorageError) -> LMDBEntry? in
       guard let database = try database(LMDBNamespace(bytes, count: key.namespaceLength)) else { return nil }
       try begin()
-      defer { end() }
-      guard let value = try transaction.value(ofKey: bytes, in: database) else { return nil }
-      let (payload, metadata) = try decoding(key) { () throws(LMDBFault) in
-        let entry = try LMDBEntry(value)
-        return (entry.payload, try entry.metadata())
+      do throws(StorageError) {
+        if let value = try transaction.value(ofKey: bytes, in: database) {
+          return try decoding(key) { () throws(LMDBFault) in try LMDBEntry(value) }
+        }
+      } catch {
+        end()
+        throw error
       }
-      return try body(payload.span, metadata)
+      end()
+      return nil
     }
   }
 
@@ -57,10 +62,13 @@ final class LMDBReader: @unchecked Sendable {
   /// The handle of a namespace's database; `nil` where it does not exist. It must be known before the transaction
   /// begins: an older transaction cannot use a newer handle.
   private func database(_ namespace: LMDBNamespace) throws(StorageError) -> MDB_dbi? {
-    for database in databases where database.namespace == namespace { return database.handle }
-    try environment.learnDatabases([namespace])
-    databases = environment.knownDatabases
-    return databases.first { $0.namespace == namespace }?.handle
+    if let latest, latest.namespace == namespace { return latest.handle }
+    if !databases.contains(where: { $0.namespace == namespace }) {
+      try environment.learnDatabases([namespace])
+      databases = environment.knownDatabases
+    }
+    latest = databases.first { $0.namespace == namespace }
+    return latest?.handle
   }
 
   private func begin() throws(StorageError) {
@@ -74,7 +82,8 @@ final class LMDBReader: @unchecked Sendable {
     }
   }
 
-  private func end() {
+  /// Lets go of the state.
+  func end() {
     transaction.reset()
     environment.gate.leave()
   }

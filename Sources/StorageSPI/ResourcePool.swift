@@ -1,24 +1,28 @@
-internal import Synchronization
+public import Synchronization
 
 /// Keeps idle resources, such as read transactions, for reuse by any task.
 ///
 /// While it is in use a resource belongs to one caller alone. There are never more resources than calls were under way
-/// at once. Cost of a use: two uncontended locks, no allocation.
+/// at once. Cost of a use: two uncontended locks, no allocation. It is inlinable because looking up the metadata of
+/// unspecialized generics would cost a read from memory more than the locks do.
 public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
-  private struct State {
-    var idle: [Resource] = []
-    var isClosed = false
+  @usableFromInline struct State {
+    @usableFromInline var idle: [Resource] = []
+    @usableFromInline var isClosed = false
+
+    @usableFromInline init() {}
   }
 
-  private let state = Mutex(State())
+  @usableFromInline let state = Mutex(State())
 
   /// An empty pool.
-  public init() {}
+  @inlinable public init() {}
 
   /// Calls `body` with an idle resource, or with one that `make` makes where all are in use. Afterwards the resource is
   /// idle again, unless `body` threw: then it is let go, because nobody knows in what state it is.
   ///
   /// - Throws: what `make` and `body` throw; `StorageError` with the code `closed` after `close()`.
+  @inlinable @inline(__always)
   public func withResource<Output>(
     make: () throws(StorageError) -> Resource, _ body: (Resource) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -29,7 +33,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   }
 
   /// Lets go of all idle resources, and from now on of each that comes out of use.
-  public func close() {
+  @inlinable public func close() {
     let idle = state.withLock { state in
       state.isClosed = true
       defer { state.idle = [] }
@@ -38,7 +42,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     _ = idle  // Released here, outside the lock.
   }
 
-  private func take() throws(StorageError) -> Resource? {
+  @inlinable func take() throws(StorageError) -> Resource? {
     let (resource, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
     if isClosed { throw .storeClosed }
     return resource

@@ -192,7 +192,7 @@ import Testing
     #expect(try await again.payload("cities/a") == [1])
     try await again.close()
     let expected: [Durability: Int32] = [.full: 0, .normal: MDB_NOMETASYNC, .relaxed: MDB_NOSYNC]
-    #expect(durability.transactionFlags == expected[durability])
+    #expect(expected[durability].map { UInt32($0) } == durability.commitFlags)
   }
 
   @Test func filesAreForTheUserAlone() async throws {

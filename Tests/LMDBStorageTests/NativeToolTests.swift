@@ -1,0 +1,77 @@
+import CLMDB
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import LMDBStorage
+
+/// What LMDB's own tools find in a store, and processes that are not ours.
+@Suite struct NativeToolTests {
+  /// Runs a program, and returns what it prints where it succeeds.
+  static func run(_ program: String, _ arguments: String...) throws -> String {
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(program) failed")
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  @Test func statListsNamespacesAndTheirEntries() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    for index in 0..<7 { try await engine.put("cities/\(index)") }
+    try await engine.put("movies/1")
+    let output = try Self.run("mdb_stat", "-a", store.path)
+    #expect(output.contains("Status of cities\n  Tree depth: 1"))
+    #expect(output.contains("  Entries: 7\n"))
+    #expect(output.contains("Status of movies\n"))
+    try await engine.close()
+  }
+
+  @Test func dumpShowsKeysAndPayloads() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    try await engine.put("cities/v1/page=0", Array(#"{"items": []}"#.utf8))
+    let output = try Self.run("mdb_dump", "-p", "-s", "cities", store.path)
+    #expect(output.contains(" cities/v1/page=0\n"))
+    #expect(output.contains(#"{"items": []}"#))
+    try await engine.close()
+  }
+
+  @Test func seesWhatAnotherProcessWritesBeyondItsMap() async throws {
+    let (source, store) = (try TestStore(), try TestStore())
+    let large = try await source.open()
+    try await large.put("posters/large", [UInt8](repeating: 3, count: 40 << 20))
+    try await large.close()
+    let engine = try await store.open()
+    try await engine.put("cities/a", [1])
+    #expect(try await engine.payload("cities/a") == [1])
+    let dump = try Self.run("mdb_dump", "-f", store.folder + "/dump", "-s", "posters", source.path)
+    #expect(dump.isEmpty)
+    _ = try Self.run("mdb_load", "-f", store.folder + "/dump", "-s", "posters", store.path)
+    #expect(try await engine.payload("posters/large")?.count == 40 << 20)
+    #expect(try await engine.payload("cities/a") == [1])
+    try await engine.put("cities/b", [2])
+    #expect(try await engine.keys() == ["cities/a", "cities/b", "posters/large"])
+    try await engine.close()
+  }
+
+  @Test func copyMadeByLMDBsToolIsAStore() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    for index in 0..<500 { try await engine.put("cities/\(index)", [UInt8](repeating: 1, count: 3_000)) }
+    for index in 0..<400 { try await engine.remove("cities/\(index)") }
+    let copy = try TestStore()
+    try FileManager.default.createDirectory(atPath: copy.path, withIntermediateDirectories: true)
+    _ = try Self.run("mdb_copy", "-c", store.path, copy.path)
+    let copied = try await copy.open()
+    #expect(try await copied.keys() == engine.keys())
+    #expect(try await copied.checkIntegrity() == [])
+    try await copied.close()
+    try await engine.close()
+  }
+}
