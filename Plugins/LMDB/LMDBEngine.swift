@@ -53,6 +53,7 @@ final class LMDBEngine: StorageEngine {
     let (durability, now) = (durability, clock.now)
     try await run(on: \.writing) { environment throws(StorageError) in
       try environment.removeExpired(at: now, durability)
+      try environment.releaseFreePages()
     }
   }
 

@@ -70,8 +70,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Removes what has expired at `time`, in one transaction. The freed pages are used again by later writes; the file
-  /// does not become smaller.
+  /// Removes what has expired at `time`, in one transaction. The freed pages stay in the file; see `releaseFreePages`.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     let names = try LMDBReader(self).withSnapshot(of: { _ in true }) { _, databases in databases.map(\.name) }
