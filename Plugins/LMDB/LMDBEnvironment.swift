@@ -52,6 +52,18 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// The databases whose handles are known, which transactions begun from now on can use.
   var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
 
+  /// Tells LMDB to order the names of databases by their bytes. It does so by itself only when one is opened by name; to
+  /// look for a name before that ends the process.
+  func openMainDatabase() throws(StorageError) {
+    let transaction = try beginReading()
+    defer {
+      transaction.abort()
+      gate.leave()
+    }
+    _ = try transaction.openDatabase(nil)
+    try transaction.commit()
+  }
+
   /// Opens the databases of `namespaces` that exist, so that they become known. No transaction may be open on this
   /// thread.
   ///
@@ -105,7 +117,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Begins a transaction for writing, inside the gate. Blocks while another writer is at work.
   ///
   /// What a commit waits for is a property of the environment, but handles on it may want different things. It is set
-  /// here because the transaction just begun is the only one for writing: nobody else sets it, and nobody else reads it.
+  /// here because the transaction just begun is the only one for writing: nobody else sets it, or reads it.
   func beginWriting(_ durability: Durability) throws(StorageError) -> LMDBTransaction {
     let transaction = try LMDBTransaction(self, flags: 0)
     let all = UInt32(MDB_NOSYNC | MDB_NOMETASYNC)

@@ -3,7 +3,7 @@ internal import Glibc
 /// Lets any number of transactions through at once, or one change of the memory map alone: LMDB moves its map when its
 /// size is set, which no transaction of the process survives.
 ///
-/// A thread that waits to be alone goes first, so that steady reading cannot keep it out. A thread must not enter twice.
+/// A thread that waits to be alone goes first, so that steady reading cannot keep it out; so no thread may enter twice.
 ///
 /// `@unchecked Sendable`: the only state is a POSIX lock, made for being used by many threads, at an address that does
 /// not change.

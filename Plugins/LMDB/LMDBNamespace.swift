@@ -3,7 +3,7 @@ internal import StorageSPI
 
 /// The name of a namespace as 32 bytes, filled up with zeros, so that comparing two is four comparisons of words.
 ///
-/// (A `SIMD32` would be the natural type. Making its metadata costs a tenth of a millisecond at the start of a process.)
+/// (A `SIMD32` would be the natural type, but its metadata costs a tenth of a millisecond at the start of a process.)
 struct LMDBNamespace: Sendable, Hashable {
   private var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
   private let first, second, third, fourth: UInt64

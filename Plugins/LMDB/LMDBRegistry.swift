@@ -28,6 +28,7 @@ final class LMDBRegistry: Sendable {
       let opened = try LMDBOpenedEnvironment(path: path, mapSize: mapSize)
       let environment = LMDBEnvironment(opened, path: path, keyCoding: keyCoding) { [self] in forget($0) }
       try environment.checkStructure(.bounded)
+      try environment.openMainDatabase()
       slots.withLock { $0[environment.identity] = Slot(environment: environment) }
       return environment
     }

@@ -5,7 +5,7 @@ internal import StorageSPI
 ///
 /// Whoever uses it is inside the environment's gate, and uses nothing that it lent once it has ended.
 ///
-/// `@unchecked Sendable`: a transaction for writing never leaves the function that begins it; one for reading is used by
+/// `@unchecked Sendable`: a transaction for writing never leaves the thread that begins it; one for reading is used by
 /// one caller at a time, which a `ResourcePool` sees to, and may move between threads because of `MDB_NOTLS`.
 final class LMDBTransaction: @unchecked Sendable {
   let environment: LMDBEnvironment

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import StorageSPI
 
-/// Walks the trees of a data file by its own means and checks all that LMDB takes for granted: LMDB trusts its file, and
-/// a wrong byte in a page can end the process.
+/// Walks the trees of a data file by its own means and checks all that LMDB takes for granted: LMDB trusts its file,
+/// and a wrong byte in a page can end the process.
 ///
 /// After a full walk every page that LMDB can reach from this state is where, what and as large as it has to be. The
 /// payloads are not looked at.

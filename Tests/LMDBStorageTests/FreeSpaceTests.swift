@@ -15,6 +15,18 @@ import Testing
     #expect(words.withUnsafeBytes { Array(LMDBFreePages($0)) } == ranges)
   }
 
+  @Test func compactIsTheFirstThingDoneToAStore() async throws {
+    let store = try TestStore()
+    for entries in 0..<3 {
+      let engine = try await store.open(clock: FixedClock(now: .zero))
+      try await engine.compact()
+      #expect(try await engine.statistics().entries == entries)
+      #expect(try await engine.checkIntegrity().isEmpty)
+      try await engine.put("n\(entries)/a")
+      try await engine.close()
+    }
+  }
+
   @Test func compactKeepsWhatHasNotExpiredAndTheStoreSound() async throws {
     let store = try TestStore()
     let engine = try await store.open(clock: FixedClock(now: Timestamp(milliseconds: 5_000)))
