@@ -69,12 +69,16 @@ let package = Package(
     tests("StorageSPITests", "StorageSPI"),
     tests("CacheDomainTests", "CacheDomain"),
     tests("CacheDataTests", "CacheDomain", "CacheData"),
-    tests("ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "MemoryStorage"),
+    tests(
+      "ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "MemoryStorage"),
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("ArgumentParserTests", "ArgumentParser", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
-    tests("CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "CacheComposition"),
+    tests(
+      "CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage"),
     tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB"),

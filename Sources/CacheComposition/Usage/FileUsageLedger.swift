@@ -16,15 +16,22 @@ struct FileUsageLedger: UsageLedger {
 
   func add(_ counts: UsageCounts) throws(CacheError) {
     guard counts != UsageCounts() else { return }
+    if access(path, F_OK) != 0, errno == ENOENT { makeFolder() }
     try withFile(O_RDWR | O_CREAT | O_CLOEXEC, lock: LOCK_EX) { file throws(CacheError) in
-      let line = Array(Self.line(of: Self.read(file) + counts).utf8)
+      let line = Array(Self.line(of: try read(file) + counts).utf8)
       guard pwrite(file, line, line.count, 0) == line.count else { throw failure("cannot be written") }
     }
   }
 
   func totals() throws(CacheError) -> UsageCounts {
-    guard access(path, F_OK) == 0 else { return UsageCounts() }
-    return try withFile(O_RDONLY | O_CLOEXEC, lock: LOCK_SH) { file in Self.read(file) }
+    if access(path, F_OK) != 0, errno == ENOENT { return UsageCounts() }
+    return try withFile(O_RDONLY | O_CLOEXEC, lock: LOCK_SH) { file throws(CacheError) in try read(file) }
+  }
+
+  /// Makes the folder of the file with its parents, for the user alone: a store in memory or elsewhere has made none.
+  /// What cannot be made shows when the file is opened.
+  private func makeFolder() {
+    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
   }
 
   private func withFile<Output>(
@@ -37,13 +44,24 @@ struct FileUsageLedger: UsageLedger {
     return try body(file)
   }
 
-  private static func read(_ file: Int32) -> UsageCounts {
-    var bytes = [UInt8](repeating: 0, count: lineLength)
+  private func read(_ file: Int32) throws(CacheError) -> UsageCounts {
+    var bytes = [UInt8](repeating: 0, count: Self.lineLength)
     let count = pread(file, &bytes, bytes.count, 0)
-    let words = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
-    let numbers = words.compactMap { word in word.split(separator: "=").last.flatMap { Int($0) } }
-    guard numbers.count >= 3 else { return UsageCounts() }
-    return UsageCounts(hits: numbers[0], misses: numbers[1], evictions: numbers[2])
+    guard count >= 0 else { throw failure("cannot be read") }
+    return Self.counts(in: String(decoding: bytes.prefix(count), as: UTF8.self)) ?? UsageCounts()
+  }
+
+  /// The counts that a line tells of; `nil` where one of them is missing or no count.
+  private static func counts(in line: String) -> UsageCounts? {
+    var numbers: [Substring: Int] = [:]
+    for word in line.split(whereSeparator: \.isWhitespace) {
+      let parts = word.split(separator: "=")
+      if parts.count == 2, let number = Int(parts[1]), number >= 0 { numbers[parts[0]] = number }
+    }
+    guard let hits = numbers["hits"], let misses = numbers["misses"], let evictions = numbers["evictions"] else {
+      return nil
+    }
+    return UsageCounts(hits: hits, misses: misses, evictions: evictions)
   }
 
   private static func line(of counts: UsageCounts) -> String {

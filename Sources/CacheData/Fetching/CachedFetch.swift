@@ -34,7 +34,7 @@ where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
     Snapshots { () async throws(CacheError) in
       switch options.policy {
       case .cacheOnly: try await cacheOnly()
-      case .networkOnly: Step(try await askOrigin(Lookup(), standIn: false))
+      case .networkOnly: try await networkOnly()
       case .cacheFirst: try await cacheFirst(options)
       case .cachedThenNetwork: try await cachedThenNetwork()
       }
@@ -49,49 +49,62 @@ where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
     return Step(snapshot(of: stored))
   }
 
+  private func networkOnly() async throws(CacheError) -> Step {
+    // A request that can have no entry fails before the origin is asked.
+    _ = try storage.facts(for: request, lifetime: freshness.lifetime)
+    return Step(try await askOrigin(Lookup()))
+  }
+
   private func cacheFirst(_ options: FetchOptions) async throws(CacheError) -> Step {
     let lookup = try await lookUp()
     if let stored = lookup.stored, answersWithoutOrigin(stored.facts, options) {
       return Step(snapshot(of: stored))
     }
-    return Step(try await askOrigin(lookup, standIn: true))
+    return Step(try await askOrigin(lookup))
   }
 
   private func cachedThenNetwork() async throws(CacheError) -> Step {
     let lookup = try await lookUp()
-    guard let stored = lookup.stored else { return Step(try await askOrigin(lookup, standIn: true)) }
+    guard let stored = lookup.stored else { return Step(try await askOrigin(lookup)) }
     return Step(snapshot(of: stored)) { () async throws(CacheError) in
-      Step(try await askOrigin(lookup, standIn: true))
+      Step(try await askOrigin(lookup))
     }
   }
 
   private func answersWithoutOrigin(_ facts: EntryFacts, _ options: FetchOptions) -> Bool {
-    if let maxAge = options.maxAge, facts.age > maxAge { return false }
-    return !facts.isStale || .zero - facts.remainingFreshness < (options.maxStale ?? .zero)
+    let excessAge = options.maxAge.map { facts.age - $0 } ?? .zero
+    guard facts.isStale || excessAge > .zero else { return true }
+    guard let maxStale = options.maxStale else { return false }
+    return max(.zero - facts.remainingFreshness, excessAge) <= maxStale
   }
 
   private func lookUp() async throws(CacheError) -> Lookup {
     do throws(CacheError) {
       return Lookup(stored: try await storage.response(for: request))
     } catch {
-      if error.code == .cancelled { throw error }
+      if [.cancelled, .invalidRequest].contains(error.code) { throw error }
       return Lookup(warnings: [error])
     }
   }
 
-  /// Asks the origin, and stores what it answers. With `standIn`, what the lookup found answers for an origin that
-  /// fails in a way that may pass (RFC 5861, section 4).
-  private func askOrigin(_ lookup: Lookup, standIn: Bool) async throws(CacheError) -> Snapshot<Value> {
+  /// Asks the origin, and stores what it answers. What the lookup found answers for an origin that fails in a way that
+  /// may pass (RFC 5861, section 4).
+  private func askOrigin(_ lookup: Lookup) async throws(CacheError) -> Snapshot<Value> {
     do throws(CacheError) {
       let answer = try await origin.answer(to: request, validator: lookup.stored?.validator)
       if Task.isCancelled { throw CacheError.cancelled }
       return try await store(answer, lookup)
     } catch {
-      guard standIn, let stored = lookup.stored, [.originUnreachable, .invalidAnswer].contains(error.code) else {
-        throw error
-      }
+      // A connection that broke off because the task was cancelled is no failure to stand in for.
+      if Task.isCancelled { throw .cancelled }
+      guard let stored = lookup.stored, mayStandIn(stored.facts, for: error) else { throw error }
       return snapshot(of: stored, warnings: lookup.warnings + [error])
     }
+  }
+
+  private func mayStandIn(_ facts: EntryFacts, for error: CacheError) -> Bool {
+    [.originUnreachable, .invalidAnswer].contains(error.code)
+      && .zero - facts.remainingFreshness < freshness.staleIfError
   }
 
   private func store(

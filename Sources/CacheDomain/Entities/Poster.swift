@@ -25,10 +25,8 @@ public struct PosterQuery: Sendable, Hashable {
   /// The poster at `path` in the existing width nearest to `width`; of two equally near ones the larger.
   public init(path: String, width: Int = 342) {
     self.path = path.hasPrefix("/") ? path : "/" + path
-    self.width = Self.widths.reversed().min { Self.distance($0, width) < Self.distance($1, width) } ?? 342
-  }
-
-  private static func distance(_ left: Int, _ right: Int) -> UInt {
-    left.subtractingReportingOverflow(right).overflow ? .max : (left - right).magnitude
+    // Clamped first, so that no distance overflows.
+    let wanted = min(max(width, 0), 1_000)
+    self.width = Self.widths.reversed().min { abs($0 - wanted) < abs($1 - wanted) } ?? 342
   }
 }

@@ -16,9 +16,14 @@ public struct SearchMoviesUseCase: Sendable {
   public func execute(
     _ query: MovieQuery, page: Int = 1, options: FetchOptions = FetchOptions()
   ) -> Snapshots<MoviesPage> {
-    movies.movies(query, page: page, options: options).changingFirst { [queries] snapshot in
+    movies.movies(query, page: page, options: options).changingFirst { [queries] snapshot throws(CacheError) in
       var snapshot = snapshot
-      do throws(CacheError) { try await queries.save(query) } catch { snapshot.warnings.append(error) }
+      do throws(CacheError) {
+        try await queries.save(query)
+      } catch {
+        if error.code == .cancelled { throw error }
+        snapshot.warnings.append(error)
+      }
       return snapshot
     }
   }

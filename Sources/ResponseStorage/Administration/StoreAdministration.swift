@@ -24,12 +24,13 @@ public struct StoreAdministration: Sendable {
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
   ) async throws(CacheError) -> EntryListing {
     var entries: [EntrySummary] = []
+    var hasMore = false
     try await visit(selection, after: cursor) { page throws(CacheError) in
-      entries += page.prefix(limit + 1 - entries.count)
-      return entries.count <= limit
+      let wanted = limit - entries.count
+      hasMore = page.count > wanted
+      entries += page.prefix(wanted)
+      return !hasMore
     }
-    let hasMore = entries.count > limit
-    if hasMore { entries.removeLast() }
     return EntryListing(entries: entries, cursor: hasMore ? entries.last?.key : nil, readAt: store.clock.now)
   }
 

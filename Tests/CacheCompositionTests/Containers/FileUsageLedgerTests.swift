@@ -1,0 +1,96 @@
+import CacheDomain
+import Foundation
+import ResponseStorage
+import Testing
+
+@testable import CacheComposition
+
+struct FileUsageLedgerTests {
+  @Test func countsAddUpOverHandles() throws {
+    let home = try TestHome()
+    let path = home.folder + "/x.usage"
+    #expect(try FileUsageLedger(path: path).totals() == UsageCounts())
+    try FileUsageLedger(path: path).add(UsageCounts(hits: 1, misses: 2, evictions: 3))
+    try FileUsageLedger(path: path).add(UsageCounts(hits: 10))
+    #expect(try FileUsageLedger(path: path).totals() == UsageCounts(hits: 11, misses: 2, evictions: 3))
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.hasPrefix("hits=11 misses=2 evictions=3 "))
+    #expect(text.hasSuffix("\n"))
+  }
+
+  @Test func nothingIsWrittenWhereNothingWasCounted() throws {
+    let home = try TestHome()
+    try FileUsageLedger(path: home.home + "/x.usage").add(UsageCounts())
+    #expect(!FileManager.default.fileExists(atPath: home.home))
+  }
+
+  @Test func nothingIsLostWhereManyAddAtOnce() async throws {
+    let home = try TestHome()
+    let path = home.home + "/x.usage"
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          for number in 0..<50 {
+            try FileUsageLedger(path: path).add(UsageCounts(hits: 1, misses: 2, evictions: number % 2))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try FileUsageLedger(path: path).totals() == UsageCounts(hits: 800, misses: 1_600, evictions: 400))
+  }
+
+  @Test(arguments: [
+    "", "\n", "hits=1", "hits=1 misses=2", "1 2 3", "hits=1 misses=2 evictions=x", "hits=-1 misses=2 evictions=3",
+    "hits=99999999999999999999 misses=2 evictions=3", "a=1 b=2 c=3", "hits misses evictions", "\u{0}\u{0}\u{0}",
+    String(repeating: "x", count: 500),
+  ])
+  func aMalformedFileCountsAsZeroAndIsPutRight(text: String) throws {
+    let home = try TestHome()
+    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
+    try Data(text.utf8).write(to: URL(filePath: ledger.path))
+    #expect(try ledger.totals() == UsageCounts())
+    try ledger.add(UsageCounts(hits: 5))
+    #expect(try ledger.totals() == UsageCounts(hits: 5))
+  }
+
+  @Test(arguments: [
+    "hits=1 misses=2 evictions=3", "hits=1 misses=2 evictions=3\n", "misses=2\tevictions=3  hits=1\r\n",
+  ])
+  func aLineThatAPersonWroteIsRead(text: String) throws {
+    let home = try TestHome()
+    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
+    try Data(text.utf8).write(to: URL(filePath: ledger.path))
+    #expect(try ledger.totals() == UsageCounts(hits: 1, misses: 2, evictions: 3))
+  }
+
+  @Test func theLargestNumbersFit() throws {
+    let home = try TestHome()
+    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
+    let largest = UsageCounts(hits: .max, misses: .max, evictions: .max)
+    for _ in 0..<2 {
+      try ledger.add(largest)
+      #expect(try ledger.totals() == largest)
+    }
+  }
+
+  @Test func whatCannotBeReadIsAnErrorAndNotZero() throws {
+    let home = try TestHome()
+    let (link, folder) = (home.folder + "/link.usage", home.folder + "/folder.usage")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for path in [link, folder, home.folder + "/" + String(repeating: "x", count: 300)] {
+      let ledger = FileUsageLedger(path: path)
+      let errors = [
+        #expect(throws: CacheError.self) { _ = try ledger.totals() },
+        #expect(throws: CacheError.self) { try ledger.add(UsageCounts(hits: 1)) },
+      ]
+      for error in errors {
+        #expect(error?.code.rawValue == "ioFailed")
+        #expect(error?.message.hasPrefix(path) == true)
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import CacheComposition
+import Foundation
+import StorageSPI
+import Testing
+
+/// The layers below the composition root name no engine: a new one changes none of their files.
+struct OpenClosedTests {
+  static let layers = ["CacheDomain", "CacheData", "ResponseStorage"]
+
+  private static var sources: URL {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Sources")
+  }
+
+  /// The Swift files of a layer, by name, with their text.
+  private static func files(_ layer: String) throws -> [(name: String, text: String)] {
+    let folder = sources.appending(path: layer)
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    return try paths.filter { $0.hasSuffix(".swift") }.map { path in
+      (path, try String(contentsOf: folder.appending(path: path), encoding: .utf8))
+    }
+  }
+
+  /// Where `text` names the engine called `name`. "Memory" is also a word of English, so that of it only what can be
+  /// meant for the engine counts: a type or module that begins with it, and the name in quotes.
+  private static func namesEngine(_ name: String, in text: String) -> Bool {
+    let pattern =
+      name == "memory" ? #"(?i:\bmemory(storage|plugin|engine|options|error)\w*|"memory")"# : "(?i:\(name))"
+    return text.range(of: pattern, options: .regularExpression) != nil
+  }
+
+  @Test(arguments: layers)
+  func noLayerNamesAnEngine(layer: String) throws {
+    let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union(["sqlite", "lmdb", "plist", "redis"])
+    let files = try Self.files(layer)
+    #expect(files.count >= 10, "the sources were found")
+    for file in files {
+      for name in names {
+        #expect(!Self.namesEngine(name, in: file.text), "\(layer)/\(file.name) names \(name)")
+        #expect(!Self.namesEngine(name, in: file.name), "\(layer)/\(file.name) is named after \(name)")
+      }
+    }
+  }
+
+  @Test(arguments: layers)
+  func noLayerImportsAnEngineOrTheCompositionRoot(layer: String) throws {
+    let allowed: Set = [
+      "CacheDomain", "CacheData", "StorageSPI", "CChecksum", "FoundationEssentials", "Synchronization",
+    ]
+    for file in try Self.files(layer) {
+      let imports = file.text.matches(of: /(?m)^\s*(?:\w+\s+)*import\s+(\w+)/).map { String($0.output.1) }
+      #expect(Set(imports).subtracting(allowed).isEmpty, "\(layer)/\(file.name)")
+    }
+  }
+
+  @Test func theCatalogueIsTheOnlyFileThatNamesThemAll() throws {
+    let naming = try Self.files("CacheComposition").filter { file in
+      PluginCatalogue.builtIn.declarations.allSatisfy { declaration in
+        file.text.range(of: "(?i:import \(declaration.name)storage)", options: .regularExpression) != nil
+      }
+    }
+    #expect(naming.map(\.name) == ["Plugins/PluginCatalogue.swift"])
+  }
+
+  @Test(arguments: [
+    ("memory", "let x = MemoryPlugin()", true), ("memory", "import MemoryStorage", true),
+    ("memory", #"backend == "memory""#, true), ("memory", "/// It counts in memory.", false),
+    ("sqlite", "import CSQLite3", true), ("sqlite", "// like SQLite", true), ("lmdb", "LMDBEngine", true),
+    ("plist", "PropertyListEncoder", false),
+  ])
+  func theRuleFindsWhatItIsFor(name: String, text: String, isFound: Bool) {
+    #expect(Self.namesEngine(name, in: text) == isFound)
+  }
+}

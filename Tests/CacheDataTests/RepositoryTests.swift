@@ -1,0 +1,124 @@
+import CacheData
+import CacheDomain
+import Synchronization
+import Testing
+
+/// The repositories besides that of cities, which the tests of fetching go through.
+struct RepositoryTests {
+  /// A storage of anything that holds what was stored last, by its request.
+  final class Shelf<Request: CacheableRequest, Response: Sendable>: ResponseStore {
+    private let kept = Mutex<[Request: Response]>([:])
+
+    var requests: [Request] { kept.withLock { Array($0.keys) } }
+
+    func response(for request: Request) async throws(CacheError) -> StoredResponse<Response>? {
+      guard let response = kept.withLock({ $0[request] }) else { return nil }
+      return StoredResponse(
+        response: response, validator: nil, facts: FakeStorage.facts(storedAt: .zero, freshUntil: .seconds(9_999)))
+    }
+
+    func store(
+      _ response: Response, validator: String?, for request: Request, lifetime: Lifetime
+    ) async throws(CacheError) -> EntryFacts {
+      kept.withLock { $0[request] = response }
+      return try facts(for: request, lifetime: lifetime)
+    }
+
+    func facts(for request: Request, lifetime: Lifetime) throws(CacheError) -> EntryFacts {
+      FakeStorage.facts(storedAt: .zero, freshUntil: lifetime.fresh)
+    }
+  }
+
+  struct Movies: MovieOrigin {
+    let name = "o"
+
+    func answer(
+      to request: MoviesRequestDTO, validator: String?
+    ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
+      let page = MoviesPage(page: request.page, totalPages: 1, totalItems: 1, movies: [])
+      return .modified(MoviesPageDTO(page), validator: nil)
+    }
+  }
+
+  struct Posters: PosterOrigin {
+    let name = "o"
+
+    func answer(
+      to request: PosterRequestDTO, validator: String?
+    ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
+      .modified(PosterDTO(bytes: Array(request.query.path.utf8), contentType: "image/png"), validator: nil)
+    }
+  }
+
+  @Test func moviesAreKeptByTheirRequest() async throws {
+    let (storage, query) = (Shelf<MoviesRequestDTO, MoviesPageDTO>(), try #require(MovieQuery("wire")))
+    let repository = DefaultMoviesRepository(storage: storage, origin: Movies(), freshness: FetchCase.freshness)
+    var sources: [Snapshot<MoviesPage>.Source] = []
+    for _ in 0..<2 {
+      for try await snapshot in repository.movies(query, page: 3, options: FetchOptions()) {
+        sources.append(snapshot.source)
+        #expect(snapshot.value.page == 3)
+      }
+    }
+    #expect(sources == [.origin, .cache])
+    #expect(storage.requests == [MoviesRequestDTO(origin: "o", query: query, page: 3)])
+  }
+
+  @Test func postersAreKeptByTheirRequest() async throws {
+    let (storage, query) = (Shelf<PosterRequestDTO, PosterDTO>(), PosterQuery(path: "/7.png", width: 92))
+    let repository = DefaultPosterImagesRepository(
+      storage: storage, origin: Posters(), freshness: FetchCase.freshness)
+    var sources: [Snapshot<Poster>.Source] = []
+    for _ in 0..<2 {
+      for try await snapshot in repository.poster(query, options: FetchOptions()) {
+        sources.append(snapshot.source)
+        #expect(snapshot.value == Poster(bytes: Array("/7.png".utf8), contentType: "image/png"))
+      }
+    }
+    #expect(sources == [.origin, .cache])
+    #expect(storage.requests == [PosterRequestDTO(origin: "o", query: query)])
+  }
+
+  @Test(arguments: [nil, CacheError(.damaged, "the queries are damaged")])
+  func queriesComeFromTheirStorageAndSoDoItsErrors(error: CacheError?) async throws {
+    struct Queries: MovieQueriesStorage {
+      let error: CacheError?
+      let saved: @Sendable (MovieQuery) -> Void
+
+      func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
+        if let error { throw error }
+        return []
+      }
+
+      func save(_ query: MovieQuery) async throws(CacheError) {
+        if let error { throw error }
+        saved(query)
+      }
+    }
+    let query = try #require(MovieQuery("wire"))
+    await confirmation(expectedCount: error == nil ? 1 : 0) { confirm in
+      let repository = DefaultMovieQueriesRepository(
+        storage: Queries(error: error) { saved in if saved == query { confirm() } })
+      let codes = await [
+        code { () async throws(CacheError) in try await repository.save(query) },
+        code { () async throws(CacheError) in _ = try await repository.recentQueries() },
+      ]
+      #expect(codes == [error?.code, error?.code])
+    }
+  }
+
+  private func code(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
+    do throws(CacheError) {
+      try await body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+}
+
+extension RepositoryTests.Shelf: MoviesResponseStorage
+where Request == MoviesRequestDTO, Response == MoviesPageDTO {}
+
+extension RepositoryTests.Shelf: PosterResponseStorage
+where Request == PosterRequestDTO, Response == PosterDTO {}

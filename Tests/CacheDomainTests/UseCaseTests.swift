@@ -1,0 +1,116 @@
+import CacheDomain
+import Testing
+
+struct UseCaseTests {
+  /// Repositories that write down what they are asked.
+  struct FakeRepository: CityRepository, MoviesRepository, PosterImagesRepository, MovieQueriesRepository {
+    let journal = Journal()
+    var pages = 1
+    var fetchError: CacheError?
+    var saveError: CacheError?
+    var recent: [RecentMovieQuery] = []
+
+    func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
+      journal.add("cities \(query.order) \(query.direction) \(query.page) \(options.policy)")
+      let page = CitiesPage(page: query.page, totalPages: 1, totalItems: 0, cities: [])
+      return Snapshots { .init(Fixtures.snapshot(page)) }
+    }
+
+    func movies(_ query: MovieQuery, page: Int, options: FetchOptions) -> Snapshots<MoviesPage> {
+      journal.add("movies \(query.text) \(page) \(options.policy)")
+      let pages = Array(repeating: Fixtures.page, count: self.pages)
+      return Fixtures.snapshots(pages, then: fetchError, journal: Journal())
+    }
+
+    func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster> {
+      journal.add("poster \(query.path) \(query.width) \(options.policy)")
+      return Snapshots { .init(Fixtures.snapshot(Poster(bytes: [1], contentType: "image/png"))) }
+    }
+
+    func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
+      if let fetchError { throw fetchError }
+      return recent
+    }
+
+    func save(_ query: MovieQuery) async throws(CacheError) {
+      journal.add("save \(query.text)")
+      if let saveError { throw saveError }
+    }
+  }
+
+  private func search(_ repository: FakeRepository) throws -> Snapshots<MoviesPage> {
+    let query = try #require(MovieQuery(" the  wire "))
+    return SearchMoviesUseCase(movies: repository, queries: repository)
+      .execute(query, page: 2, options: FetchOptions(policy: .cachedThenNetwork))
+  }
+
+  @Test func aSearchSavesItsQueryOnceBeforeTheFirstSnapshot() async throws {
+    let repository = FakeRepository(pages: 3)
+    var iterator = try search(repository).makeAsyncIterator()
+    #expect(repository.journal.entries == ["movies the wire 2 cachedThenNetwork"])
+    let first = try await iterator.next()
+    #expect(first?.warnings.isEmpty == true)
+    #expect(repository.journal.entries == ["movies the wire 2 cachedThenNetwork", "save the wire"])
+    while try await iterator.next() != nil {}
+    #expect(repository.journal.entries.count == 2)
+  }
+
+  @Test func aSearchThatFailsSavesNothing() async throws {
+    let repository = FakeRepository(pages: 0, fetchError: CacheError(.originUnreachable, "away"))
+    let (snapshots, error) = await Fixtures.collect(try search(repository))
+    #expect(snapshots.isEmpty)
+    #expect(error?.code == .originUnreachable)
+    #expect(!repository.journal.entries.contains("save the wire"))
+  }
+
+  @Test func aQueryThatCannotBeSavedIsAWarningOnTheFirstSnapshot() async throws {
+    let repository = FakeRepository(pages: 2, saveError: CacheError(.damaged, "the queries are damaged"))
+    let (snapshots, error) = await Fixtures.collect(try search(repository))
+    #expect(error == nil)
+    #expect(snapshots.map { $0.warnings.map(\.code) } == [[.damaged], []])
+  }
+
+  @Test func aSearchCancelledWhileItSavesIsCancelled() async throws {
+    let repository = FakeRepository(saveError: .cancelled)
+    let (snapshots, error) = await Fixtures.collect(try search(repository))
+    #expect(snapshots.isEmpty)
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func aSearchBeginsAtPageOneCacheFirst() async throws {
+    let repository = FakeRepository()
+    let query = try #require(MovieQuery("a"))
+    _ = SearchMoviesUseCase(movies: repository, queries: repository).execute(query)
+    #expect(repository.journal.entries == ["movies a 1 cacheFirst"])
+  }
+
+  @Test(arguments: [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (Int.max, 3)])
+  func recentQueriesAreLimited(limit: Int, count: Int) async throws {
+    let recent = try ["a", "b", "c"].enumerated().map { index, text in
+      RecentMovieQuery(query: try #require(MovieQuery(text)), searchedAt: .seconds(index))
+    }
+    let useCase = FetchRecentMovieQueriesUseCase(repository: FakeRepository(recent: recent))
+    #expect(try await useCase.execute(limit: limit) == Array(recent.prefix(count)))
+    #expect(try await useCase.execute() == recent)
+  }
+
+  @Test func recentQueriesThatCannotBeReadAreAnError() async {
+    let repository = FakeRepository(fetchError: CacheError(.damaged, "damaged"))
+    let error = await #expect(throws: CacheError.self) {
+      _ = try await FetchRecentMovieQueriesUseCase(repository: repository).execute()
+    }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test func citiesAndPostersComeFromTheirRepositories() async throws {
+    let repository = FakeRepository()
+    let options = FetchOptions(policy: .cacheOnly)
+    let cities = FetchCitiesUseCase(repository: repository)
+      .execute(CitiesQuery(order: .name, direction: .descending, page: 4), options: options)
+    let poster = FetchPosterUseCase(repository: repository)
+      .execute(PosterQuery(path: "7.png", width: 93), options: options)
+    #expect(repository.journal.entries == ["cities name descending 4 cacheOnly", "poster /7.png 92 cacheOnly"])
+    #expect(await Fixtures.collect(cities).snapshots.map(\.value.page) == [4])
+    #expect(await Fixtures.collect(poster).snapshots.map(\.value.bytes) == [[1]])
+  }
+}

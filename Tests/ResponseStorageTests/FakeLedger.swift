@@ -1,0 +1,17 @@
+import CacheDomain
+import ResponseStorage
+
+/// A ledger that holds what it was made with, or fails.
+struct FakeLedger: UsageLedger {
+  var counts = UsageCounts()
+  var error: CacheError?
+
+  func add(_ counts: UsageCounts) throws(CacheError) {
+    if let error { throw error }
+  }
+
+  func totals() throws(CacheError) -> UsageCounts {
+    if let error { throw error }
+    return counts
+  }
+}

@@ -1,0 +1,80 @@
+import CacheDomain
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+struct ListingTests {
+  /// All that a selection lists, page by page.
+  private func pages(
+    _ store: GeneratedStore, _ selection: EntrySelection, limit: Int
+  ) async throws -> [[EntrySummary]] {
+    var (pages, cursor) = ([[EntrySummary]](), CacheKey?.none)
+    repeat {
+      let listing = try await store.administration.list(selection, after: cursor, limit: limit)
+      #expect(listing.readAt == store.test.clock.now)
+      #expect(listing.cursor == nil || listing.cursor == listing.entries.last?.key)
+      pages.append(listing.entries)
+      cursor = listing.cursor
+    } while cursor != nil
+    return pages
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func everySelectionListsWhatTheModelSelects(seed: UInt64) async throws {
+    let store = try await GeneratedStore(seed: seed)
+    for selection in GeneratedStore.selections {
+      let listing = try await store.administration.list(selection, after: nil, limit: GeneratedStore.count)
+      #expect(listing.entries == store.expected(selection), "seed \(seed), \(selection)")
+      #expect(listing.cursor == nil, "seed \(seed), \(selection)")
+    }
+  }
+
+  @Test(arguments: [7, 100, 999, 1_000, 1_001, 2_599, 2_600, 2_601])
+  func pagesFollowEachOtherWithoutGapOrOverlap(limit: Int) async throws {
+    let store = try await GeneratedStore(seed: 3)
+    let selections = [
+      EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(state: .stale),
+      EntrySelection(prefix: "movies/v1", state: .fresh, minimumAge: .seconds(3)), EntrySelection(namespace: "none"),
+    ]
+    for selection in selections {
+      let (found, expected) = (try await pages(store, selection, limit: limit), store.expected(selection))
+      #expect(found.flatMap(\.self) == expected, "seed 3, \(selection)")
+      #expect(found.count == max(1, (expected.count + limit - 1) / limit), "seed 3, \(selection)")
+      #expect(found.dropLast().allSatisfy { $0.count == limit })
+    }
+  }
+
+  @Test func aPageOfOneEntryIsAPage() async throws {
+    let store = try await GeneratedStore(seed: 4, count: 30)
+    #expect(try await pages(store, EntrySelection(), limit: 1).map(\.count) == Array(repeating: 1, count: 30))
+  }
+
+  @Test func theLargestLimitListsEverything() async throws {
+    let store = try await GeneratedStore(seed: 5)
+    let listing = try await store.administration.list(EntrySelection(), after: nil, limit: .max)
+    #expect(listing.entries == store.model)
+    #expect(listing.cursor == nil)
+  }
+
+  @Test(arguments: ["a/0", "movies/v1/", "movies/zzz", "zzz/0"])
+  func anyKeyIsACursor(text: String) async throws {
+    let store = try await GeneratedStore(seed: 6)
+    let cursor = try CacheKey(text)
+    for selection in [EntrySelection(), EntrySelection(namespace: "movies", state: .expired)] {
+      let listing = try await store.administration.list(selection, after: cursor, limit: 5_000)
+      #expect(listing.entries == store.expected(selection).filter { $0.key > cursor }, "seed 6, \(selection)")
+    }
+  }
+
+  @Test func aTaskThatIsCancelledStopsListing() async throws {
+    let store = try await GeneratedStore(seed: 7, count: 3)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await errorCode { () async throws(CacheError) in
+        _ = try await store.administration.list(EntrySelection(), after: nil, limit: 1)
+      }
+    }
+    #expect(await task.value == .cancelled)
+  }
+}

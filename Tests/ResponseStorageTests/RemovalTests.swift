@@ -1,0 +1,75 @@
+import CacheDomain
+import ResponseStorage
+import StorageSPI
+import Testing
+
+struct RemovalTests {
+  private func left(_ store: GeneratedStore) async throws -> [EntrySummary] {
+    try await store.test.engine.scan(KeyRange(), limit: 10_000)
+  }
+
+  private func payloadBytes(_ entries: [EntrySummary]) -> Int { entries.reduce(0) { $0 + $1.payloadBytes } }
+
+  static let selections = [
+    EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(namespace: "none"),
+    EntrySelection(prefix: "mov"), EntrySelection(state: .expired), EntrySelection(minimumAge: .seconds(10)),
+    EntrySelection(namespace: "movies", prefix: "movies/v1", state: .fresh, minimumAge: .seconds(2)),
+    EntrySelection(namespace: "movies", prefix: "cities"),
+  ]
+
+  @Test(arguments: selections)
+  func exactlyTheSelectedEntriesAreRemoved(selection: EntrySelection) async throws {
+    let store = try await GeneratedStore(seed: 11)
+    let expected = store.expected(selection)
+    let planned = try await store.administration.remove(selection, dryRun: true)
+    #expect(try await left(store) == store.model, "a dry run removes nothing")
+    let removed = try await store.administration.remove(selection, dryRun: false)
+    #expect(planned == removed)
+    #expect(removed.entries == expected.count)
+    #expect(removed.payloadBytes == payloadBytes(expected))
+    #expect(removed.missing.isEmpty)
+    let gone = Set(expected.map(\.key))
+    #expect(try await left(store) == store.model.filter { !gone.contains($0.key) })
+    #expect(try await store.administration.remove(selection, dryRun: false).entries == 0)
+  }
+
+  @Test func removingNeedsNoMoreMemoryThanOnePage() async throws {
+    let store = try await GeneratedStore(seed: 12)
+    _ = try await store.administration.remove(EntrySelection(), dryRun: false)
+    #expect(try await left(store).isEmpty)
+    // The first batch filled the store.
+    #expect(store.test.engine.batches == 1 + 3)
+  }
+
+  @Test(arguments: [true, false])
+  func keysAreRemovedAndMissingOnesNamed(dryRun: Bool) async throws {
+    let store = try await GeneratedStore(seed: 13, count: 20)
+    let missing = [try CacheKey("cities/v0/b"), try CacheKey("cities/v0/a")]
+    let chosen = [store.model[3], store.model[17], store.model[0]]
+    let keys = chosen.map(\.key) + missing + [store.model[3].key, missing[0]]
+    let report = try await store.administration.remove(keys: keys, dryRun: dryRun)
+    #expect(report.entries == 3)
+    #expect(report.payloadBytes == payloadBytes(chosen))
+    #expect(report.missing == missing.sorted())
+    let gone = Set(chosen.map(\.key))
+    #expect(try await left(store) == (dryRun ? store.model : store.model.filter { !gone.contains($0.key) }))
+  }
+
+  @Test func removingNoKeysDoesNothing() async throws {
+    let store = try await GeneratedStore(seed: 14, count: 5)
+    let report = try await store.administration.remove(keys: [], dryRun: false)
+    #expect(report.entries == 0)
+    #expect(report.missing.isEmpty)
+    #expect(try await left(store) == store.model)
+  }
+
+  @Test func aKeyRemovedIsNotRead() async throws {
+    let store = try await GeneratedStore(seed: 15, count: 5)
+    // The checksums of generated entries are random: to every read that verifies they are damaged.
+    let key = store.model[2].key
+    let administration = store.administration
+    #expect(await errorCode { () async throws(CacheError) in _ = try await administration.entry(key) } == .damaged)
+    #expect(try await administration.remove(keys: [key], dryRun: false).entries == 1)
+    #expect(try await administration.entry(key) == nil)
+  }
+}

@@ -1,0 +1,119 @@
+import CacheData
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+struct ResponseStorageTests {
+  private static let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+
+  enum Seen: Sendable { case fresh, stale, absent }
+
+  @Test(arguments: [
+    (0, Seen.fresh), (59_999, .fresh), (60_000, .stale), (60_001, .stale), (299_999, .stale), (300_000, .absent),
+    (300_001, .absent), (-1, .fresh),
+  ])
+  func entriesAreJudgedByTheClock(milliseconds: Int, seen: Seen) async throws {
+    let test = try await TestStore()
+    _ = try await test.cities.store(
+      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: test.lifetime)
+    test.clock.advance(by: .milliseconds(milliseconds))
+    let stored = try await test.cities.response(for: Self.request)
+    #expect((stored != nil) == (seen != .absent))
+    #expect(stored.map(\.facts.isStale) == (seen == .absent ? nil : seen == .stale))
+    #expect(stored.map(\.facts.age) == (seen == .absent ? nil : .milliseconds(max(0, milliseconds))))
+    #expect(test.store.usage.take() == (seen == .absent ? UsageCounts(misses: 1) : UsageCounts(hits: 1)))
+  }
+
+  @Test func anEntryThatIsKeptForNoTimeIsNeverThere() async throws {
+    let test = try await TestStore()
+    let lifetime = Lifetime(fresh: .zero, retained: .zero)
+    let facts = try await test.cities.store(
+      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: lifetime)
+    #expect(facts.isStale)
+    #expect(try await test.cities.response(for: Self.request) == nil)
+  }
+
+  @Test(arguments: [nil, "", "W/\"abc\"", "é\n\u{0}"])
+  func validatorsComeBack(validator: String?) async throws {
+    let test = try await TestStore()
+    _ = try await test.cities.store(
+      CitiesPageDTO(.sample), validator: validator, for: Self.request, lifetime: test.lifetime)
+    let stored = try #require(try await test.cities.response(for: Self.request))
+    #expect(stored.validator == validator)
+    #expect(stored.response.toDomain() == .sample)
+  }
+
+  @Test func storingAgainReplacesTheAnswerItsValidatorAndItsTimes() async throws {
+    let test = try await TestStore()
+    _ = try await test.cities.store(
+      CitiesPageDTO(.sample), validator: "v1", for: Self.request, lifetime: test.lifetime)
+    test.clock.advance(by: .seconds(100))
+    let empty = CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: [])
+    let facts = try await test.cities.store(
+      CitiesPageDTO(empty), validator: nil, for: Self.request, lifetime: test.lifetime)
+    let stored = try #require(try await test.cities.response(for: Self.request))
+    #expect(stored.response.toDomain() == empty)
+    #expect(stored.validator == nil)
+    #expect(stored.facts == facts)
+    #expect(facts == (try test.cities.facts(for: Self.request, lifetime: test.lifetime)))
+    #expect(facts.storedAt == .seconds(1_100))
+    #expect(facts.freshUntil == .seconds(1_160))
+  }
+
+  @Test(arguments: [[], [0], Array(0...255), [UInt8](repeating: 0xFF, count: 100_000)] as [[UInt8]])
+  func postersAreKeptAsTheyCame(bytes: [UInt8]) async throws {
+    let test = try await TestStore()
+    let request = PosterRequestDTO(origin: "o", query: PosterQuery(path: "/7.png"))
+    let poster = PosterDTO(bytes: bytes, contentType: "image/webp; q=1")
+    _ = try await test.posters.store(poster, validator: nil, for: request, lifetime: test.lifetime)
+    #expect(try await test.posters.response(for: request)?.response == poster)
+    let key = try #require(try await test.onlyKey())
+    let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
+    #expect(entry?.payload == bytes)
+    #expect(entry?.summary.metadata.contentType == "image/webp; q=1")
+  }
+
+  @Test(arguments: ["", "null", "{}", "[]", "{\"page\":\"one\"}", "{\"page\":0", "\u{FF}"])
+  func jsonOfAnotherShapeIsDamage(text: String) async throws {
+    let test = try await TestStore()
+    let key = try CacheKey(for: Self.request)
+    let metadata = test.store.metadata(test.lifetime, contentType: "application/json")
+    try await test.store.write(key, payload: Array(text.utf8), metadata: metadata)
+    let error = await #expect(throws: CacheError.self) { _ = try await test.cities.response(for: Self.request) }
+    #expect(error?.code == .damaged)
+    #expect(error?.message.contains(key.text) == true)
+    #expect(error?.hint.contains("cachectl rm") == true)
+    #expect(test.store.usage.take() == UsageCounts())
+  }
+
+  @Test func payloadsAreTheJSONThatPeopleRead() async throws {
+    let test = try await TestStore()
+    _ = try await test.cities.store(
+      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: test.lifetime)
+    let key = try #require(try await test.onlyKey())
+    let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
+    #expect(
+      String(decoding: entry?.payload ?? [], as: UTF8.self) == """
+        {"items":[{"id":"KY/LOUISVILLE","name":"Louisville","organizationCount":3,"revenue":12,"subName":"KY"}],\
+        "page":0,"totalItems":26,"totalPages":2}
+        """)
+    #expect(entry?.summary.metadata.contentType == "application/json")
+  }
+
+  @Test func absentIsNoError() async throws {
+    let test = try await TestStore()
+    #expect(try await test.cities.response(for: Self.request) == nil)
+    #expect(test.store.usage.take() == UsageCounts(misses: 1))
+  }
+
+  @Test func aClosedStoreIsAnErrorAndNotAMiss() async throws {
+    let test = try await TestStore()
+    try await test.store.close()
+    let code = await errorCode { () async throws(CacheError) in _ = try await test.cities.response(for: Self.request) }
+    #expect(code?.rawValue == StorageError.Code.closed.rawValue)
+    #expect(test.store.usage.take() == UsageCounts())
+  }
+}

@@ -1,0 +1,53 @@
+import CacheData
+import CacheDomain
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+struct StatisticsTests {
+  @Test(arguments: [0, 1, 999, 1_000, 1_001, 2_600])
+  func statesAreCountedOverAllPages(count: Int) async throws {
+    let store = try await GeneratedStore(seed: 21, count: count)
+    let report = try await store.administration.statistics()
+    for state in EntryState.allCases {
+      #expect(report.count(state) == store.expected(EntrySelection(state: state)).count, "seed 21, \(state)")
+    }
+    #expect(report.statistics.entries == count)
+    #expect(report.statistics.payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
+    #expect(report.usage == UsageCounts(hits: 1, misses: 2, evictions: 3))
+  }
+
+  @Test func statesFollowTheClock() async throws {
+    let test = try await TestStore()
+    let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+    _ = try await test.cities.store(CitiesPageDTO(.sample), validator: nil, for: request, lifetime: test.lifetime)
+    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    for (seconds, state) in [(0, EntryState.fresh), (60, .stale), (300, .expired)] {
+      test.clock.set(Timestamp(milliseconds: Int64(1_000 + seconds) * 1_000))
+      let report = try await administration.statistics()
+      #expect(EntryState.allCases.map(report.count) == EntryState.allCases.map { $0 == state ? 1 : 0 })
+      let key = try #require(try await test.onlyKey())
+      let entry = try #require(try await administration.entry(key))
+      #expect(entry.summary.metadata.state(at: entry.readAt) == state, "an expired entry is shown too")
+    }
+  }
+
+  @Test func aLedgerThatFailsIsAnError() async throws {
+    let test = try await TestStore()
+    let ledger = FakeLedger(error: CacheError(CacheError.Code(rawValue: "ioFailed"), "the disk is gone"))
+    let code = await errorCode { () async throws(CacheError) in
+      _ = try await StoreAdministration(store: test.store, ledger: ledger).statistics()
+    }
+    #expect(code?.rawValue == "ioFailed")
+  }
+
+  @Test func administrationDoesNotCountAsUse() async throws {
+    let store = try await GeneratedStore(seed: 22, count: 10)
+    _ = try await store.administration.list(EntrySelection(), after: nil, limit: 10)
+    _ = try await store.administration.remove(keys: [store.model[0].key], dryRun: false)
+    _ = try await store.administration.statistics()
+    _ = try await store.administration.entry(try CacheKey("cities/none"))
+    #expect(store.test.store.usage.take() == UsageCounts())
+  }
+}

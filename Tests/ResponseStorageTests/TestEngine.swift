@@ -1,0 +1,105 @@
+import CacheData
+import CacheDomain
+import MemoryStorage
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+import Synchronization
+
+/// An engine in front of another one, which changes what a read returns and makes writing fail.
+final class TestEngine: StorageEngine {
+  typealias Entry = (key: CacheKey, payload: [UInt8], metadata: EntryMetadata)
+
+  private struct State {
+    var alter: @Sendable (Entry) -> Entry = { $0 }
+    var conflicts = 0
+    var batches = 0
+  }
+
+  private let state = Mutex(State())
+  private let base: any StorageEngine
+
+  init(over base: any StorageEngine) { self.base = base }
+
+  /// How many batches were tried.
+  var batches: Int { state.withLock { $0.batches } }
+
+  /// From now on a read returns what `change` makes of the entry that it found.
+  func alter(_ change: @escaping @Sendable (Entry) -> Entry) { state.withLock { $0.alter = change } }
+
+  /// Refuses the next `count` batches as if another writer had been faster.
+  func refuse(_ count: Int) { state.withLock { $0.conflicts = count } }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    let found = try await base.read(key) { bytes, metadata throws(StorageError) in
+      EntryTable.Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+    }
+    guard let found else { return nil }
+    let altered = state.withLock { $0.alter }((key, found.payload, found.metadata))
+    return try body(altered.payload.span, altered.metadata)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    let isRefused = state.withLock { state in
+      state.batches += 1
+      defer { state.conflicts = max(0, state.conflicts - 1) }
+      return state.conflicts > 0
+    }
+    if isRefused { throw StorageError(.conflict, "another writer was faster") }
+    try await base.apply(batch)
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await base.scan(range, limit: limit)
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  func compact() async throws(StorageError) { try await base.compact() }
+  func close() async throws(StorageError) { try await base.close() }
+}
+
+/// A store over the memory engine at second 1,000, with a hand on everything.
+struct TestStore {
+  let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
+  let engine: TestEngine
+  let store: EntryStore
+  let lifetime = Lifetime(fresh: .seconds(60), retained: .seconds(300))
+
+  init() async throws {
+    let plugin = MemoryPlugin()
+    engine = TestEngine(over: try await plugin.open(EngineConfiguration(for: plugin.declaration, clock: clock)))
+    store = EntryStore(engine: engine, clock: clock)
+  }
+
+  var cities: EngineCityResponseStorage { EngineCityResponseStorage(store: store) }
+  var posters: EnginePosterResponseStorage { EnginePosterResponseStorage(store: store) }
+
+  func queries(_ maximumCount: Int = 10) -> EngineMovieQueriesStorage {
+    EngineMovieQueriesStorage(store: store, maximumCount: maximumCount)
+  }
+
+  /// The only key of the store.
+  func onlyKey() async throws -> CacheKey? {
+    let entries = try await engine.scan(KeyRange(), limit: 2)
+    return entries.count == 1 ? entries[0].key : nil
+  }
+}
+
+/// The code of the error that `body` throws; `nil` where it throws none.
+func errorCode(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
+  do throws(CacheError) {
+    try await body()
+    return nil
+  } catch {
+    return error.code
+  }
+}
+
+extension CitiesPage {
+  static let sample = CitiesPage(
+    page: 0, totalPages: 2, totalItems: 26,
+    cities: [City(id: "KY/LOUISVILLE", name: "Louisville", subName: "KY", revenue: 12, organizationCount: 3)])
+}

@@ -1,0 +1,62 @@
+import CacheData
+import CacheDomain
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+struct UnavailableEngineTests {
+  private static let reason = StorageError(.unreachable, "the server is away", hint: "start it")
+
+  private let engine = UnavailableEngine(reason: reason)
+
+  private var store: EntryStore { EntryStore(engine: engine, clock: ManualClock(Timestamp(milliseconds: 0))) }
+
+  @Test func everyCallOfTheEngineFailsWithTheReason() async throws {
+    let key = try CacheKey("cities/v1")
+    let calls: [@Sendable (UnavailableEngine) async throws -> Void] = [
+      { _ = try await $0.read(key) { bytes, _ in bytes.count } },
+      { try await $0.apply(WriteBatch()) },
+      { _ = try await $0.scan(KeyRange(), limit: 1) },
+      { _ = try await $0.statistics() },
+      { _ = try await $0.checkIntegrity() },
+      { try await $0.compact() },
+    ]
+    for call in calls {
+      let error = await #expect(throws: StorageError.self) { try await call(engine) }
+      #expect(error?.description == Self.reason.description)
+    }
+    try await engine.close()
+    try await engine.close()
+  }
+
+  @Test func everythingOverItFailsWithTheSameCodeMessageAndHint() async throws {
+    let cities = EngineCityResponseStorage(store: store)
+    let queries = EngineMovieQueriesStorage(store: store, maximumCount: 10)
+    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+    let (key, query) = (try CacheKey("cities/v1"), try #require(MovieQuery("a")))
+    let lifetime = Lifetime(fresh: .zero, retained: .zero)
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await cities.response(for: request) },
+      {
+        _ = try await cities.store(CitiesPageDTO(.sample), validator: nil, for: request, lifetime: lifetime)
+      },
+      { _ = try await queries.recentQueries() },
+      { try await queries.save(query) },
+      { _ = try await administration.entry(key) },
+      { _ = try await administration.list(EntrySelection(), after: nil, limit: 1) },
+      { _ = try await administration.remove(EntrySelection(), dryRun: true) },
+      { _ = try await administration.remove(keys: [key], dryRun: true) },
+      { _ = try await administration.statistics() },
+    ]
+    for call in calls {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code.rawValue == "unreachable")
+      #expect(error?.message == Self.reason.message)
+      #expect(error?.hint == Self.reason.hint)
+    }
+    #expect(store.usage.take() == UsageCounts())
+    try await store.close()
+  }
+}
