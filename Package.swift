@@ -77,7 +77,8 @@ let package = Package(
     tests("ArgumentParserTests", "ArgumentParser", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
     tests(
-      "CacheCompositionTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
+      "StorageConformance",
       "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage"),
     tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),

@@ -44,16 +44,27 @@ import Testing
       let run = try await sandbox.run(words + command)
       #expect([0, 65, 66].contains(run.status), "\(command): \(run.status) \(run.errors)")
       if command[0] == "fetch", run.status == 0 { #expect(try items(run.json()) == items(reference)) }
-      if run.status == 66, engine != "sqlite" { Issue.record("\(command): a damaged store was read as a miss") }
+      if run.status == 66, !isLegitimate(engine, damage) { Issue.record("\(command): damage was read as a miss") }
     }
     if engine == "plist" {
       #expect(try await sandbox.run(words + ["fetch", "movies", "--query", "alien", "--offline"]).status == 0)
     }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "reading changed the store")
+    if !isLegitimate(engine, damage) {
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "reading changed the store")
+    }
     let fetch = try await sandbox.run(words + ["fetch", "cities"])
     #expect(fetch.status == 0, "\(fetch.errors)")
     #expect(try items(fetch.json()) == items(reference))
     #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  /// What cannot be told from a whole store that lacks the entry: an empty data file is what LMDB leaves behind when it
+  /// dies while it makes a store, and SQLite has no checksum that would show a change in the key of an index.
+  private func isLegitimate(_ engine: String, _ damage: Damage) -> Bool {
+    switch (engine, damage) {
+    case ("lmdb", .emptied), ("sqlite", .flipped): true
+    default: false
+    }
   }
 
   @Test(arguments: Engines.persistent)

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"backend": "sqlite""#, [":1:20"]), ("{\n  \"bakend\": \"sqlite\"\n}", [":2:3", "bakend", "backend"]),
+    (#"{"backend": "sqlite""#, [":1:21"]), ("{\n  \"bakend\": \"sqlite\"\n}", [":2:3", "bakend", "backend"]),
     (#"{"backend": "sqlit"}"#, ["sqlit", "sqlite"]), (#"{"backend": 7}"#, [":1:13", "backend"]),
     (#"{"cache": {"timeToLive": "soon"}}"#, ["cache.timeToLive", "soon"]),
     (#"{"cache": {"maxEntries": 0}}"#, ["cache.maxEntries"]),
@@ -82,7 +82,7 @@ import Testing
     expectOneLine(try await sandbox.run("fetch", "cities", "--backend", engine), 73, [path])
     try sandbox.write("x", to: "file")
     let below = sandbox.folder + "/file/home"
-    expectOneLine(try await sandbox.run("fetch", "cities", "--backend", engine, "--home", below), 73, [below])
+    expectOneLine(try await sandbox.run("fetch", "cities", "--backend", engine, "--home", below), 73, [sandbox.folder + "/file"])
   }
 
   @Test func aFullDeviceIsAFailureOfOutput() async throws {

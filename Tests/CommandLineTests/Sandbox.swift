@@ -89,7 +89,7 @@ final class Sandbox: Sendable {
     let names = (folder + "/output-\(UUID().uuidString)", folder + "/errors-\(UUID().uuidString)")
     let files = (output: URL(fileURLWithPath: output ?? names.0), errors: URL(fileURLWithPath: names.1))
     for file in [files.output, files.errors] where file.path != output {
-      FileManager.default.createFile(atPath: file.path, contents: nil)
+      try Data().write(to: file)
     }
     process.standardOutput = try FileHandle(forWritingTo: files.output)
     process.standardError = try FileHandle(forWritingTo: files.errors)

@@ -1,3 +1,5 @@
+public import CachePresentation
+
 /// One key with its value, for people to see.
 public struct ConfigurationEntry: Sendable, Hashable {
   /// The names of the objects around the key and its own, joined by full stops.
@@ -5,20 +7,20 @@ public struct ConfigurationEntry: Sendable, Hashable {
   /// The value without quotation marks: "1h30m", "64MiB", "true". A secret names its variable only, and says whether
   /// that is set.
   public let text: String
-  /// The value in JSON, on one line, as the configuration file would have it.
-  public let json: String
+  /// The value as the configuration file would have it.
+  public let json: JSONValue
   /// Where the value comes from.
   public let source: ConfigurationSource
 
   init(_ key: ConfigurationKey, _ setting: ConfigurationSettings.Setting) {
     let value = key.kind.json(setting.value)
     self.key = key.path
-    json = value.compact
+    json = value
     text =
       switch (value, setting.value) {
-      case (.text(let text), _): text
+      case (.string(let text), _): text
       case (_, .secret(let secret)): "\(secret) (\(secret.isSet ? "set" : "not set"))"
-      default: value.compact
+      default: JSONText.text(value)
       }
     source = setting.source
   }
@@ -30,14 +32,14 @@ extension Configuration {
 
   /// All of `entries` as a configuration file with a line feed at its end. It reads back as the same values.
   public var fileText: String {
-    JSONText.nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }).pretty() + "\n"
+    JSONText.text(.nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }), .pretty) + "\n"
   }
 }
 
-extension JSONText {
+extension JSONValue {
   /// The object that has each value at its path, whose names are joined by full stops.
-  static func nested(_ values: [(path: String, value: JSONText)]) -> JSONText {
-    var members: [(key: String, value: JSONText)] = []
+  static func nested(_ values: [(path: String, value: JSONValue)]) -> JSONValue {
+    var members: [(key: String, value: JSONValue)] = []
     var rest = values[...]
     while let first = rest.first {
       let name = first.path.prefix { $0 != "." }
@@ -46,6 +48,11 @@ extension JSONText {
       let inner = same.map { (path: String($0.path.dropFirst(name.count + 1)), value: $0.value) }
       members.append((String(name), first.path == name ? first.value : nested(inner)))
     }
-    return .object(members)
+    return .object(members: members)
+  }
+
+  /// The object with the given members, in the given order.
+  static func object(members: [(key: String, value: JSONValue)]) -> JSONValue {
+    .object(members.map { Member($0.key, $0.value) })
   }
 }

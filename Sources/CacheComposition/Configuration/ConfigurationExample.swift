@@ -1,3 +1,4 @@
+internal import CachePresentation
 public import StorageSPI
 
 /// The file that shows every key with its default.
@@ -7,6 +8,6 @@ public enum ConfigurationExample {
     let values = ConfigurationKey.all(engines).compactMap { key in
       key.defaultValue.map { (path: key.path, value: key.kind.json($0)) }
     }
-    return JSONText.nested(values).pretty() + "\n"
+    return JSONText.text(.nested(values), .pretty) + "\n"
   }
 }

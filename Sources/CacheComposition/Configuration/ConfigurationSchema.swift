@@ -1,3 +1,4 @@
+internal import CachePresentation
 public import StorageSPI
 
 /// The JSON Schema of the configuration file.
@@ -7,81 +8,91 @@ public enum ConfigurationSchema {
   /// It says all that JSON Schema can: ranges of sizes and durations, which are texts, stand in the descriptions.
   public static func text(engines: [EngineDeclaration]) -> String {
     let table = ConfigurationTable(engines)
-    let head: [(key: String, value: JSONText)] = [
-      ("$schema", .text("https://json-schema.org/draft/2020-12/schema")), ("title", .text("cachectl configuration")),
+    let head: [(key: String, value: JSONValue)] = [
+      ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+      ("title", .string("cachectl configuration")),
     ]
-    return JSONText.object(head + object(table, "") + [("$defs", definitions)]).pretty() + "\n"
+    return JSONText.text(.object(members: head + object(table, "") + [("$defs", definitions)]), .pretty) + "\n"
   }
 
   /// The keywords for the object at `section`.
-  private static func object(_ table: ConfigurationTable, _ section: String) -> [(key: String, value: JSONText)] {
+  private static func object(_ table: ConfigurationTable, _ section: String) -> [(key: String, value: JSONValue)] {
     let properties = table.children(of: section).map { name in
       let path = section.isEmpty ? name : "\(section).\(name)"
       let key = table.position(ofPath: path).map { table.keys[$0] }
-      return (key: name, value: key.map(schema) ?? .object(object(table, path)))
+      return (key: name, value: key.map(schema) ?? .object(members: object(table, path)))
     }
     return [
-      ("type", .text("object")), ("additionalProperties", .boolean(false)), ("properties", .object(properties)),
+      ("type", .string("object")), ("additionalProperties", .boolean(false)),
+      ("properties", .object(members: properties)),
     ]
   }
 
-  private static func schema(_ key: ConfigurationKey) -> JSONText {
+  private static func schema(_ key: ConfigurationKey) -> JSONValue {
     var members = keywords(key.kind)
-    members.append(("description", .text("\(key.help) (\(key.kind.allowed))")))
+    members.append(("description", .string("\(key.help) (\(key.kind.allowed))")))
     if let value = key.defaultValue { members.append(("default", key.kind.json(value))) }
-    return .object(members)
+    return .object(members: members)
   }
 
-  private static func keywords(_ kind: ConfigurationKind) -> [(key: String, value: JSONText)] {
+  private static func keywords(_ kind: ConfigurationKind) -> [(key: String, value: JSONValue)] {
     switch kind {
     case .option(let option): keywords(option)
     case .url:
-      [("type", .text("string")), ("format", .text("uri")), ("pattern", .text("^https?://[^/:@?#][^@?#]*$"))]
+      [("type", .string("string")), ("format", .string("uri")), ("pattern", .string("^https?://[^/:@?#][^@?#]*$"))]
     case .paths:
-      [("type", .text("array")), ("items", .object([("type", .text("string")), ("minLength", .integer(1))]))]
-    case .headers: [("$ref", .text("#/$defs/headers"))]
-    case .secret: [("$ref", .text("#/$defs/secret"))]
+      [
+        ("type", .string("array")),
+        ("items", .object(members: [("type", .string("string")), ("minLength", .integer(1))])),
+      ]
+    case .headers: [("$ref", .string("#/$defs/headers"))]
+    case .secret: [("$ref", .string("#/$defs/secret"))]
     }
   }
 
-  private static func keywords(_ option: EngineOption.Kind) -> [(key: String, value: JSONText)] {
+  private static func keywords(_ option: EngineOption.Kind) -> [(key: String, value: JSONValue)] {
     switch option {
-    case .text: [("type", .text("string"))]
-    case .path: [("type", .text("string")), ("minLength", .integer(1))]
+    case .text: [("type", .string("string"))]
+    case .path: [("type", .string("string")), ("minLength", .integer(1))]
     case .integer(let range):
       [
-        ("type", .text("integer")), ("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound)),
+        ("type", .string("integer")), ("minimum", .integer(Int(range.lowerBound))),
+        ("maximum", .integer(Int(range.upperBound))),
       ]
-    case .size: [("$ref", .text("#/$defs/size"))]
-    case .duration: [("$ref", .text("#/$defs/duration"))]
-    case .boolean: [("type", .text("boolean"))]
-    case .choice(let names): [("enum", .array(names.map(JSONText.text)))]
+    case .size: [("$ref", .string("#/$defs/size"))]
+    case .duration: [("$ref", .string("#/$defs/duration"))]
+    case .boolean: [("type", .string("boolean"))]
+    case .choice(let names): [("enum", .array(names.map(JSONValue.string)))]
     }
   }
 
-  private static let definitions = JSONText.object([
-    ("duration", .object([("type", .text("string")), ("pattern", .text(DurationText.pattern))])),
-    ("size", .object([("type", .text("string")), ("pattern", .text(ByteSizeText.pattern))])),
+  private static let definitions = JSONValue.object(members: [
+    ("duration", .object(members: [("type", .string("string")), ("pattern", .string(DurationText.pattern))])),
+    ("size", .object(members: [("type", .string("string")), ("pattern", .string(ByteSizeText.pattern))])),
     ("secret", secret), ("headers", headers),
   ])
 
-  private static let secret = JSONText.object([
-    ("type", .text("object")), ("additionalProperties", .boolean(false)),
+  private static let secret = JSONValue.object(members: [
+    ("type", .string("object")), ("additionalProperties", .boolean(false)),
     (
       "properties",
-      .object([("env", .object([("type", .text("string")), ("pattern", .text(Secret.variablePattern))]))])
+      .object(members: [
+        ("env", .object(members: [("type", .string("string")), ("pattern", .string(Secret.variablePattern))]))
+      ])
     ),
-    ("required", .array([.text("env")])),
+    ("required", .array([.string("env")])),
   ])
 
-  private static let headers = JSONText.object([
-    ("type", .text("object")),
+  private static let headers = JSONValue.object(members: [
+    ("type", .string("object")),
     (
       "additionalProperties",
-      .object([
+      .object(members: [
         (
           "anyOf",
-          .array([.object([("type", .text("string"))]), .object([("$ref", .text("#/$defs/secret"))])])
+          .array([
+            .object(members: [("type", .string("string"))]), .object(members: [("$ref", .string("#/$defs/secret"))]),
+          ])
         )
       ])
     ),

@@ -146,6 +146,6 @@ struct ConfigurationSettings: Sendable {
   static func shown(key: String) -> String {
     let short = key.utf8.count > 80 ? String(key.unicodeScalars.prefix(40)) + "..." : key
     let isPlain = short.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || $0 == "_" || $0 == "-" }
-    return isPlain && !key.isEmpty ? short : JSONText.quoted(short)
+    return isPlain && !key.isEmpty ? short : quoted(short)
   }
 }

@@ -1,3 +1,4 @@
+internal import CachePresentation
 internal import StorageSPI
 
 /// The value of a key, checked.
@@ -25,15 +26,15 @@ enum ConfigurationKind: Sendable, Hashable {
   case secret
 
   /// `value`, which is of this kind, as the configuration writes it.
-  func json(_ value: ConfigurationValue) -> JSONText {
+  func json(_ value: ConfigurationValue) -> JSONValue {
     switch (self, value) {
-    case (.option(.size), .option(.integer(let bytes))): .text(ByteSizeText(bytes: bytes).description)
-    case (.option(.duration), .option(.integer(let length))): .text(DurationText(milliseconds: length).description)
-    case (_, .option(.text(let text))): .text(text)
-    case (_, .option(.integer(let number))): .integer(number)
+    case (.option(.size), .option(.integer(let bytes))): .string(ByteSizeText(bytes: bytes).description)
+    case (.option(.duration), .option(.integer(let length))): .string(DurationText(milliseconds: length).description)
+    case (_, .option(.text(let text))): .string(text)
+    case (_, .option(.integer(let number))): .integer(Int(number))
     case (_, .option(.boolean(let flag))): .boolean(flag)
-    case (_, .list(let texts)): .array(texts.map(JSONText.text))
-    case (_, .headers(let headers)): .object(headers.map { ($0.name, $0.json) })
+    case (_, .list(let texts)): .array(texts.map(JSONValue.string))
+    case (_, .headers(let headers)): .object(headers.map { JSONValue.Member($0.name, $0.json) })
     case (_, .secret(let secret)): secret.json
     }
   }

@@ -1,3 +1,5 @@
+internal import CachePresentation
+
 /// A header that is sent with each request to an origin.
 public struct HeaderSetting: Sendable, Hashable {
   /// What is sent.
@@ -19,9 +21,9 @@ public struct HeaderSetting: Sendable, Hashable {
     self.value = value
   }
 
-  var json: JSONText {
+  var json: JSONValue {
     switch value {
-    case .text(let text): .text(text)
+    case .text(let text): .string(text)
     case .secret(let secret): secret.json
     }
   }

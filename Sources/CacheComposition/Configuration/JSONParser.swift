@@ -99,7 +99,7 @@ struct JSONParser {
       skipSpace()
       let member = try member(depth: depth)
       guard keys.insert(member.key).inserted else {
-        throw Document.SyntaxError(place: member.place, message: "the key \(JSONText.quoted(member.key)) occurs twice")
+        throw Document.SyntaxError(place: member.place, message: "the key \(quoted(member.key)) occurs twice")
       }
       members.append(member)
       skipSpace()

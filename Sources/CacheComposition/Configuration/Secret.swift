@@ -1,3 +1,5 @@
+internal import CachePresentation
+
 /// A secret that the environment holds. The configuration only names the variable; the value is never described.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The name of the environment variable.
@@ -27,7 +29,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   }
 
   /// As the configuration writes it: `{"env": "NAME"}`.
-  public var description: String { json.compact }
+  public var description: String { JSONText.text(json) }
 
   /// The same as `description`.
   public var debugDescription: String { description }
@@ -35,7 +37,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   /// Shows the name of the variable only.
   public var customMirror: Mirror { Mirror(self, children: ["variable": variable]) }
 
-  var json: JSONText { .object([("env", .text(variable))]) }
+  var json: JSONValue { ["env": .string(variable)] }
 
   /// Whether `name` can be the name of an environment variable.
   static func isVariableName(_ name: String) -> Bool {

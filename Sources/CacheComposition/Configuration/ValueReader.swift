@@ -154,6 +154,6 @@ struct ValueReader {
 
   /// `text` quoted, and shortened where it is long.
   private static func shown(_ text: String) -> String {
-    JSONText.quoted(text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(57)) + "..." : text)
+    quoted(text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(57)) + "..." : text)
   }
 }

@@ -4,7 +4,7 @@ extension SettingsView.SettingRow {
   /// The row of one key of the configuration.
   public init(_ entry: ConfigurationEntry) {
     self.init(
-      path: entry.key.split(separator: ".").map(String.init), value: .string(entry.text),
+      path: entry.key.split(separator: ".").map(String.init), value: entry.json,
       origin: entry.source.description)
   }
 }

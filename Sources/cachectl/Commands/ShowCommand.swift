@@ -8,8 +8,8 @@ struct ShowCommand: AsyncParsableCommand {
     commandName: "show", abstract: "Show an entry: what is known of it, and its payload",
     discussion: """
       Examples:
-        cachectl show cities/v1/order=revenue/origin=sample/page=0/sort=desc
-        cachectl show --raw posters/v1/origin=sample/path=%2F2201.png/width=342 > poster.png
+        cachectl show queries/v1/recent
+        cachectl show --raw queries/v1/recent | jq
       """)
 
   @Argument(help: "The key, as ls shows it")

@@ -17,7 +17,7 @@ struct FetchFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Revalidate entries older than DURATION, such as 5m", valueName: "duration"))
   var maxAge: DurationText?
 
-  @Option(help: ArgumentHelp("Accept entries stale for less than DURATION", valueName: "duration"))
+  @Option(help: ArgumentHelp("Accept entries stale for no longer than DURATION", valueName: "duration"))
   var maxStale: DurationText?
 
   func validate() throws(ValidationError) {

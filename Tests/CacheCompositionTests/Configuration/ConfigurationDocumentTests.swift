@@ -7,7 +7,7 @@ struct ConfigurationDocumentTests {
   @Test(arguments: [
     ("{}", "{}"), (" [ ] ", "[]"), ("null", "null"), ("-0.5e+3", "-0.5e+3"), ("0", "0"),
     (#"{"a":[1,true,false,null,{"b":"c"}]}"#, #"{"a": [1, true, false, null, {"b": "c"}]}"#),
-    (#""\"\\\/\b\f\n\r\t""#, #""\"\\/\u0008\u000c\n\u000d\t""#),
+    (#""\"\\\/\b\f\n\r\t""#, #""\"\\/\u0008\u000c\n\r\t""#),
     (#""\u00e9\uD83D\uDE00é😀""#, #""é😀é😀""#), ("\u{FEFF}1", "1"),
   ])
   func readsWhatIsJSON(text: String, expected: String) throws {
@@ -103,10 +103,10 @@ struct ConfigurationDocumentTests {
     case .null: "null"
     case .boolean(let flag): String(flag)
     case .number(let digits): digits
-    case .text(let text): JSONText.quoted(text)
+    case .text(let text): quoted(text)
     case .array(let nodes): "[" + nodes.map(write).joined(separator: ", ") + "]"
     case .object(let members):
-      "{" + members.map { "\(JSONText.quoted($0.key)): \(write($0.node))" }.joined(separator: ", ") + "}"
+      "{" + members.map { "\(quoted($0.key)): \(write($0.node))" }.joined(separator: ", ") + "}"
     }
   }
 }

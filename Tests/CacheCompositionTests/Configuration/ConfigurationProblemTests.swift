@@ -10,7 +10,7 @@ struct ConfigurationProblemTests {
     (#"{"backend ": "x"}"#, "1:2: unknown key '\"backend \"'", "nearest known key is 'backend'"),
     (#"{"cache.shared": true}"#, "1:2: unknown key '\"cache.shared\"'", "nearest known key is 'cache.shared'"),
     (#"{"a\u001bb": true}"#, "1:2: unknown key '\"a\\u001bb\"'", "known here: backend, environment, backends"),
-    (#"{"backends": {"redis": {}}}"#, "1:15: unknown key 'backends.redis'", "known here: plist, sqlite, lmdb"),
+    (#"{"backends": {"redis": {}}}"#, "1:15: unknown key 'backends.redis'", "known here: sqlite, lmdb, plist"),
     (#"{"backends": {"lmdb": {"mapsize": "1GB"}}}"#, "unknown key 'backends.lmdb.mapsize'", "'backends.lmdb.mapSize'"),
     (#"{"backends": {"memory": {"path": "x"}}}"#, "unknown key 'backends.memory.path'", "nearest known key is"),
   ])
@@ -21,7 +21,7 @@ struct ConfigurationProblemTests {
   @Test(arguments: [
     ("[]", "1:1: the configuration is a list", "give an object"),
     (#"{"cache": 1}"#, "1:11: 'cache' is a number, not an object", "give an object"),
-    (#"{"backend": null}"#, "1:13: 'backend' is null, not a text", "give one of memory, plist"),
+    (#"{"backend": null}"#, "1:13: 'backend' is null, not a text", "give one of sqlite, lmdb"),
     (#"{"cache": {"timeToLive": 3600}}"#, "'cache.timeToLive' is a number, not a duration", "from 0s to 3650d"),
     (#"{"cache": {"maxBytes": 5}}"#, "'cache.maxBytes' is a number, not a size", "from 1KiB to 1024TiB"),
     (#"{"cache": {"maxEntries": "5"}}"#, "is a text, not a whole number", "a whole number from 1 to 1000000000"),
@@ -60,14 +60,14 @@ struct ConfigurationProblemTests {
   @Test(arguments: [
     (
       #"{"backend": "sqlit"}"#, "'backend' cannot be \"sqlit\"",
-      "memory, plist, sqlite, lmdb, server; the nearest is sq"
+      "sqlite, lmdb, plist, memory, server; the nearest is sq"
     ),
     (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lru"}}"#, "'cache.eviction' cannot be \"lru\"", "least-recently-used"),
     (#"{"cache": {"maxEntries": 0}}"#, "'cache.maxEntries' is out of range: \"0\"", "from 1 to"),
     (#"{"cache": {"maxEntries": -0}}"#, "'cache.maxEntries' is out of range", "from 1 to"),
     (#"{"cache": {"timeToLive": "3651d"}}"#, "'cache.timeToLive' is out of range: \"3651d\"", "from 0s to 3650d"),
-    (#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, "'backends.lmdb.mapSize' is out of range", "from 1MiB to 1TiB"),
+    (#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, "'backends.lmdb.mapSize' is out of range", "from 1MiB to 64TiB"),
     (#"{"queries": {"maxCount": 1001}}"#, "'queries.maxCount' is out of range", "from 1 to 1000"),
   ])
   func aValueOutOfRange(text: String, message: String, hint: String) throws {
@@ -116,7 +116,7 @@ struct ConfigurationProblemTests {
     let found = Fixtures.loader().problems(ConfigurationFlags(backend: "lmbd"))
     #expect(found.map(\.source) == [.flag("--backend")])
     #expect(found.first?.message == "--backend: 'backend' cannot be \"lmbd\"")
-    #expect(found.first?.hint == "give one of memory, plist, sqlite, lmdb, server; the nearest is lmdb")
+    #expect(found.first?.hint == "give one of sqlite, lmdb, plist, memory, server; the nearest is lmdb")
   }
 
   @Test func aFileMayNotBeTooLargeOrUnreadable() {

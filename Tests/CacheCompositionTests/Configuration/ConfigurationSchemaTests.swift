@@ -1,3 +1,4 @@
+import CachePresentation
 import Foundation
 import StorageSPI
 import Testing
@@ -44,7 +45,7 @@ struct ConfigurationSchemaTests {
   @Test func theDefaultsAreOfTheirKind() {
     for key in ConfigurationKey.all(Fixtures.engines) {
       guard let value = key.defaultValue else { continue }
-      let problems = Fixtures.problems(JSONText.nested([(key.path, key.kind.json(value))]).compact)
+      let problems = Fixtures.problems(JSONText.text(.nested([(key.path, key.kind.json(value))])))
       #expect(problems.isEmpty, "\(key.path)")
     }
   }
@@ -54,10 +55,10 @@ struct ConfigurationSchemaTests {
     let environment = ["KEY": "hush", "CACHECTL_SERVER_PASSWORD": "hush"]
     let configuration = try Fixtures.loader(["/project/cachectl.json": file], environment: environment).load()
     let entries = Dictionary(uniqueKeysWithValues: configuration.entries.map { ($0.key, $0) })
-    #expect(entries["origin.movies.apiKey"]?.text == #"{"env": "KEY"} (set)"#)
-    #expect(entries["origin.movies.apiKey"]?.json == #"{"env": "KEY"}"#)
-    #expect(entries["origin.movies.headers"]?.text == #"{"X": {"env": "KEY"}}"#)
-    #expect(entries["backends.server.password"]?.json == #"{"env": "CACHECTL_SERVER_PASSWORD"}"#)
+    #expect(entries["origin.movies.apiKey"]?.text == #"{"env":"KEY"} (set)"#)
+    #expect(entries["origin.movies.apiKey"]?.json == ["env": .string("KEY")])
+    #expect(entries["origin.movies.headers"]?.text == #"{"X":{"env":"KEY"}}"#)
+    #expect(entries["backends.server.password"]?.json == ["env": .string("CACHECTL_SERVER_PASSWORD")])
     #expect(!configuration.fileText.contains("hush"))
     #expect(!"\(configuration.entries)".contains("hush"))
     let secret = try #require(configuration.movies.apiKey)
@@ -76,9 +77,9 @@ struct ConfigurationSchemaTests {
     let configuration = try Fixtures.loader(environment: ["CACHECTL_LMDB_MAP_SIZE": "1048576KiB"]).load()
     let entries = Dictionary(uniqueKeysWithValues: configuration.entries.map { ($0.key, $0) })
     #expect(entries["backends.lmdb.mapSize"]?.text == "1GiB")
-    #expect(entries["backends.lmdb.mapSize"]?.json == "\"1GiB\"")
+    #expect(entries["backends.lmdb.mapSize"]?.json == .string("1GiB"))
     #expect(entries["cache.staleIfError"]?.text == "7d")
-    #expect(entries["cache.maxEntries"]?.json == "100000")
+    #expect(entries["cache.maxEntries"]?.json == .integer(100_000))
     #expect(entries["cache.shared"]?.text == "false")
     #expect(entries["plugins.searchPath"]?.text == #"["/home/ada/.local/lib/cachectl/plugins"]"#)
   }

@@ -3,22 +3,9 @@ import StorageSPI
 
 @testable import CacheComposition
 
-/// Declarations like those of the built-in engines, and one with every kind of option.
+/// The built-in engines, one more with every kind of option, and files in memory.
 enum Fixtures {
-  static let engines = [
-    engine("memory", []),
-    engine("plist", [path("plist"), .durability, .busyTimeout]),
-    engine("sqlite", [path("cache.sqlite"), .durability, .busyTimeout]),
-    engine(
-      "lmdb",
-      [
-        path("lmdb"),
-        EngineOption(
-          "mapSize", .size(1_048_576...(1 << 40)), default: .integer(64 << 20),
-          help: "the address space that is reserved at first"),
-        .durability, .busyTimeout,
-      ]),
-  ]
+  static let engines = PluginCatalogue.builtIn.declarations
 
   static let server = engine(
     "server",
