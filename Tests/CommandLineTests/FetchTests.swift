@@ -124,7 +124,8 @@ import Testing
       #expect(try await sandbox.run("fetch", "movies", "--query", query).status == 0)
     }
     #expect(try await sandbox.run("fetch", "movies", "--query", "never seen", "--offline").status == 66)
-    let queries = try #require(try await sandbox.run("queries", "--output", "json").json()["queries"] as? [[String: Any]])
+    let queries = try #require(
+      try await sandbox.run("queries", "--output", "json").json()["queries"] as? [[String: Any]])
     #expect(queries.map { $0["query"] as? String } == ["amelie", "alien", "batman"])
     #expect(try await sandbox.run("queries", "--limit", "1", "--output", "csv").output.contains("amelie"))
   }

@@ -11,10 +11,12 @@ import Testing
     #expect(run.output.wholeMatch(of: /cachectl \d+\.\d+\.\d+\n/) != nil)
   }
 
-  @Test(arguments: [
-    [], ["fetch"], ["fetch", "cities"], ["fetch", "movies"], ["fetch", "poster"], ["queries"], ["ls"], ["show"], ["rm"],
-    ["stats"], ["backends"], ["backends", "test"], ["config"], ["config", "show"], ["config", "init"], ["completion"],
-  ] as [[String]])
+  @Test(
+    arguments: [
+      [], ["fetch"], ["fetch", "cities"], ["fetch", "movies"], ["fetch", "poster"], ["queries"], ["ls"], ["show"],
+      ["rm"],
+      ["stats"], ["backends"], ["backends", "test"], ["config"], ["config", "show"], ["config", "init"], ["completion"],
+    ] as [[String]])
   func everyCommandHasHelp(_ command: [String]) async throws {
     let run = try await sandbox.run(["help"] + command)
     #expect(run.status == 0)

@@ -82,7 +82,8 @@ import Testing
     expectOneLine(try await sandbox.run("fetch", "cities", "--backend", engine), 73, [path])
     try sandbox.write("x", to: "file")
     let below = sandbox.folder + "/file/home"
-    expectOneLine(try await sandbox.run("fetch", "cities", "--backend", engine, "--home", below), 73, [sandbox.folder + "/file"])
+    expectOneLine(
+      try await sandbox.run("fetch", "cities", "--backend", engine, "--home", below), 73, [sandbox.folder + "/file"])
   }
 
   @Test func aFullDeviceIsAFailureOfOutput() async throws {
