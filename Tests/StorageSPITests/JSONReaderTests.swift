@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct JSONReaderTests {
   @Test(arguments: [
-    (#""""#, ""), (#" "a" "#, "a"), (#""é\u00e9\uD83D\uDE00😀""#, "éé😀😀"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+    (#""""#, ""), (#" "a" "#, "a"), (#""é\u00e9\uD83D\uDE00😀""#, "éé😀😀"),
+    (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
     (#""\u0000""#, "\u{0}"), (#""a\\b""#, "a\\b"),
   ])
   func strings(text: String, expected: String) throws {
@@ -12,7 +13,8 @@ import Testing
   }
 
   @Test(arguments: [
-    #"""#, #""a"#, "\"\n\"", #""\x""#, #""\"#, #""\u12"#, #""\u12g4""#, #""\uD83D""#, #""\uD83D\u0041""#, #""\uDE00""#, "a",
+    #"""#, #""a"#, "\"\n\"", #""\x""#, #""\"#, #""\u12"#, #""\u12g4""#, #""\uD83D""#, #""\uD83D\u0041""#, #""\uDE00""#,
+    "a",
     "", "1", #""a"b"#,
   ])
   func malformedStrings(text: String) {
@@ -39,14 +41,16 @@ import Testing
   }
 
   @Test(arguments: [
-    "null", "true", "false", "0", "-1.25e+3", "1E-2", #""a""#, "[]", "[1, [2], {}]", "{}", #"{"a": {"b": [null]}, "a": 1}"#,
+    "null", "true", "false", "0", "-1.25e+3", "1E-2", #""a""#, "[]", "[1, [2], {}]", "{}",
+    #"{"a": {"b": [null]}, "a": 1}"#,
   ])
   func wellFormedValuesAreSkipped(text: String) throws {
     try whole(text) { json throws(JSONReader.Failure) in try json.skipValue() }
   }
 
   @Test(arguments: [
-    "", "nul", "[", "[1,]", "[1 2]", "{", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, "{a:1}", "1.", ".5", "1e", "tru", "]", "[1]]",
+    "", "nul", "[", "[1,]", "[1 2]", "{", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, "{a:1}", "1.", ".5", "1e", "tru", "]",
+    "[1]]",
     String(repeating: "[", count: 100_000),
   ])
   func malformedValuesAreRejected(text: String) {
@@ -88,7 +92,9 @@ import Testing
   func neverReadsPastTheEndOfDamagedDocuments(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var bytes = Array(#"{"a": [1, -2.5e3, "x\u00e9\n", null, true], "b": {"c": "d"}}"#.utf8)
-    for _ in 0..<3 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+    for _ in 0..<3 {
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+    }
     bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
     let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
     var json = JSONReader(bytes)

@@ -34,7 +34,9 @@ func fill(_ engine: any StorageEngine, entries: Int, payloadBytes: Int) async th
   let payload = [UInt8](repeating: UInt8(ascii: "a"), count: payloadBytes)
   for start in stride(from: 0, to: entries, by: 1_000) {
     var batch = WriteBatch()
-    for number in start..<min(start + 1_000, entries) { batch.put(try key(number), payload: payload, metadata: metadata) }
+    for number in start..<min(start + 1_000, entries) {
+      batch.put(try key(number), payload: payload, metadata: metadata)
+    }
     try await engine.apply(batch)
   }
 }
