@@ -63,7 +63,14 @@ struct SQLiteRow {
   /// The attributes; `nil` where they are no JSON object of texts.
   private static func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
     if statement.isNull(4) { return [:] }
-    return try? JSONDecoder().decode([String: String].self, from: Data(statement.bytes(4)))
+    var (reader, attributes) = (JSONReader(Array(statement.bytes(4))), [String: String]())
+    do throws(JSONReader.Failure) {
+      try reader.object { reader, name throws(JSONReader.Failure) in attributes[name] = try reader.string() }
+      try reader.end()
+    } catch {
+      return nil
+    }
+    return attributes
   }
 
   /// `attributes` as a JSON object, in the order of their names.

@@ -2,7 +2,7 @@ internal import CacheDomain
 internal import FoundationEssentials
 internal import StorageSPI
 
-extension PayloadCodec where Response: Codable {
+extension PayloadCodec where Response: JSONPayload {
   /// Payloads as JSON with sorted keys, which every engine's native tool can show.
   static var json: PayloadCodec {
     PayloadCodec(
@@ -21,12 +21,15 @@ extension PayloadCodec where Response: Codable {
   }
 
   private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Response {
-    let data = bytes.withUnsafeBufferPointer { Data(buffer: $0) }
-    do {
-      return try JSONDecoder().decode(Response.self, from: data)
+    var json = JSONReader(bytes.withUnsafeBufferPointer { Array($0) })
+    do throws(JSONReader.Failure) {
+      let response = try Response(json: &json)
+      try json.end()
+      return response
     } catch {
       throw StorageError(
-        .damaged, "entry \(key) holds JSON of another shape", hint: "remove it with: cachectl rm \(key)", cause: error)
+        .damaged, "entry \(key) holds JSON of another shape: \(error)", hint: "remove it with: cachectl rm \(key)",
+        cause: error)
     }
   }
 }

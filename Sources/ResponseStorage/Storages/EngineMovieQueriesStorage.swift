@@ -8,8 +8,8 @@ internal import StorageSPI
 /// two processes that search at once lose neither's query.
 public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   /// The entry's payload.
-  private struct Payload: Codable {
-    struct Query: Codable {
+  fileprivate struct Payload: Encodable {
+    struct Query: Encodable {
       let query: String
       /// Milliseconds since 1970-01-01T00:00:00Z.
       let searchedAt: Int64
@@ -83,5 +83,34 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
     get throws(CacheError) {
       do throws(StorageError) { return try CacheKey("queries/v1/recent") } catch { throw CacheError(error) }
     }
+  }
+}
+
+extension EngineMovieQueriesStorage.Payload: JSONPayload {
+  init(json: inout JSONReader) throws(JSONReader.Failure) {
+    var queries: [Query]?
+    try json.object { json, name throws(JSONReader.Failure) in
+      if name == "queries" {
+        queries = try json.array { json throws(JSONReader.Failure) in try Query(json: &json) }
+      } else {
+        try json.skipValue()
+      }
+    }
+    self.init(queries: try json.required(queries, "queries"))
+  }
+}
+
+extension EngineMovieQueriesStorage.Payload.Query {
+  fileprivate init(json: inout JSONReader) throws(JSONReader.Failure) {
+    var (query, searchedAt) = (String?.none, Int?.none)
+    try json.object { json, name throws(JSONReader.Failure) in
+      switch name {
+      case "query": query = try json.string()
+      case "searchedAt": searchedAt = try json.integer()
+      default: try json.skipValue()
+      }
+    }
+    self.init(
+      query: try json.required(query, "query"), searchedAt: Int64(try json.required(searchedAt, "searchedAt")))
   }
 }

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let features = [
+  "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
+  "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
+
+/// The benchmarks are a package of their own, so that building and testing the project does not build them.
+let package = Package(
+  name: "benchmarks",
+  dependencies: [.package(name: "cachectl", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "PointReads",
+      dependencies: [
+        .product(name: "StorageSPI", package: "cachectl"), .product(name: "BuiltInEngines", package: "cachectl"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(name: "Compare", swiftSettings: settings),
+  ]
+)

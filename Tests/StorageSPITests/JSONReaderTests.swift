@@ -1,0 +1,146 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@Suite struct JSONReaderTests {
+  @Test(arguments: [
+    (#""""#, ""), (#" "a" "#, "a"), (#""é\u00e9\uD83D\uDE00😀""#, "éé😀😀"),
+    (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+    (#""\u0000""#, "\u{0}"), (#""a\\b""#, "a\\b"),
+  ])
+  func strings(text: String, expected: String) throws {
+    #expect(try whole(text) { json throws(JSONReader.Failure) in try json.string() } == expected)
+  }
+
+  @Test(arguments: [
+    #"""#, #""a"#, "\"\n\"", #""\x""#, #""\"#, #""\u12"#, #""\u12g4""#, #""\uD83D""#, #""\uD83D\u0041""#, #""\uDE00""#,
+    "a",
+    "", "1", #""a"b"#,
+  ])
+  func malformedStrings(text: String) {
+    #expect(throws: JSONReader.Failure.self) {
+      try whole(text) { json throws(JSONReader.Failure) in try json.string() }
+    }
+  }
+
+  @Test func bytesThatAreNoUTF8AreRejected() {
+    var json = JSONReader([0x22, 0xFF, 0x22])
+    #expect(throws: JSONReader.Failure.self) { try json.string() }
+  }
+
+  @Test(arguments: [("0", 0), ("-0", 0), ("12", 12), ("\(Int.max)", Int.max), (" \(Int.min)\n", Int.min)])
+  func integers(text: String, expected: Int) throws {
+    #expect(try whole(text) { json throws(JSONReader.Failure) in try json.integer() } == expected)
+  }
+
+  @Test(arguments: ["", "-", "+1", "01", "1.5", "1e2", "9223372036854775808", "--1", "0x1", "\"1\"", "null"])
+  func malformedIntegers(text: String) {
+    #expect(throws: JSONReader.Failure.self) {
+      try whole(text) { json throws(JSONReader.Failure) in try json.integer() }
+    }
+  }
+
+  @Test(arguments: [
+    "null", "true", "false", "0", "-1.25e+3", "1E-2", #""a""#, "[]", "[1, [2], {}]", "{}",
+    #"{"a": {"b": [null]}, "a": 1}"#,
+  ])
+  func wellFormedValuesAreSkipped(text: String) throws {
+    try whole(text) { json throws(JSONReader.Failure) in try json.skipValue() }
+  }
+
+  @Test(arguments: [
+    "", "nul", "[", "[1,]", "[1 2]", "{", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, "{a:1}", "1.", ".5", "1e", "tru", "]",
+    "[1]]",
+    String(repeating: "[", count: 100_000),
+  ])
+  func malformedValuesAreRejected(text: String) {
+    #expect(throws: JSONReader.Failure.self) {
+      try whole(text) { json throws(JSONReader.Failure) in try json.skipValue() }
+    }
+  }
+
+  @Test func optionalValuesAndArrays() throws {
+    let values = try whole("[1, null, 3]") { json throws(JSONReader.Failure) in
+      try json.array { json throws(JSONReader.Failure) in
+        try json.optional { json throws(JSONReader.Failure) in try json.integer() }
+      }
+    }
+    #expect(values == [1, nil, 3])
+  }
+
+  @Test func failuresTellThePlace() {
+    let failure = #expect(throws: JSONReader.Failure.self) {
+      try whole("[1, x]") { json throws(JSONReader.Failure) in try json.skipValue() }
+    }
+    #expect(failure?.offset == 4)
+    #expect(failure?.description == "a number is expected (at byte 4)")
+  }
+
+  @Test(arguments: 0..<20)
+  func readsWhatFoundationWrites(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var expected: [String: String] = [:]
+    for _ in 0..<20 { expected[random.text()] = random.text() }
+    let bytes = Array(try JSONEncoder().encode(expected))
+    var (json, found) = (JSONReader(bytes), [String: String]())
+    try json.object { json, name throws(JSONReader.Failure) in found[name] = try json.string() }
+    try json.end()
+    #expect(found == expected, "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<200)
+  func neverReadsPastTheEndOfDamagedDocuments(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var bytes = Array(#"{"a": [1, -2.5e3, "x\u00e9\n", null, true], "b": {"c": "d"}}"#.utf8)
+    for _ in 0..<3 {
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+    }
+    bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
+    let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+    var json = JSONReader(bytes)
+    let isRead: Bool
+    do {
+      try json.skipValue()
+      try json.end()
+      isRead = true
+    } catch {
+      isRead = false
+    }
+    // Foundation is more lenient in a few points, never less.
+    if isRead { #expect(isJSON, "seed \(seed): \(String(decoding: bytes, as: UTF8.self))") }
+  }
+
+  private func whole<Value>(
+    _ text: String, _ read: (inout JSONReader) throws(JSONReader.Failure) -> Value
+  ) throws(JSONReader.Failure) -> Value {
+    var json = JSONReader(Array(text.utf8))
+    let value = try read(&json)
+    try json.end()
+    return value
+  }
+}
+
+/// SplitMix64.
+private struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Text of up to 8 characters from all over Unicode.
+  mutating func text() -> String {
+    var scalars = String.UnicodeScalarView()
+    for _ in 0..<Int.random(in: 0...8, using: &self) {
+      let limit: UInt32 = Bool.random(using: &self) ? 0x7F : 0x10FFFF
+      if let scalar = Unicode.Scalar(UInt32.random(in: 0...limit, using: &self)) { scalars.append(scalar) }
+    }
+    return String(scalars)
+  }
+}
