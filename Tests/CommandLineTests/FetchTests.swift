@@ -1,140 +1,116 @@
 import Foundation
 import Testing
 
-/// Fetching, from outside: which engine is configured changes where entries are, and nothing else.
+/// What `fetch` prints, over every engine.
 @Suite struct FetchTests {
-  private let sandbox: Sandbox
+  static let cities = ["fetch", "cities", "--output", "json"]
+  static let movies = ["fetch", "movies", "--query", "star wars", "--output", "json"]
 
-  init() throws { sandbox = try Sandbox() }
-
-  @Test(arguments: Engines.all)
-  func citiesByRevenueAreTheSameOnEveryEngine(_ engine: String) async throws {
-    let run = try await sandbox.run("--backend", engine, "fetch", "cities", "--order", "revenue", "--output", "json")
-    #expect(run.status == 0)
-    #expect(run.errors == "")
-    let document = try run.json()
-    #expect(document["source"] as? String == "origin")
-    #expect(document["backend"] as? String == engine)
-    #expect(document["totalItems"] as? Int == 6_057)
-    #expect(document["totalPages"] as? Int == 243)
-    let reference = try await sandbox.run("fetch", "cities", "--backend", "memory", "--output", "json").json()
-    #expect(try items(document) == items(reference))
-    let first = try #require((document["items"] as? [[String: Any]])?.first)
-    #expect(first["name"] as? String == "WASHINGTON")
-    #expect(first["revenue"] as? Int == 54_298_476_501)
-    #expect(first["organizationCount"] as? Int == 5_939)
+  @Test(arguments: Contract.engines, [cities, movies])
+  func everyEngineGivesTheSameItems(engine: String, command: [String]) async throws {
+    let scratch = try Scratch()
+    let reference = try await scratch.cachectl(["--backend", "memory"] + command).document()
+    let first = try await scratch.cachectl(["--backend", engine] + command)
+    let second = try await scratch.cachectl(["--backend", engine] + command)
+    for run in [first, second] {
+      expectSuccess(run)
+      #expect(run.errors.isEmpty, "\(run.errors)")
+      let document = try run.document()
+      #expect(document.names == Contract.fetchMembers)
+      #expect(document["items"] == reference["items"])
+      #expect(document["items"]?.elements.isEmpty == false)
+      #expect(document["totalItems"] == reference["totalItems"])
+      #expect(document["key"] == reference["key"])
+      #expect(document["backend"] == .text(engine))
+      #expect(document["stale"] == false)
+      #expect(Contract.isTimestamp(document["storedAt"]) && Contract.isTimestamp(document["freshUntil"]))
+    }
+    #expect(try first.document()["source"] == "origin")
+    #expect(try second.document()["source"] == (engine == "memory" ? "origin" : "cache"))
   }
 
-  @Test(arguments: Engines.persistent)
-  func theSecondRunAnswersFromTheCache(_ engine: String) async throws {
-    for arguments in [["fetch", "cities", "--page", "2"], ["fetch", "movies", "--query", "star wars"]] {
-      let words = arguments + ["--backend", engine, "--output", "json"]
-      let first = try await sandbox.run(words).json()
-      let second = try await sandbox.run(words).json()
-      #expect(first["source"] as? String == "origin")
-      #expect(second["source"] as? String == "cache")
-      #expect(second["stale"] as? Bool == false)
-      #expect(try items(first) == items(second))
-      #expect(first["storedAt"] as? String == second["storedAt"] as? String)
-      let offline = try await sandbox.run(words + ["--offline"])
-      #expect(offline.status == 0)
-      #expect(try items(offline.json()) == items(first))
+  @Test(arguments: Contract.persistentEngines)
+  func offlineTheCacheAnswers(engine: String) async throws {
+    let scratch = try Scratch()
+    let options = ["--backend", engine]
+    for command in [Self.cities, Self.movies] {
+      expectFailure(
+        try await scratch.cachectl(["--offline"] + options + command.dropLast(2)), status: 66,
+        mentioning: ["not in the cache"])
+      let online = try await scratch.cachectl(options + command).document()
+      let offline = try await scratch.cachectl(options + command + ["--offline"])
+      expectSuccess(offline)
+      #expect(try offline.document()["items"] == online["items"])
+      #expect(try offline.document()["storedAt"] == online["storedAt"])
+      #expect(try offline.document()["source"] == "cache")
+    }
+    let elsewhere = try await scratch.cachectl(options + ["fetch", "cities", "--page", "7", "--offline"])
+    expectFailure(elsewhere, status: 66, mentioning: ["page=7"])
+  }
+
+  @Test(arguments: Contract.engines)
+  func citiesByRevenueAreATable(engine: String) async throws {
+    let run = try await Scratch().cachectl("--backend", engine, "fetch", "cities", "--order", "revenue")
+    expectSuccess(run)
+    let rows = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
+    #expect(rows.contains { $0.contains("WASHINGTON DC $54,298,476,501 5,939") })
+    #expect(rows.contains { $0.contains("LOUISVILLE KY $13,346,016,068 1,311") })
+    #expect(rows.count == 26, "A header and the 25 cities of a page")
+  }
+
+  @Test func itemsHaveTheMembersOfTheContract() async throws {
+    let scratch = try Scratch()
+    for city in try await scratch.cachectl(Self.cities).document()["items"]?.elements ?? [] {
+      #expect(city.names == Contract.cityMembers)
+    }
+    for movie in try await scratch.cachectl(Self.movies).document()["items"]?.elements ?? [] {
+      #expect(movie.names == Contract.movieMembers)
     }
   }
 
-  @Test(arguments: Engines.all)
-  func offlineWithoutAnEntryIsNotFound(_ engine: String) async throws {
-    let run = try await sandbox.run("fetch", "cities", "--offline", "--backend", engine)
-    #expect(run.status == 66)
-    #expect(run.output == "")
-    #expect(run.errors.hasPrefix("cachectl: ") && run.errors.hasSuffix("\n"))
-    #expect(run.errors.split(separator: "\n").count == 1)
+  @Test(arguments: [
+    (["--order", "revenue"], "revenue", true), (["--order", "revenue", "--sort", "asc"], "revenue", false),
+    (["--order", "organizations"], "organizationCount", true),
+    (["--order", "organizations", "--sort", "asc"], "organizationCount", false),
+  ])
+  func numbersAreOrdered(options: [String], member: String, isDescending: Bool) async throws {
+    let document = try await Scratch().cachectl(Self.cities + options).document()
+    let numbers = document["items"]?.elements.compactMap { $0[member]?.number } ?? []
+    #expect(numbers.count > 1)
+    #expect(numbers == numbers.sorted(by: isDescending ? { $0 > $1 } : { $0 < $1 }))
   }
 
-  @Test(arguments: Engines.all)
-  func theTableIsForPeople(_ engine: String) async throws {
-    let run = try await sandbox.run("--backend", engine, "fetch", "cities", "--order", "revenue", "--limit", "3")
-    #expect(
-      run.output == """
-        #  City         State          Revenue  Organizations
-        1  WASHINGTON   DC     $54,298,476,501          5,939
-        2  LOUISVILLE   KY     $13,346,016,068          1,311
-        3  NEW ORLEANS  LA     $10,218,019,869          1,143
-
-        """)
-    #expect(run.errors.contains("from the origin"))
-    let quiet = try await sandbox.run("--backend", engine, "fetch", "cities", "--quiet")
-    #expect(quiet.errors == "")
+  @Test func pagesFollowEachOther() async throws {
+    let scratch = try Scratch()
+    let first = try await scratch.cachectl(Self.cities).document()
+    let second = try await scratch.cachectl(Self.cities + ["--page", "1"]).document()
+    #expect(first["page"] == 0 && second["page"] == 1)
+    #expect(first["totalPages"] == 243 && first["totalItems"] == 6057)
+    let all = try await scratch.cachectl("fetch", "cities", "--all", "--limit", "60", "--output", "ndjson")
+    let pages = (first["items"]?.elements ?? []) + (second["items"]?.elements ?? [])
+    #expect(try Array(all.documents().prefix(50)) == pages)
+    #expect(try all.documents().count == 60)
   }
 
-  @Test func editingTheConfigurationSwapsTheEngine() async throws {
-    for engine in Engines.persistent {
-      try sandbox.write(#"{"backend": "\#(engine)"}"#, to: "cachectl.json")
-      let first = try await sandbox.run("fetch", "cities", "--output", "json").json()
-      let second = try await sandbox.run("fetch", "cities", "--output", "json").json()
-      #expect(first["backend"] as? String == engine)
-      #expect(first["source"] as? String == "origin")
-      #expect(second["source"] as? String == "cache")
-    }
+  @Test func limitCutsThePage() async throws {
+    let document = try await Scratch().cachectl(Self.cities + ["--limit", "3"]).document()
+    #expect(document["items"]?.elements.count == 3)
+    #expect(document["totalItems"] == 6057)
   }
 
-  @Test func policiesSayWhoAnswers() async throws {
-    let words = ["fetch", "cities", "--output", "json"]
-    _ = try await sandbox.run(words)
-    let both = try await sandbox.run(words + ["--policy", "cached-then-network"]).lines()
-    #expect(both.map { $0["source"] as? String } == ["cache", "cache"])
-    #expect(both.map { $0["revalidated"] as? Bool } == [false, true])
-    let aged = try await sandbox.run(words + ["--max-age", "0s"]).json()
-    #expect(aged["revalidated"] as? Bool == true)
-    let refreshed = try await sandbox.run(words + ["--refresh"]).json()
-    #expect(refreshed["source"] as? String == "origin")
-    #expect(try await sandbox.run(words + ["--refresh", "--offline"]).status == 64)
-  }
-
-  @Test func everyPageIsFetchedOnce() async throws {
-    let run = try await sandbox.run("fetch", "cities", "--all", "--output", "ndjson", "--backend", "memory")
-    let ids = try run.lines().compactMap { $0["id"] as? String }
-    #expect(ids.count == 6_057)
-    #expect(Set(ids).count == 6_057)
-  }
-
-  @Test func csvHasAHeaderAndCRLF() async throws {
-    let run = try await sandbox.run("fetch", "cities", "--limit", "1", "--output", "csv", "--order", "organizations")
-    #expect(
-      run.output
-        == "id,name,subName,revenue,organizationCount\r\nDC/WASHINGTON,WASHINGTON,DC,54298476501,5939\r\n")
-  }
-
-  @Test(arguments: Engines.persistent)
-  func postersComeBackByteForByte(_ engine: String) async throws {
-    let words = ["fetch", "poster", "/2201.png", "--width", "92", "--backend", engine]
-    let first = try await sandbox.run(words)
-    #expect(first.outputBytes.starts(with: [0x89, 0x50, 0x4E, 0x47]))
-    let second = try await sandbox.run(words + ["--offline", "--out", "poster.png"])
-    #expect(second.status == 0)
-    #expect(try Array(Data(contentsOf: URL(fileURLWithPath: sandbox.folder + "/poster.png"))) == first.outputBytes)
-    #expect(try await sandbox.tool("file", "poster.png").output.contains("PNG image data, 92 x 138"))
-    #expect(try await sandbox.run("fetch", "poster", "/nothing.png", "--backend", engine).status == 66)
-  }
-
-  @Test(arguments: Engines.persistent)
-  func queriesAreRememberedNewestFirst(_ engine: String) async throws {
-    try sandbox.write(#"{"backend": "\#(engine)", "queries": {"maxCount": 3}}"#, to: "cachectl.json")
-    for query in ["star wars", "amelie", "batman", "alien", "amelie"] {
-      #expect(try await sandbox.run("fetch", "movies", "--query", query).status == 0)
-    }
-    #expect(try await sandbox.run("fetch", "movies", "--query", "never seen", "--offline").status == 66)
-    let queries = try #require(
-      try await sandbox.run("queries", "--output", "json").json()["queries"] as? [[String: Any]])
-    #expect(queries.map { $0["query"] as? String } == ["amelie", "alien", "batman"])
-    #expect(try await sandbox.run("queries", "--limit", "1", "--output", "csv").output.contains("amelie"))
-  }
-
-  @Test(arguments: [("alpha", 78), ("real", 78), ("dev", 0)] as [(String, Int32)])
-  func originsOfLaterVersionsAreRefused(_ environment: String, _ status: Int32) async throws {
-    try sandbox.write(#"{"environment": "\#(environment)"}"#, to: "cachectl.json")
-    let run = try await sandbox.run("fetch", "cities")
-    #expect(run.status == status)
-    if status != 0 { #expect(run.errors.contains("\"environment\" to \"dev\"")) }
+  @Test(arguments: Contract.persistentEngines)
+  func aPosterIsAnImageWithTheSameBytesFromTheCache(engine: String) async throws {
+    let scratch = try Scratch()
+    let command = ["--backend", engine, "fetch", "poster", "/2201.png", "--width", "185"]
+    let fromOrigin = try await scratch.cachectl(command)
+    let toFile = try await scratch.cachectl(command + ["--out", scratch.path("poster.png")])
+    let facts = try await scratch.cachectl(command + ["--output", "json"]).document()
+    expectSuccess(fromOrigin)
+    expectSuccess(toFile)
+    #expect(fromOrigin.output.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+    #expect(try scratch.read("poster.png") == fromOrigin.output)
+    #expect(facts["source"] == "cache")
+    #expect(facts["bytes"] == .number(Double(fromOrigin.output.count)))
+    #expect(facts["contentType"] == "image/png")
   }
 }

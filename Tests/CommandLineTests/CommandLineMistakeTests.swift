@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Command lines that are wrong: 64, one line that names the mistake and the nearest name.
+@Suite struct CommandLineMistakeTests {
+  @Test(
+    arguments: [
+      (["fecth"], ["fecth", "fetch", "help"]), (["fetch", "citys"], ["citys", "cities", "help"]),
+      (["ls", "--limt", "3"], ["--limt", "--limit", "help ls"]), (["ls", "--zzzzzz"], ["--zzzzzz", "help ls"]),
+      (["-Z", "ls"], ["-Z", "help"]), (["ls", "--limit"], ["--limit"]), (["ls", "--limit", "x"], ["'x'", "--limit"]),
+      (["ls", "--limit", "-1"], ["--limit"]), (["ls", "--limit", "99999999999999999999"], ["--limit"]),
+      (["ls", "--state", "frsh"], ["frsh", "fresh"]), (["ls", "--output", "xml"], ["xml", "json"]),
+      (["fetch", "movies"], ["--query"]), (["fetch", "movies", "--query", " "], ["--query"]),
+      (["fetch", "movies", "--query", "x", "--page", "0"], ["--page"]),
+      (["fetch", "cities", "--page", "-1"], ["--page"]), (["fetch", "cities", "--page", "1.5"], ["1.5", "--page"]),
+      (["fetch", "cities", "--order", "size"], ["size", "revenue"]),
+      (["fetch", "cities", "--max-age", "5 minutes"], ["--max-age", "5m"]),
+      (["fetch", "cities", "--offline", "--refresh"], ["--offline", "--refresh"]),
+      (["fetch", "poster"], ["path"]), (["fetch", "poster", "/1.png", "--width", "0"], ["--width"]),
+      (["show"], ["key"]), (["show", "a/b", "c/d"], ["c/d"]), (["rm"], ["--all"]),
+      (["rm", "--all", "cities/x"], ["--all"]), (["completion"], ["shell"]),
+      (["completion", "tcsh"], ["tcsh", "zsh"]),
+      (["ls", "extra"], ["extra"]), (["--backend", "sqlit", "ls"], ["sqlit", "sqlite"]),
+      (["ls", "--quiet=yes"], ["--quiet"]), (["ls", "--limit", ""], ["--limit"]), (["help", "nothing"], ["nothing"]),
+      (["config", "show", "--config", "missing.json"], ["missing.json"]),
+    ] as [([String], [String])])
+  func mistakesAreNamed(arguments: [String], words: [String]) async throws {
+    let scratch = try Scratch()
+    expectFailure(try await scratch.cachectl(arguments), status: 64, mentioning: words)
+    #expect(!scratch.exists("home"), "A command line that is wrong touches nothing")
+  }
+
+  @Test(arguments: [
+    (["--output", "json", "fecth"], "commandLine"), (["ls", "--output=json", "--limit", "x"], "commandLine"),
+    (["fetch", "cities", "--offline", "--output", "json"], "notCached"),
+    (["--output", "json", "show", "cities/none"], "notFound"),
+  ])
+  func scriptsGetADocument(arguments: [String], code: String) async throws {
+    let run = try await Scratch().cachectl(arguments)
+    #expect(run.status != 0 && run.output.isEmpty)
+    #expect(run.errorLines.count == 2)
+    let error = try #require(try JSON(Data(run.errorLines[0].utf8))["error"])
+    #expect(error.names == ["code", "hint", "message"])
+    #expect(error["code"] == .text(code))
+    let line = [error["message"]?.text, error["hint"]?.text].compactMap { $0 }.joined(separator: ": ")
+    #expect(run.errorLines[1] == "cachectl: \(line)")
+  }
+
+  @Test func controlCharactersAreNotRepeatedRaw() async throws {
+    let run = try await Scratch().cachectl("show", "cities/\u{1B}[31m\u{7}\nfake")
+    #expect(run.status != 0 && run.errorLines.count == 1)
+    #expect(!run.errors.contains("\u{1B}") && !run.errors.contains("\u{7}"))
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// What the configuration does, and what a wrong one gets.
+@Suite struct ConfigurationTests {
+  private func origin(of key: String, _ run: Run) throws -> (value: String?, origin: String?) {
+    let settings = try run.document()["settings"]?.elements ?? []
+    let setting = try #require(settings.first { $0["key"] == .text(key) })
+    return (setting["value"]?.text, setting["origin"]?.text)
+  }
+
+  @Test func editingOneLineSwapsTheEngine() async throws {
+    let scratch = try Scratch()
+    for (engine, file) in [("lmdb", "lmdb/data.mdb"), ("plist", "plist/cities.json"), ("sqlite", "cache.sqlite")] {
+      try scratch.write(#"{"backend": "\#(engine)"}"#, to: "work/cachectl.json")
+      #expect(!scratch.exists("home/\(file)"))
+      let document = try await scratch.cachectl("fetch", "cities", "--output", "json").document()
+      #expect(document["backend"] == .text(engine) && document["source"] == "origin")
+      #expect(scratch.exists("home/\(file)"))
+      let shown = try origin(
+        of: "backend", try await scratch.cachectl("config", "show", "--origin", "--output", "json"))
+      #expect(shown.value == engine)
+      #expect(shown.origin?.contains("cachectl.json:1:") == true, "\(shown.origin ?? "-")")
+    }
+  }
+
+  @Test func flagBeforeEnvironmentBeforeFileBeforeDefault() async throws {
+    let scratch = try Scratch()
+    let command = ["config", "show", "--origin", "--output", "json"]
+    #expect(try origin(of: "backend", try await scratch.cachectl(command)) == ("sqlite", "default"))
+    try scratch.write(#"{"backend": "lmdb"}"#, to: "work/cachectl.json")
+    #expect(try origin(of: "backend", try await scratch.cachectl(command)).value == "lmdb")
+    let environment = ["CACHECTL_BACKEND": "plist", "CACHECTL_LMDB_MAP_SIZE": "1MiB"]
+    let byVariable = try await scratch.cachectl(command, environment: environment)
+    #expect(try origin(of: "backend", byVariable) == ("plist", "CACHECTL_BACKEND"))
+    let byFlag = try await scratch.cachectl(command + ["--backend", "memory"], environment: environment)
+    #expect(try origin(of: "backend", byFlag) == ("memory", "--backend"))
+  }
+
+  @Test func theFilesAreLookedForInOrder() async throws {
+    let scratch = try Scratch()
+    try scratch.makeFolder("user/config/cachectl")
+    let places = ["user/config/cachectl/config.json", "work/cachectl.json", "variable.json", "flag.json"]
+    for (place, engine) in zip(places, ["lmdb", "plist", "memory", "sqlite"]) {
+      try scratch.write(#"{"backend": "\#(engine)"}"#, to: place)
+    }
+    let variable = ["CACHECTL_CONFIG": scratch.path("variable.json")]
+    func backend(_ options: [String], _ environment: [String: String]) async throws -> JSON? {
+      try await scratch.cachectl(["config", "show", "--output", "json"] + options, environment: environment)
+        .document()["backend"]
+    }
+    #expect(try await backend(["--config", scratch.path("flag.json")], variable) == "sqlite")
+    #expect(try await backend([], variable) == "memory")
+    #expect(try await backend([], [:]) == "plist")
+    try FileManager.default.removeItem(atPath: scratch.path("work/cachectl.json"))
+    #expect(try await backend([], [:]) == "lmdb")
+    let path = try await scratch.cachectl("config", "path", "--output", "json").document()
+    #expect(path["file"] == .text(scratch.path(places[0])))
+  }
+
+  @Test func theExampleIsValidAndKept() async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("config", "init"))
+    let file = "user/config/cachectl/config.json"
+    let text = try scratch.read(file)
+    expectSuccess(try await scratch.cachectl("config", "validate", scratch.path(file)))
+    let again = try await scratch.cachectl("config", "init")
+    #expect(again.status != 0 && again.errorLines.count == 1)
+    #expect(try scratch.read(file) == text)
+    let shown = try await scratch.cachectl("config", "show", "--output", "json")
+    try scratch.write(shown.output, to: "shown.json")
+    expectSuccess(try await scratch.cachectl("config", "validate", scratch.path("shown.json")))
+    #expect(try await scratch.cachectl("config", "schema").document()["properties"]?["backend"] != nil)
+  }
+
+  static let mistakes: [(text: String, words: [String])] = [
+    ("{\"backend\": ", [":1:", "json"]), ("{\n  \"backend\": \"lmdb\",\n}", [":3:1"]), ("", [":1:1"]), ("[]", [":1:1"]),
+    ("{\n  \"bakend\": \"lmdb\"\n}", [":2:3", "'bakend'", "'backend'"]),
+    ("{\"cache\": {\"timeToLiv\": \"1h\"}}", [":1:12", "timeToLiv", "timeToLive"]),
+    ("{\"queries\": {\"maxCount\": \"ten\"}}", [":1:26", "queries.maxCount"]),
+    ("{\"queries\": {\"maxCount\": 0}}", [":1:26", "queries.maxCount"]),
+    ("{\"queries\": {\"maxCount\": 1.5}}", [":1:26", "queries.maxCount"]),
+    ("{\"backends\": {\"lmdb\": {\"mapSize\": \"64 apples\"}}}", ["backends.lmdb.mapSize"]),
+    ("{\"backends\": {\"sqlite\": {\"durability\": \"nomal\"}}}", ["durability", "normal"]),
+    ("{\"cache\": {\"timeToLive\": \"soon\"}}", ["cache.timeToLive"]), ("{\"cache\": 3}", ["cache"]),
+    ("{\"backend\": \"sqlit\"}", [":1:13", "sqlit", "sqlite"]), ("{\"backend\": 1}", [":1:13", "backend"]),
+    ("{\"backend\": \"lmdb\", \"backend\": \"plist\"}", ["backend"]),
+  ]
+
+  @Test(arguments: mistakes)
+  func aWrongFileIsNamedWithThePlace(text: String, words: [String]) async throws {
+    let scratch = try Scratch()
+    try scratch.write(text, to: "work/cachectl.json")
+    for command in [["ls"], ["fetch", "cities"], ["config", "show"]] {
+      expectFailure(try await scratch.cachectl(command), status: 78, mentioning: ["cachectl.json:"] + words)
+    }
+    let validation = try await scratch.cachectl("config", "validate", "--output", "json")
+    #expect(validation.status == 78)
+    #expect(try validation.document()["valid"] == false)
+    #expect(!scratch.exists("home"))
+  }
+
+  @Test(arguments: [
+    (["CACHECTL_BACKEND": "sqlit"], ["CACHECTL_BACKEND", "sqlite"]),
+    (["CACHECTL_LMDB_DURABILITY": "ful"], ["CACHECTL_LMDB_DURABILITY", "full"]),
+    (["CACHECTL_SQLITE_BUSY_TIMEOUT": "x"], ["CACHECTL_SQLITE_BUSY_TIMEOUT"]),
+    (["CACHECTL_LMDB_MAPSIZE": "1MiB"], ["CACHECTL_LMDB_MAPSIZE", "CACHECTL_LMDB_MAP_SIZE"]),
+  ])
+  func aWrongVariableIsNamed(environment: [String: String], words: [String]) async throws {
+    let run = try await Scratch().cachectl("ls", environment: environment)
+    expectFailure(run, status: 78, mentioning: words)
+  }
+}

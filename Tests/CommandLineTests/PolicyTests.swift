@@ -1,0 +1,64 @@
+import Testing
+
+/// Which of cache and origin answers, by each policy.
+@Suite struct PolicyTests {
+  @Test(arguments: Contract.persistentEngines)
+  func cachedThenNetworkPrintsTwoDocuments(engine: String) async throws {
+    let scratch = try Scratch()
+    let command = [
+      "--backend", engine, "fetch", "cities", "--output", "json", "--policy", "cached-then-network",
+    ]
+    let first = try await scratch.cachectl(command).documents()
+    #expect(first.count == 1)
+    #expect(first.first?["source"] == "origin")
+    let second = try await scratch.cachectl(command).documents()
+    #expect(second.map { $0["source"] } == ["cache", "cache"])
+    #expect(second.map { $0["revalidated"] } == [false, true])
+    #expect(second.map { $0["items"] } == [first.first?["items"], first.first?["items"]])
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func anEntryOlderThanTheMaximumAgeIsRevalidated(engine: String) async throws {
+    let scratch = try Scratch()
+    let command = ["--backend", engine, "fetch", "movies", "--query", "heat", "--output", "json"]
+    let first = try await scratch.cachectl(command).document()
+    let second = try await scratch.cachectl(command + ["--max-age", "0s"]).document()
+    #expect(first["revalidated"] == false)
+    #expect(second["source"] == "cache" && second["revalidated"] == true)
+    #expect(second["items"] == first["items"])
+    #expect((second["storedAt"]?.text ?? "") > (first["storedAt"]?.text ?? "~"))
+    let third = try await scratch.cachectl(command + ["--max-age", "1h"]).document()
+    #expect(third["revalidated"] == false && third["storedAt"] == second["storedAt"])
+  }
+
+  @Test(arguments: [["--refresh"], ["--policy", "network-only"]])
+  func networkOnlyAsksTheOrigin(options: [String]) async throws {
+    let scratch = try Scratch()
+    let command = ["fetch", "cities", "--output", "json"]
+    expectSuccess(try await scratch.cachectl(command))
+    let document = try await scratch.cachectl(command + options).document()
+    #expect(document["source"] == "origin")
+  }
+
+  @Test(arguments: [["--offline"], ["--policy", "cache-only"]])
+  func cacheOnlyNeverAsksTheOrigin(options: [String]) async throws {
+    let scratch = try Scratch()
+    expectFailure(try await scratch.cachectl(["fetch", "cities"] + options), status: 66)
+    #expect(try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.isEmpty == true)
+  }
+
+  @Test func aStaleEntryIsRevalidatedUnlessItIsAccepted() async throws {
+    let scratch = try Scratch()
+    try scratch.write(#"{"cache": {"timeToLive": "0s"}}"#, to: "work/cachectl.json")
+    let command = ["fetch", "cities", "--output", "json"]
+    expectSuccess(try await scratch.cachectl(command))
+    let entry = try await scratch.cachectl("ls", "--state", "stale", "--output", "json").document()
+    #expect(entry["entries"]?.elements.map { $0["key"] } == [.text(Contract.citiesKey)])
+    let accepted = try await scratch.cachectl(command + ["--max-stale", "1h"]).document()
+    #expect(accepted["source"] == "cache" && accepted["revalidated"] == false && accepted["stale"] == true)
+    let offline = try await scratch.cachectl(command + ["--offline"]).document()
+    #expect(offline["source"] == "cache" && offline["stale"] == true)
+    let revalidated = try await scratch.cachectl(command).document()
+    #expect(revalidated["source"] == "cache" && revalidated["revalidated"] == true)
+  }
+}

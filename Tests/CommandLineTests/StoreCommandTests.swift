@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// The commands about the store, over every engine.
+@Suite struct StoreCommandTests {
+  /// A store with two cities pages, a search and its query.
+  private func store(_ engine: String) async throws -> Scratch {
+    let scratch = try Scratch()
+    for command in [["cities"], ["cities", "--page", "1"], ["movies", "--query", "heat"]] {
+      expectSuccess(try await scratch.cachectl(["--backend", engine, "fetch"] + command))
+    }
+    return scratch
+  }
+
+  private func keys(_ scratch: Scratch, _ engine: String, _ options: String...) async throws -> [String] {
+    let run = try await scratch.cachectl(["--backend", engine, "ls", "--output", "json"] + options)
+    expectSuccess(run)
+    return try run.document()["entries"]?.elements.compactMap { $0["key"]?.text } ?? []
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func entriesAreListed(engine: String) async throws {
+    let scratch = try await store(engine)
+    let document = try await scratch.cachectl("--backend", engine, "ls", "--output", "json").document()
+    #expect(document.names == ["cursor", "entries"])
+    #expect(document["cursor"] == .null)
+    #expect(document["entries"]?.elements.count == 4)
+    for entry in document["entries"]?.elements ?? [] {
+      #expect(entry.names == Contract.entryMembers)
+      for time in ["storedAt", "freshUntil", "retainUntil"] { #expect(Contract.isTimestamp(entry[time])) }
+      #expect(entry["state"] == "fresh" && entry["contentType"] == "application/json")
+    }
+    #expect(try await keys(scratch, engine, "--namespace", "cities").count == 2)
+    #expect(try await keys(scratch, engine, "--prefix", "movies/v1/").count == 1)
+    #expect(try await keys(scratch, engine, "--prefix", "cities/v1/order=revenue/origin=sample/page=1").count == 1)
+    #expect(try await keys(scratch, engine, "--state", "expired").isEmpty)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aCursorGoesThroughAllEntriesOnce(engine: String) async throws {
+    let scratch = try await store(engine)
+    let all = try await keys(scratch, engine)
+    #expect(all.count == 4 && all == all.sorted())
+    var seen: [String] = []
+    var cursor: String?
+    for _ in 0..<5 {
+      let from = cursor.map { ["--cursor", $0] } ?? []
+      let page = try await scratch.cachectl(["ls", "--backend", engine, "--limit", "1", "--output", "json"] + from)
+        .document()
+      seen += page["entries"]?.elements.compactMap { $0["key"]?.text } ?? []
+      cursor = page["cursor"]?.text
+      if cursor == nil { break }
+    }
+    #expect(cursor == nil)
+    #expect(seen == all)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func anEntryIsShown(engine: String) async throws {
+    let scratch = try await store(engine)
+    let document = try await scratch.cachectl("--backend", engine, "show", Contract.citiesKey, "--output", "json")
+      .document()
+    #expect(document.names == (Contract.entryMembers + ["attributes", "payload"]).sorted())
+    let raw = try await scratch.cachectl("show", "--raw", Contract.citiesKey, "--backend", engine)
+    #expect(document["payload"]?.text == raw.text)
+    #expect(document["bytes"] == .number(Double(raw.output.count)))
+    #expect(try JSON(raw.output)["items"]?.elements.count == 25)
+    expectFailure(
+      try await scratch.cachectl("--backend", engine, "show", "cities/none"), status: 66, mentioning: ["cities/none"])
+    expectFailure(try await scratch.cachectl("--backend", engine, "show", "nokey"), status: 64, mentioning: ["nokey"])
+  }
+
+  @Test(
+    arguments: Contract.persistentEngines,
+    [
+      ([Contract.citiesKey], 1), (["--namespace", "cities"], 2), (["--prefix", "movies/"], 1),
+      (["--state", "fresh"], 4),
+      (["--state", "expired"], 0), (["--older-than", "1h"], 0), (["--older-than", "0s"], 4), (["--all", "--yes"], 4),
+      (["--namespace", "movies", "--older-than", "0s"], 1), (["--", Contract.citiesKey, "movies/none"], 1),
+    ])
+  func entriesAreRemoved(engine: String, removal: (options: [String], count: Int)) async throws {
+    let scratch = try await store(engine)
+    let command = ["--backend", engine, "--output", "json", "rm"]
+    let rehearsal = try await scratch.cachectl(command + ["--dry-run"] + removal.options).document()
+    #expect(rehearsal["removed"] == .number(Double(removal.count)) && rehearsal["dryRun"] == true)
+    #expect(try await keys(scratch, engine).count == 4)
+    let run = try await scratch.cachectl(command + removal.options)
+    #expect(run.status == (removal.options.contains("movies/none") ? 66 : 0), "\(run.errors)")
+    #expect(try run.document().names == ["backend", "bytes", "dryRun", "missing", "removed"])
+    #expect(try run.document()["removed"] == .number(Double(removal.count)))
+    #expect(try await keys(scratch, engine).count == 4 - removal.count)
+  }
+
+  @Test(arguments: Contract.engines)
+  func everythingIsRemovedOnlyAfterAYes(engine: String) async throws {
+    let scratch = try await store(engine)
+    let run = try await scratch.cachectl("--backend", engine, "rm", "--all")
+    expectFailure(run, status: 64, mentioning: ["--yes"])
+    #expect(try await keys(scratch, engine).count == (engine == "memory" ? 0 : 4))
+  }
+
+  @Test(arguments: Contract.engines)
+  func statisticsAddUp(engine: String) async throws {
+    let scratch = try await store(engine)
+    expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities"))
+    let entries = try await scratch.cachectl("--backend", engine, "ls", "--output", "json").document()["entries"]
+    let statistics = try await scratch.cachectl("--backend", engine, "stats", "--output", "json").document()
+    #expect(statistics.names == Contract.statisticsMembers)
+    #expect(statistics["backend"] == .text(engine))
+    let bytes = entries?.elements.compactMap { $0["bytes"]?.number }.reduce(0, +)
+    #expect(statistics["payloadBytes"]?.number == bytes)
+    guard engine != "memory" else {
+      #expect(statistics["path"] == .null && statistics["hits"] == 0 && statistics["entries"] == 0)
+      return
+    }
+    #expect(statistics["path"]?.text?.hasPrefix(scratch.home) == true)
+    #expect(statistics["entries"] == 4 && statistics["fresh"] == 4)
+    #expect(statistics["hits"] == 1 && statistics["misses"] == 3)
+    #expect(statistics["namespaces"]?.elements.map { $0["name"] } == ["cities", "movies", "queries"])
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// The engines, and what scripts may rely on.
+enum Contract {
+  /// The engines that keep what they are given.
+  static let persistentEngines = ["sqlite", "lmdb", "plist"]
+  static let engines = persistentEngines + ["memory"]
+
+  static let fetchMembers = [
+    "backend", "freshUntil", "items", "key", "page", "resource", "revalidated", "source", "stale", "storedAt",
+    "totalItems", "totalPages",
+  ]
+  static let cityMembers = ["id", "name", "organizationCount", "revenue", "subName"]
+  static let movieMembers = ["genres", "id", "overview", "posterPath", "releaseDate", "title"]
+  static let entryMembers = [
+    "bytes", "contentType", "freshUntil", "key", "namespace", "retainUntil", "state", "storedAt",
+  ]
+  static let statisticsMembers = [
+    "backend", "entries", "evictions", "expired", "fresh", "hits", "misses", "namespaces", "path", "payloadBytes",
+    "stale", "storageBytes",
+  ]
+
+  static let citiesKey = "cities/v1/order=revenue/origin=sample/page=0/sort=desc"
+
+  /// Whether a text is a time as RFC 3339 has it, in UTC.
+  static func isTimestamp(_ value: JSON?) -> Bool {
+    guard let text = value?.text else { return false }
+    return text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/) != nil
+  }
+}
+
+/// Checks that a run failed as the contract says: the status, and one line on the standard error.
+func expectFailure(
+  _ run: Run, status: Int32, mentioning words: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(run.status == status, "\(run.errors)", sourceLocation: sourceLocation)
+  #expect(run.output.isEmpty, "\(run.text.prefix(200))", sourceLocation: sourceLocation)
+  // With `--output json` a document comes first.
+  let lines = run.errorLines.filter { !$0.hasPrefix("{\"error\":{\"code\":") }
+  #expect(lines.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
+  #expect(lines.first?.hasPrefix("cachectl: ") == true, "\(run.errors)", sourceLocation: sourceLocation)
+  for word in words { #expect(run.errors.contains(word), "\(run.errors)", sourceLocation: sourceLocation) }
+}
+
+/// Checks that a run succeeded.
+func expectSuccess(_ run: Run, sourceLocation: SourceLocation = #_sourceLocation) {
+  #expect(run.status == 0, "\(run.errors)", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// What a process that ended has left: its status and what it wrote.
+struct Run: Sendable {
+  /// The status; 128 and the number of the signal where one ended the process, as shells have it.
+  let status: Int32
+  let output: Data
+  let errors: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+  var lines: [String] { text.split(separator: "\n").map(String.init) }
+  var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
+
+  /// The one document on the standard output.
+  func document() throws -> JSON { try JSON(output) }
+
+  /// The documents on the lines of the standard output.
+  func documents() throws -> [JSON] { try lines.map { try JSON(Data($0.utf8)) } }
+}
+
+extension Scratch {
+  /// Runs the tool with a clean environment in which everything lies below this folder.
+  func cachectl(_ arguments: String..., environment: [String: String] = [:]) async throws -> Run {
+    try await cachectl(arguments, environment: environment)
+  }
+
+  /// Runs the tool.
+  func cachectl(_ arguments: [String], environment: [String: String] = [:]) async throws -> Run {
+    try await run(Binary.path, arguments, environment: environment)
+  }
+
+  /// Runs any program.
+  func run(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], outputTo device: String? = nil
+  ) async throws -> Run {
+    await RunningProgram.turnstile.enter()
+    do {
+      let program = try RunningProgram(program, arguments, in: self, environment: environment, outputTo: device)
+      let run = try await program.end()
+      await RunningProgram.turnstile.leave()
+      return run
+    } catch {
+      await RunningProgram.turnstile.leave()
+      throw error
+    }
+  }
+
+  /// The environment of a program that is run here.
+  var cleanEnvironment: [String: String] {
+    [
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": path("user"),
+      "XDG_CONFIG_HOME": path("user/config"), "XDG_CACHE_HOME": path("user/cache"), "TMPDIR": path("temporary"),
+      "CACHECTL_HOME": home, "LC_ALL": "C.UTF-8",
+    ]
+  }
+}
+
+/// The tool under test.
+enum Binary {
+  /// `CACHECTL_BINARY`, or the product that the build puts beside the tests.
+  static let path: String =
+    ProcessInfo.processInfo.environment["CACHECTL_BINARY"]
+    ?? besideTheTests.appendingPathComponent("cachectl").path
+
+  private static var besideTheTests: URL {
+    // The test bundle is the first argument that SwiftPM gives to the runner of tests, or the runner itself.
+    let arguments = CommandLine.arguments
+    let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments[0]
+    return URL(fileURLWithPath: bundle).resolvingSymlinksInPath().deletingLastPathComponent()
+  }
+}

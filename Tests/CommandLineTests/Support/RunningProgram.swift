@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program that is under way. What it writes goes to files: no pipe can fill up, whatever it writes.
+///
+/// It is spawned directly: Foundation's `Process` was seen to crash where many are started at once.
+final class RunningProgram: Sendable {
+  /// How many programs run at once: more would only wait for each other.
+  static let turnstile = Turnstile(places: 4)
+
+  /// Far more than any command takes on a busy machine: only a program that hangs meets it.
+  private static let limit: TimeInterval = 120
+
+  private let identifier: pid_t
+  private let arguments: [String]
+  private let outputFile: String
+  private let errorFile: String
+  private let ended: AsyncStream<Int32>
+  private let status = Mutex<Int32?>(nil)
+  /// The folder stays as long as the program may write to it.
+  private let scratch: Scratch
+
+  init(
+    _ program: String, _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:],
+    outputTo device: String? = nil
+  ) throws {
+    let name = UUID().uuidString
+    self.scratch = scratch
+    self.arguments = [program] + arguments
+    outputFile = scratch.path("streams/\(name).out")
+    errorFile = scratch.path("streams/\(name).err")
+    let variables = scratch.cleanEnvironment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+    identifier = try Spawning.start(
+      [program] + arguments, variables: variables, folder: scratch.path("work"), output: device ?? outputFile,
+      errors: errorFile)
+    let (ended, continuation) = AsyncStream.makeStream(of: Int32.self)
+    self.ended = ended
+    Thread.detachNewThread { [self] in
+      let code = Spawning.wait(for: identifier)
+      status.withLock { $0 = code }
+      continuation.yield(code)
+      continuation.finish()
+    }
+  }
+
+  var isRunning: Bool { status.withLock { $0 == nil } }
+
+  /// Sends a signal, if the program is still there.
+  func signal(_ number: Int32) { status.withLock { if $0 == nil { _ = kill(identifier, number) } } }
+
+  /// Waits for the end.
+  ///
+  /// - Throws: `HangingProgram` where it does not come.
+  func end() async throws -> Run {
+    let isLate = Mutex(false)
+    // A queue keeps even a cancelled item until its time comes: it must not keep the folder.
+    let guardian = DispatchWorkItem { [weak self] in
+      isLate.withLock { $0 = true }
+      self?.signal(SIGKILL)
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit, execute: guardian)
+    var code: Int32 = 0
+    for await end in ended { code = end }
+    guardian.cancel()
+    if isLate.withLock({ $0 }) { throw HangingProgram(arguments: arguments) }
+    return Run(
+      status: code, output: FileManager.default.contents(atPath: outputFile) ?? Data(),
+      errors: String(decoding: FileManager.default.contents(atPath: errorFile) ?? Data(), as: UTF8.self))
+  }
+}
+
+/// A program that did not end, and was killed.
+struct HangingProgram: Error {
+  let arguments: [String]
+}
+
+/// Lets a number of tasks through at once.
+actor Turnstile {
+  private var places: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(places: Int) { self.places = places }
+
+  func enter() async {
+    if places > 0 {
+      places -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  func leave() {
+    if waiting.isEmpty { places += 1 } else { waiting.removeFirst().resume() }
+  }
+}
