@@ -15,11 +15,14 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
-  /// Closes the store, and adds to the sums how often it was used.
+  /// Closes the store, and adds to the sums how often it was used. The use of a store that may only be read is not
+  /// counted: that it cannot be written to is how it was set up, and no failure.
   ///
   /// - Throws: `CacheError`: the engine could not be closed in order, or the sums not be written.
   public func close() async throws(CacheError) {
     try await entries.close()
-    try ledger.add(entries.usage.take())
+    do throws(CacheError) {
+      try ledger.add(entries.usage.take())
+    } catch where error.code == .permissionDenied {}
   }
 }

@@ -69,9 +69,17 @@ struct FileUsageLedger: UsageLedger {
     return text + String(repeating: " ", count: lineLength - 1 - text.utf8.count) + "\n"
   }
 
+  /// The failure that `errno` tells of.
   private func failure(_ what: String) -> CacheError {
-    CacheError(
-      CacheError.Code(rawValue: "ioFailed"), "\(path) \(what): \(String(cString: strerror(errno)))",
-      hint: "check its permissions and the free space")
+    let number = errno
+    let isRefusal = [EACCES, EPERM, EROFS].contains(number)
+    return CacheError(
+      isRefusal ? .permissionDenied : CacheError.Code(rawValue: "ioFailed"),
+      "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
   }
+}
+
+extension CacheError.Code {
+  /// The permissions do not allow it, or the medium may only be read.
+  static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
 }
