@@ -160,7 +160,8 @@ final class SQLiteWriter: @unchecked Sendable {
   private func checkpoint(_ mode: Int32) throws(StorageError) {
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
     logPages.pointee = 0
-    // Another process that reads or checkpoints at this moment is no failure: the next checkpoint does the rest.
-    if code != SQLITE_OK, code & 0xFF != SQLITE_BUSY { throw connection.error(code) }
+    // Another process that reads or checkpoints at this moment is no failure: the next checkpoint does the rest. Nor
+    // is a database that may only be read: nothing was written to its log.
+    if code != SQLITE_OK, ![SQLITE_BUSY, SQLITE_READONLY].contains(code & 0xFF) { throw connection.error(code) }
   }
 }
