@@ -46,11 +46,7 @@ import Testing
   func aSignalEndsTheToolInOrder(signal: Int32, status: Int32) async throws {
     let scratch = try Scratch()
     let program = try RunningProgram(Binary.path, ["backends", "test", "sqlite"], in: scratch)
-    let deadline = ContinuousClock.now + .seconds(60)
-    while scratch.names(below: "temporary").isEmpty, program.isRunning, ContinuousClock.now < deadline {
-      await Task.yield()
-    }
-    program.signal(signal)
+    await program.signal(signal, when: { !scratch.names(below: "temporary").isEmpty })
     let run = try await program.end()
     #expect(run.status == status, "\(run.errors)")
     #expect(run.output.isEmpty)

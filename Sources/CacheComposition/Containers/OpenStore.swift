@@ -23,6 +23,8 @@ public struct OpenStore: Sendable {
     try await entries.close()
     do throws(CacheError) {
       try ledger.add(entries.usage.take())
-    } catch where error.code == .permissionDenied {}
+    } catch {
+      if error.code != .permissionDenied { throw error }
+    }
   }
 }

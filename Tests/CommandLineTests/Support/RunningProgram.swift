@@ -17,7 +17,7 @@ final class RunningProgram: Sendable {
   private let outputFile: String
   private let errorFile: String
   private let ended: AsyncStream<Int32>
-  private let status = Mutex<Int32?>(nil)
+  private let status = Status()
   /// The folder stays as long as the program may write to it.
   private let scratch: Scratch
 
@@ -36,18 +36,30 @@ final class RunningProgram: Sendable {
       errors: errorFile)
     let (ended, continuation) = AsyncStream.makeStream(of: Int32.self)
     self.ended = ended
-    Thread.detachNewThread { [self] in
+    // The thread must not hold the folder, which is to go with its test.
+    Thread.detachNewThread { [identifier, status] in
       let code = Spawning.wait(for: identifier)
-      status.withLock { $0 = code }
+      status.code.withLock { $0 = code }
       continuation.yield(code)
       continuation.finish()
     }
   }
 
-  var isRunning: Bool { status.withLock { $0 == nil } }
+  private var isRunning: Bool { status.code.withLock { $0 == nil } }
 
   /// Sends a signal, if the program is still there.
-  func signal(_ number: Int32) { status.withLock { if $0 == nil { _ = kill(identifier, number) } } }
+  func signal(_ number: Int32) { status.code.withLock { if $0 == nil { _ = kill(identifier, number) } } }
+
+  /// Sends a signal as soon as a condition is met. It looks on a thread of its own, which no test keeps busy.
+  func signal(_ number: Int32, when isTime: @escaping @Sendable () -> Bool) async {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        while isRunning, !isTime() { sched_yield() }
+        signal(number)
+        continuation.resume()
+      }
+    }
+  }
 
   /// Waits for the end.
   ///
@@ -68,6 +80,11 @@ final class RunningProgram: Sendable {
       status: code, output: FileManager.default.contents(atPath: outputFile) ?? Data(),
       errors: String(decoding: FileManager.default.contents(atPath: errorFile) ?? Data(), as: UTF8.self))
   }
+}
+
+/// The status of a program, once it has ended.
+private final class Status: Sendable {
+  let code = Mutex<Int32?>(nil)
 }
 
 /// A program that did not end, and was killed.
