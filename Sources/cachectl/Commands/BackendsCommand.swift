@@ -8,6 +8,14 @@ struct BackendsCommand: ParsableCommand {
     commandName: "backends", abstract: "Show the storage engines, or test one",
     subcommands: [ListBackends.self, ShowBackend.self, TestBackend.self], defaultSubcommand: ListBackends.self)
 
+  /// - Throws: `ValidationError` where there is no engine called `name`.
+  private static func check(_ name: String) throws(ValidationError) {
+    let names = BackendsPresenter().names
+    if names.contains(name) { return }
+    let nearest = Suggestion.nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw ValidationError("there is no backend '\(name)': use one of \(names.joined(separator: ", "))\(nearest)")
+  }
+
   /// `backends list`.
   struct ListBackends: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the storage engines")
@@ -32,6 +40,8 @@ struct BackendsCommand: ParsableCommand {
     @OptionGroup(title: "Global options")
     var global: GlobalOptions
 
+    func validate() throws(ValidationError) { try BackendsCommand.check(name) }
+
     func run() throws {
       try global.show(try BackendsPresenter().backend(name))
     }
@@ -54,6 +64,8 @@ struct BackendsCommand: ParsableCommand {
 
     @OptionGroup(title: "Global options")
     var global: GlobalOptions
+
+    func validate() throws(ValidationError) { try BackendsCommand.check(name) }
 
     func run() async throws {
       let scratch = try ScratchFolder()
