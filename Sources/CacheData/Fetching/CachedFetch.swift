@@ -131,7 +131,8 @@ where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
       snapshot.entry = try await storage.store(response, validator: validator, for: request, lifetime: lifetime)
     } catch {
       if error.code == .cancelled { throw error }
-      snapshot.warnings.append(error)
+      // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
+      if !warnings.contains(where: { $0.message == error.message }) { snapshot.warnings.append(error) }
     }
     return snapshot
   }
