@@ -18,7 +18,6 @@ test_packages=(
   jq          # reads the plist engine's files
   file        # recognises posters
   zsh fish    # run the completion scripts
-  hyperfine   # times whole processes
 )
 
 say() { echo "cachectl: $*" >&2; }

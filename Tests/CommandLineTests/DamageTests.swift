@@ -138,4 +138,12 @@ import Testing
     expectSuccess(try await before.scratch.cachectl(options + Self.cities))
     #expect(try before.scratch.read(damage.file) == damaged, "What is damaged is left for its repair")
   }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aStoreThatIsOutOfUseIsWarnedOfOnce(_ engine: String) async throws {
+    let scratch = try await damagedStore(Damage(engine: engine, kind: .replaced)).scratch
+    let run = try await scratch.cachectl("--backend", engine, "fetch", "cities", "--limit", "1")
+    #expect(run.status == 0)
+    #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("cachectl: warning: ") } == 1, "\(run.errors)")
+  }
 }
