@@ -113,6 +113,6 @@ struct AppDIContainerTests {
     try await store.close()
     let snapshots = try await fetchCities(container, store)
     #expect(snapshots.map(\.source) == [.origin])
-    #expect(snapshots.flatMap(\.warnings).map(\.code.rawValue) == ["closed", "closed"])
+    #expect(snapshots.flatMap(\.warnings).map(\.code.rawValue) == ["closed"])
   }
 }
