@@ -18,7 +18,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
     path: String, mapSize: Int, attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
   ) throws(StorageError) {
     try LMDBFile.makeFolder(path)
-    let exists = try Self.checkDataFile(in: path)
+    if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
     for flags in attempts {
       let pointer = try Self.create(path: path, mapSize: mapSize)
       let status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
@@ -31,7 +31,6 @@ struct LMDBOpenedEnvironment: ~Copyable {
         return
       }
       mdb_env_close(pointer)
-      guard exists else { throw LMDBFile.cannotCreate(path, status) }
       guard Self.mayBeReadable(status) else { throw .lmdb(status, "open", path: path) }
     }
     throw .lmdb(EACCES, "open", path: path)
@@ -61,7 +60,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
 
   /// Checks the two meta pages, which LMDB believes in when it opens the file.
   ///
-  /// - Returns: whether there is a store. An empty file is none: LMDB makes one of it.
+  /// - Returns: whether there is a store.
   private static func checkDataFile(in folder: String) throws(StorageError) -> Bool {
     let path = LMDBFile.data(in: folder)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -71,7 +70,6 @@ struct LMDBOpenedEnvironment: ~Copyable {
     }
     defer { close(descriptor) }
     guard let file = LMDBMappedFile(descriptor: descriptor) else { throw .lmdb(errno, "read", path: folder) }
-    guard !file.bytes.isEmpty else { return false }
     do { _ = try LMDBMetaPage.both(in: file.bytes) } catch { throw .lmdb(error, in: path) }
     return true
   }

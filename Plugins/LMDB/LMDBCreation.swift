@@ -1,0 +1,40 @@
+internal import CLMDB
+internal import Glibc
+internal import StorageSPI
+
+/// Makes new stores, so that a data file is there whole or not at all. LMDB itself makes the file first and fills it
+/// then: an empty file could be one that it was interrupted at, or a store that somebody has emptied.
+enum LMDBCreation {
+  /// Makes an empty store in `folder`, which is there, unless somebody else has just made one.
+  ///
+  /// The data file is made in a folder of its own and linked into place when it is whole and on the disk.
+  ///
+  /// - Throws: `cannotCreate`.
+  static func makeStore(in folder: String) throws(StorageError) {
+    let scratch = "\(folder)/new-\(getpid())"
+    removeFolder(scratch)
+    defer { removeFolder(scratch) }
+    guard mkdir(scratch, 0o700) == 0 else { throw LMDBFile.cannotCreate(folder, errno) }
+    let status = makeFiles(in: scratch)
+    guard status == MDB_SUCCESS else { throw LMDBFile.cannotCreate(folder, status) }
+    guard link(LMDBFile.data(in: scratch), LMDBFile.data(in: folder)) == 0 || errno == EEXIST else {
+      throw LMDBFile.cannotCreate(folder, errno)
+    }
+  }
+
+  private static func makeFiles(in folder: String) -> Int32 {
+    var pointer: OpaquePointer?
+    let status = mdb_env_create(&pointer)
+    guard let pointer, status == MDB_SUCCESS else { return status }
+    defer { mdb_env_close(pointer) }
+    let opening = mdb_env_open(pointer, folder, 0, 0o600)
+    return opening == MDB_SUCCESS ? mdb_env_sync(pointer, 1) : opening
+  }
+
+  /// Also what a process with the same number left behind when it died here.
+  private static func removeFolder(_ folder: String) {
+    unlink(LMDBFile.data(in: folder))
+    unlink(LMDBFile.lock(in: folder))
+    rmdir(folder)
+  }
+}
