@@ -11,7 +11,6 @@ extension Configuration {
     self.settings = settings
     backend = try settings.text("backend")
     environment = try settings.choice("environment")
-    engineOptions = settings.engineOptions
     pluginSearchPath = settings.list("plugins.searchPath")
     cache = try Cache(settings)
     maxQueries = try settings.integer("queries.maxCount")
@@ -34,10 +33,10 @@ extension Configuration.Cache {
 
 extension Configuration.Transport {
   fileprivate init(_ settings: ConfigurationSettings, _ origin: String) throws(ConfigurationError) {
-    timeout = try settings.duration("\(origin).timeout")
-    maxResponseBytes = try settings.integer("\(origin).maxResponseBytes")
-    maxConcurrentRequests = try settings.integer("\(origin).maxConcurrentRequests")
-    headers = settings.headers("\(origin).headers")
+    timeout = try settings.duration(origin + ".timeout")
+    maxResponseBytes = try settings.integer(origin + ".maxResponseBytes")
+    maxConcurrentRequests = try settings.integer(origin + ".maxConcurrentRequests")
+    headers = settings.headers(origin + ".headers")
   }
 }
 

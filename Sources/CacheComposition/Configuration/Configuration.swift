@@ -1,5 +1,3 @@
-public import StorageSPI
-
 /// Everything that can be configured, with the value that counts: flag before environment before file before default.
 public struct Configuration: Sendable {
   /// Which origins are asked where the configuration names none.
@@ -106,9 +104,6 @@ public struct Configuration: Sendable {
   public let backend: String
   /// Which origins are asked where the configuration names none.
   public let environment: Environment
-  /// The values of the options of every engine, by engine and option, ready for `EngineConfiguration`. Paths are
-  /// absolute. Secrets are the values themselves: do not show them, show `entries`.
-  public let engineOptions: [String: [String: OptionValue]]
   /// The absolute paths of the folders in which plugins are looked for.
   public let pluginSearchPath: [String]
   /// How long entries count, and how many are kept.

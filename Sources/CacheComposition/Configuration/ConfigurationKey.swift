@@ -9,8 +9,7 @@ struct ConfigurationKey: Sendable {
   let defaultValue: ConfigurationValue?
   /// What it is for, in one line without a final full stop.
   let help: String
-  /// The environment variable that overrides the file; `nil` where there is none.
-  let variable: String?
+  private let ownVariable: String?
   /// The flag that overrides both; `nil` where there is none.
   let flag: String?
 
@@ -22,17 +21,31 @@ struct ConfigurationKey: Sendable {
     self.kind = kind
     self.defaultValue = defaultValue
     self.help = help
-    self.variable = variable
+    ownVariable = variable
     self.flag = flag
   }
 
   /// The key of `option` of the engine called `engine`.
   init(_ option: EngineOption, of engine: String) {
     self.init(
-      "backends.\(engine).\(option.name)", option.isSecret ? .secret : .option(option.kind),
-      default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option), help: option.help,
-      variable: Self.variable(of: engine) + Self.upperSnakeCase(option.name))
+      Self.path(of: option.name, engine), option.isSecret ? .secret : .option(option.kind),
+      default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option), help: option.help)
   }
+
+  /// The environment variable that overrides the file; `nil` where there is none. Made when asked for, because few
+  /// processes are given one.
+  var variable: String? {
+    if let ownVariable { return ownVariable }
+    let names = path.split(separator: ".")
+    guard names.count == 3, names[0] == Self.engines else { return nil }
+    return Self.variable(of: String(names[1])) + Self.upperSnakeCase(String(names[2]))
+  }
+
+  /// The path of `option` of `engine`.
+  static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }
+
+  /// The object that has an object for each engine.
+  static var engines: String { "backends" }
 
   /// What the names of the variables of `engine` begin with.
   static func variable(of engine: String) -> String { "CACHECTL_\(upperSnakeCase(engine))_" }

@@ -1,86 +1,102 @@
 internal import StorageSPI
 
-/// The table of all keys but those of the engines.
+/// The table of all keys.
 extension ConfigurationKey {
   /// All keys, those of `engines` among them, in the order in which they are shown.
+  ///
+  /// Each process needs the table once, at its start. That is why it is not kept in globals, and why its defaults are
+  /// numbers and its paths plain texts: to parse or to assemble them took longer than all the rest.
   static func all(_ engines: [EngineDeclaration]) -> [ConfigurationKey] {
-    general(engines.map(\.name)) + engines.flatMap { engine in engine.options.map { Self($0, of: engine.name) } }
-      + plugins + cache + queries + citiesOrigin + moviesOrigin
+    var keys = general(engines)
+    keys.reserveCapacity(48)
+    for engine in engines {
+      for option in engine.options { keys.append(Self(option, of: engine.name)) }
+    }
+    keys += caching
+    keys += citiesOrigin
+    keys += moviesOrigin
+    return keys
   }
 
-  private static func general(_ engines: [String]) -> [ConfigurationKey] {
+  private static func general(_ engines: [EngineDeclaration]) -> [ConfigurationKey] {
     [
       Self(
-        "backend", .option(.choice(engines)), default: .text("sqlite"), help: "the storage engine",
+        "backend", .option(.choice(engines.map(\.name))), default: .text("sqlite"), help: "the storage engine",
         variable: "CACHECTL_BACKEND", flag: "--backend"),
       choice("environment", of: Configuration.Environment.dev, help: "which origins are asked unless told otherwise"),
     ]
   }
 
-  private static let plugins = [
-    Self(
-      "plugins.searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]),
-      help: "the folders in which plugins are looked for", variable: "CACHECTL_PLUGIN_PATH")
-  ]
+  private static var caching: [ConfigurationKey] {
+    [
+      Self(
+        "plugins.searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]),
+        help: "the folders in which plugins are looked for", variable: "CACHECTL_PLUGIN_PATH"),
+      duration("cache.timeToLive", hour, help: "how long an entry is fresh when its origin does not say"),
+      duration("cache.staleIfError", 7 * 24 * hour, help: "how long a stale entry stands in for an origin that fails"),
+      duration(
+        "cache.staleWhileRevalidate", 0, help: "how long a stale entry is served while the origin is asked again"),
+      Self(
+        "cache.maxEntries", .option(.integer(1...1_000_000_000)), default: .integer(100_000),
+        help: "how many entries are kept at most"),
+      Self(
+        "cache.maxBytes", .option(.size(1_024...(1 << 50))), default: .integer(1 << 30),
+        help: "how many bytes of payload are kept at most"),
+      choice(
+        "cache.eviction", of: Configuration.Eviction.leastRecentlyUsed,
+        help: "which entries go first when a limit is reached"),
+      Self(
+        "cache.shared", .option(.boolean), default: .option(.boolean(false)),
+        help: "whether several users share the cache, as RFC 9111 means it"),
+      Self(
+        "queries.maxCount", .option(.integer(1...1_000)), default: .integer(10),
+        help: "how many recent movie queries are kept"),
+    ]
+  }
 
-  private static let cache = [
-    duration("cache.timeToLive", "1h", help: "how long an entry is fresh when its origin does not say"),
-    duration("cache.staleIfError", "7d", help: "how long a stale entry stands in for an origin that fails"),
-    duration(
-      "cache.staleWhileRevalidate", "0s", help: "how long a stale entry is served while the origin is asked again"),
-    Self(
-      "cache.maxEntries", .option(.integer(1...1_000_000_000)), default: .integer(100_000),
-      help: "how many entries are kept at most"),
-    Self(
-      "cache.maxBytes", .option(.size(1_024...(1 << 50))), default: .integer(1 << 30),
-      help: "how many bytes of payload are kept at most"),
-    choice(
-      "cache.eviction", of: Configuration.Eviction.leastRecentlyUsed,
-      help: "which entries go first when a limit is reached"),
-    Self(
-      "cache.shared", .option(.boolean), default: .option(.boolean(false)),
-      help: "whether several users share the cache, as RFC 9111 means it"),
-  ]
-
-  private static let queries = [
-    Self(
-      "queries.maxCount", .option(.integer(1...1_000)), default: .integer(10),
-      help: "how many recent movie queries are kept")
-  ]
-
-  private static let citiesOrigin =
+  private static var citiesOrigin: [ConfigurationKey] {
     [
       choice("origin.cities.kind", of: Configuration.CitiesOrigin.Kind.sample, help: "where cities come from"),
       Self("origin.cities.baseURL", .url, help: "the address of the server; kind propublica knows its own"),
-    ] + transport("origin.cities")
+      timeout("origin.cities.timeout"), maxResponseBytes("origin.cities.maxResponseBytes"),
+      maxConcurrentRequests("origin.cities.maxConcurrentRequests"), headers("origin.cities.headers"),
+    ]
+  }
 
-  private static let moviesOrigin =
+  private static var moviesOrigin: [ConfigurationKey] {
     [
       choice("origin.movies.kind", of: Configuration.MoviesOrigin.Kind.sample, help: "where movies come from"),
       Self("origin.movies.baseURL", .url, help: "the address of the server; kind tmdb knows its own"),
       Self("origin.movies.imagesBaseURL", .url, help: "the address of the posters; kind tmdb knows its own"),
       Self("origin.movies.apiKey", .secret, help: "the key of the server, for kind tmdb"),
-    ] + transport("origin.movies")
-
-  private static func transport(_ origin: String) -> [ConfigurationKey] {
-    [
-      Self(
-        "\(origin).timeout", .option(.duration(1...3_600_000)), default: .integer(30_000),
-        help: "how long a request may take"),
-      Self(
-        "\(origin).maxResponseBytes", .option(.size(1...(1 << 30))), default: .integer(16 << 20),
-        help: "the largest answer that is accepted"),
-      Self(
-        "\(origin).maxConcurrentRequests", .option(.integer(1...64)), default: .integer(4),
-        help: "how many requests may be under way at once"),
-      Self("\(origin).headers", .headers, default: .headers([]), help: "headers that are sent with each request"),
+      timeout("origin.movies.timeout"), maxResponseBytes("origin.movies.maxResponseBytes"),
+      maxConcurrentRequests("origin.movies.maxConcurrentRequests"), headers("origin.movies.headers"),
     ]
   }
 
-  /// A duration of at most ten years.
-  private static func duration(_ path: String, _ text: String, help: String) -> ConfigurationKey {
-    let length = DurationText(text).map { ConfigurationValue.integer($0.milliseconds) }
-    return Self(path, .option(.duration(0...315_360_000_000)), default: length, help: help)
+  private static func timeout(_ path: String) -> ConfigurationKey {
+    Self(path, .option(.duration(1...hour)), default: .integer(30_000), help: "how long a request may take")
+  }
+
+  private static func maxResponseBytes(_ path: String) -> ConfigurationKey {
+    Self(
+      path, .option(.size(1...(1 << 30))), default: .integer(16 << 20), help: "the largest answer that is accepted")
+  }
+
+  private static func maxConcurrentRequests(_ path: String) -> ConfigurationKey {
+    Self(path, .option(.integer(1...64)), default: .integer(4), help: "how many requests may be under way at once")
+  }
+
+  private static func headers(_ path: String) -> ConfigurationKey {
+    Self(path, .headers, default: .headers([]), help: "headers that are sent with each request")
+  }
+
+  /// An hour in milliseconds.
+  private static var hour: Int64 { 3_600_000 }
+
+  /// A duration in milliseconds, of at most ten years of 365 days.
+  private static func duration(_ path: String, _ length: Int64, help: String) -> ConfigurationKey {
+    Self(path, .option(.duration(0...(3_650 * 24 * hour))), default: .integer(length), help: help)
   }
 
   private static func choice<Choice: RawRepresentable & CaseIterable>(

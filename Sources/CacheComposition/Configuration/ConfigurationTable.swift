@@ -4,19 +4,20 @@ internal import StorageSPI
 struct ConfigurationTable: Sendable {
   let keys: [ConfigurationKey]
   let engines: [EngineDeclaration]
-  private let positions: [String: Int]
 
   init(_ engines: [EngineDeclaration]) {
     keys = ConfigurationKey.all(engines)
     self.engines = engines
-    var positions: [String: Int] = [:]
-    positions.reserveCapacity(keys.count)
-    for position in keys.indices { positions[keys[position].path] = position }
-    self.positions = positions
   }
 
   /// The position of the key at `path`; `nil` where there is none.
-  func position(ofPath path: String) -> Int? { positions[path] }
+  ///
+  /// Looks at one after the other: a dictionary costs more to fill than a process saves by asking it.
+  /// The lengths are compared first, because that is a single instruction.
+  func position(ofPath path: String) -> Int? {
+    let count = path.utf8.count
+    return keys.firstIndex { $0.path.utf8.count == count && $0.path == path }
+  }
 
   /// The position of the key that `variable` overrides; `nil` where there is none.
   func position(ofVariable variable: String) -> Int? { keys.firstIndex { $0.variable == variable } }
@@ -24,7 +25,7 @@ struct ConfigurationTable: Sendable {
   /// Whether keys stand in an object at `path`.
   func isSection(_ path: String) -> Bool {
     keys.contains { $0.path.utf8.starts(with: path.utf8) && $0.path.utf8.dropFirst(path.utf8.count).first == Self.stop }
-      || path == "backends" || engines.contains { path == "backends.\($0.name)" }
+      || path == ConfigurationKey.engines || engines.contains { path == "\(ConfigurationKey.engines).\($0.name)" }
   }
 
   /// Whether `variable` is named like an option of an engine.
@@ -66,7 +67,8 @@ struct ConfigurationTable: Sendable {
 
   /// The paths of all keys, and of the objects that they stand in.
   private var paths: [String] {
-    let sections = Set(keys.flatMap { Self.parents(of: $0.path) } + engines.map { "backends.\($0.name)" })
+    let sections = Set(
+      keys.flatMap { Self.parents(of: $0.path) } + engines.map { "\(ConfigurationKey.engines).\($0.name)" })
     return keys.map(\.path) + sections.sorted()
   }
 

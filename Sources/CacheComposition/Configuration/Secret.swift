@@ -28,7 +28,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
     return value
   }
 
-  /// As the configuration writes it: `{"env": "NAME"}`.
+  /// As the configuration writes it: `{"env":"NAME"}`.
   public var description: String { JSONText.text(json) }
 
   /// The same as `description`.

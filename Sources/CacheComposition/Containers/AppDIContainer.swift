@@ -73,7 +73,7 @@ public struct AppDIContainer: Sendable {
 
   private func openEngine() async throws(StorageError) -> any StorageEngine {
     let plugin = try catalogue.plugin(named: configuration.backend)
-    let values = configuration.engineOptions[configuration.backend] ?? [:]
+    let values = configuration.options(of: configuration.backend)
     return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
   }
 

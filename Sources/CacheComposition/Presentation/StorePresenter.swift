@@ -90,7 +90,7 @@ extension AppDIContainer {
 extension Configuration {
   /// Where the store of the configured engine is; `nil` where it has no path.
   public var storePath: String? {
-    guard case .text(let path)? = engineOptions[backend]?["path"] else { return nil }
+    guard case .text(let path)? = options(of: backend)["path"] else { return nil }
     return path
   }
 }

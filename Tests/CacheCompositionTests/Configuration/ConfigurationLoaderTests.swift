@@ -12,10 +12,10 @@ struct ConfigurationLoaderTests {
     #expect(configuration.homeSource == .default)
     #expect(configuration.backend == "sqlite")
     #expect(configuration.environment == .dev)
-    #expect(configuration.engineOptions["sqlite"]?["path"] == .text("/home/ada/.cache/cachectl/cache.sqlite"))
-    #expect(configuration.engineOptions["sqlite"]?["busyTimeout"] == .integer(5_000))
-    #expect(configuration.engineOptions["lmdb"]?["mapSize"] == .integer(67_108_864))
-    #expect(configuration.engineOptions["memory"] == [:])
+    #expect(configuration.options(of: "sqlite")["path"] == .text("/home/ada/.cache/cachectl/cache.sqlite"))
+    #expect(configuration.options(of: "sqlite")["busyTimeout"] == .integer(5_000))
+    #expect(configuration.options(of: "lmdb")["mapSize"] == .integer(67_108_864))
+    #expect(configuration.options(of: "memory").isEmpty)
     #expect(configuration.pluginSearchPath == ["/home/ada/.local/lib/cachectl/plugins"])
     #expect(configuration.maxQueries == 10)
     #expect(configuration.entries.allSatisfy { $0.source == .default })
@@ -69,7 +69,7 @@ struct ConfigurationLoaderTests {
     variable: String, text: String, engine: String, option: String, value: OptionValue
   ) throws {
     let configuration = try Fixtures.loader(environment: [variable: text]).load()
-    #expect(configuration.engineOptions[engine]?[option] == value)
+    #expect(configuration.options(of: engine)[option] == value)
     let entry = configuration.entries.first { $0.key == "backends.\(engine).\(option)" }
     #expect(entry?.source == .variable(variable))
   }
@@ -88,7 +88,7 @@ struct ConfigurationLoaderTests {
     let configuration = try Fixtures.loader(environment: environment).load(ConfigurationFlags(home: flag))
     #expect(configuration.home == home)
     #expect(configuration.homeSource == source)
-    #expect(configuration.engineOptions["plist"]?["path"] == .text("\(home)/plist"))
+    #expect(configuration.options(of: "plist")["path"] == .text("\(home)/plist"))
   }
 
   @Test(

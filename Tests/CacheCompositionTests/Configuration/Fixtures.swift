@@ -20,10 +20,6 @@ enum Fixtures {
     EngineDeclaration(name: name, version: "1", summary: "for tests", capabilities: [], options: options)
   }
 
-  static func path(_ text: String) -> EngineOption {
-    EngineOption("path", .path, default: .text(text), help: "where the store lives")
-  }
-
   /// A loader over files in memory, in the directory /project of a user who lives in /home/ada.
   static func loader(
     _ files: [String: String] = [:], environment: [String: String] = [:],

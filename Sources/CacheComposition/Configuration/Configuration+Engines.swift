@@ -1,0 +1,18 @@
+public import StorageSPI
+
+extension Configuration {
+  /// The values of the options of `engine`, by option, ready for `EngineConfiguration`; none where no such engine was
+  /// declared. Paths are absolute; a secret whose variable is not set has no value. Secrets are the values themselves:
+  /// do not show them, show `entries`.
+  public func options(of engine: String) -> [String: OptionValue] {
+    var values: [String: OptionValue] = [:]
+    for option in settings.table.engines.first(where: { $0.name == engine })?.options ?? [] {
+      switch settings[ConfigurationKey.path(of: option.name, engine)]?.value {
+      case .option(let value): values[option.name] = value
+      case .secret(let secret): values[option.name] = secret.value.map(OptionValue.text)
+      case .list, .headers, nil: break
+      }
+    }
+    return values
+  }
+}
