@@ -53,10 +53,9 @@ let package = Package(
     engine("Memory"),
     engine("Plist"),
     engine("SQLite", "CSQLite"),
-    .systemLibrary(
-      name: "CSQLite", path: "Plugins/SQLite/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     engine("LMDB", "CLMDB"),
-    .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"])]),
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
