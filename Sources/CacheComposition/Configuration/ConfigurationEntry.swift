@@ -39,16 +39,16 @@ extension Configuration {
 extension JSONValue {
   /// The object that has each value at its path, whose names are joined by full stops.
   static func nested(_ values: [(path: String, value: JSONValue)]) -> JSONValue {
-    var members: [(key: String, value: JSONValue)] = []
+    var members: [Member] = []
     var rest = values[...]
     while let first = rest.first {
       let name = first.path.prefix { $0 != "." }
       let same = rest.prefix { $0.path == name || $0.path.hasPrefix("\(name).") }
       rest = rest[same.endIndex...]
       let inner = same.map { (path: String($0.path.dropFirst(name.count + 1)), value: $0.value) }
-      members.append((String(name), first.path == name ? first.value : nested(inner)))
+      members.append(Member(String(name), first.path == name ? first.value : nested(inner)))
     }
-    return .object(members: members)
+    return .object(members)
   }
 
   /// The object with the given members, in the given order.

@@ -43,21 +43,22 @@ public struct ConfigurationLoader: Sendable {
   ///
   /// - Throws: `ConfigurationError`: the first of `problems`.
   public func load(_ flags: ConfigurationFlags = ConfigurationFlags()) throws(ConfigurationError) -> Configuration {
-    let (file, settings) = try gather(flags)
+    let home = locations.home(flags)
+    let (file, settings) = try gather(flags, home: home.path)
     if let problem = settings.problems.first { throw problem }
-    return try Configuration(file: file, home: locations.home(flags), settings)
+    return try Configuration(file: file, home: home, settings)
   }
 
   /// Everything that is wrong with the configuration, 100 mistakes at most: first the file's in their order, then the
   /// environment's, then the flags', then what does not fit together.
   public func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] {
-    do { return try gather(flags).settings.problems } catch { return [error] }
+    do { return try gather(flags, home: locations.home(flags).path).settings.problems } catch { return [error] }
   }
 
   private func gather(
-    _ flags: ConfigurationFlags
+    _ flags: ConfigurationFlags, home: String
   ) throws(ConfigurationError) -> (file: String?, settings: ConfigurationSettings) {
-    let paths = PathResolver(base: locations.home(flags).path, userHome: locations.paths.userHome)
+    let paths = PathResolver(base: home, userHome: locations.paths.userHome)
     var settings = ConfigurationSettings(table, environment: environment, paths: paths)
     let file = try find(flags)
     if let file { settings.apply(try parse(file), in: file.path) }

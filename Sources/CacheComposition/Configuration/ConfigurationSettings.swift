@@ -91,6 +91,7 @@ struct ConfigurationSettings: Sendable {
   /// Overrides what the environment says. An empty variable counts as absent.
   mutating func applyEnvironment() {
     let names = environment.keys.filter { $0.hasPrefix("CACHECTL_") && environment[$0]?.isEmpty == false }
+    guard !names.isEmpty else { return }
     for name in names.sorted() {
       if let position = table.position(ofVariable: name), let text = environment[name] {
         apply(text, position, .variable(name))

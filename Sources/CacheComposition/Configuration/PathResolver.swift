@@ -9,12 +9,21 @@ struct PathResolver: Sendable {
 
   /// `path` made absolute. Only a leading "~" and "./" are replaced; links and ".." are for the file system to follow.
   func absolute(_ path: String) -> String {
-    if path == "~" || path.hasPrefix("~/") { return userHome + path.dropFirst() }
     if path.hasPrefix("/") { return path }
-    var rest = path[...]
-    while rest.hasPrefix("./") { rest = rest.dropFirst(2).drop { $0 == "/" } }
+    if path == "~" || path.hasPrefix("~/") { return userHome + Self.dropping(1, path) }
+    var rest = path
+    while rest.hasPrefix("./") {
+      rest = Self.dropping(2, rest)
+      while rest.hasPrefix("/") { rest = Self.dropping(1, rest) }
+    }
     if rest.isEmpty || rest == "." { return base }
-    return base.hasSuffix("/") ? base + rest : "\(base)/\(rest)"
+    return base.hasSuffix("/") ? base + rest : base + "/" + rest
+  }
+
+  /// `path` without its first `count` bytes, which are ASCII. Strings, unlike their slices, are joined without a search
+  /// for conformances at run time, which counts at the start of a process.
+  private static func dropping(_ count: Int, _ path: String) -> String {
+    String(Substring(path.utf8.dropFirst(count)))
   }
 
   /// `value`, its paths made absolute where it is of a kind that has some.

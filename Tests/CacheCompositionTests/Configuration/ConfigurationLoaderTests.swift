@@ -83,6 +83,8 @@ struct ConfigurationLoaderTests {
       ("here", ["CACHECTL_HOME": "/h"], "/project/here", .flag("--home")),
       ("./a/../b", [:], "/project/a/../b", .flag("--home")), (".", [:], "/project", .flag("--home")),
       ("~", [:], "/home/ada", .flag("--home")),
+      ("././/a", [:], "/project/a", .flag("--home")), ("./", [:], "/project", .flag("--home")),
+      ("~ada", [:], "/project/~ada", .flag("--home")),
     ] as [(String?, [String: String], String, ConfigurationSource)])
   func theHome(flag: String?, environment: [String: String], home: String, source: ConfigurationSource) throws {
     let configuration = try Fixtures.loader(environment: environment).load(ConfigurationFlags(home: flag))
