@@ -1,5 +1,4 @@
 #include <lmdb.h>
-#include <sys/stat.h>
 
 #include <linux/falloc.h>
 
