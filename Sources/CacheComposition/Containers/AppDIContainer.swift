@@ -10,7 +10,7 @@ public struct AppDIContainer: Sendable {
   /// The configuration that everything is made from.
   public let configuration: Configuration
   private let catalogue: PluginCatalogue
-  let clock: any WallClock
+  private let clock: any WallClock
 
   /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`.
   public init(

@@ -7,12 +7,10 @@ internal import StorageSPI
 public struct StorePresenter: Sendable {
   private let store: OpenStore
   private let configuration: Configuration
-  private let clock: any WallClock
 
-  init(store: OpenStore, configuration: Configuration, clock: any WallClock) {
+  init(store: OpenStore, configuration: Configuration) {
     self.store = store
     self.configuration = configuration
-    self.clock = clock
   }
 
   /// The first `limit` (1 or more) selected entries after the key `cursor`.
@@ -83,7 +81,7 @@ public struct StorePresenter: Sendable {
 extension AppDIContainer {
   /// What the administration of `store` shows.
   public func makeStorePresenter(_ store: OpenStore) -> StorePresenter {
-    StorePresenter(store: store, configuration: configuration, clock: clock)
+    StorePresenter(store: store, configuration: configuration)
   }
 }
 

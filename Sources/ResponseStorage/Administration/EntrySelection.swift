@@ -1,4 +1,3 @@
-internal import CacheDomain
 public import StorageSPI
 
 /// Which entries of a store are meant: those that meet every condition given.
