@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2086
-# Sourced by Scripts/build-release, ./test and .ci/run from the top level: finds the toolchain and installs what is missing of the system's packages.
+# Sourced by Scripts/build-release, ./test and .ci/run from the top level: finds the toolchain, and installs what is missing
+# of the system's packages.
 # Everything it says goes to the standard error.
 
 # What the program is built with.
