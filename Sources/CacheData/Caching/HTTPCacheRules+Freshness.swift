@@ -1,0 +1,77 @@
+/// How long a response is fresh, and how old it is (RFC 9111, section 4.2).
+extension HTTPCacheRules {
+  /// A time from the moment of storing on, and what it was taken from.
+  struct FreshnessLifetime: Sendable, Hashable {
+    let duration: Duration
+    let source: String
+
+    init(_ duration: Duration, from source: String) {
+      self.duration = duration
+      self.source = source
+    }
+  }
+
+  /// The longest time for which a response counts as fresh by its age alone.
+  static let greatestHeuristicLifetime: Duration = .seconds(7 * 86_400)
+
+  /// Statuses whose responses may be reused without explicit freshness (RFC 9110, section 15.1).
+  private static let heuristicallyCacheableStatuses: Set = [
+    200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
+  ]
+
+  /// Whether a response may be fresh although it does not say for how long.
+  func allowsHeuristics(_ response: HTTPResponseHead) -> Bool {
+    Self.heuristicallyCacheableStatuses.contains(response.status)
+      || directives(response).control.contains("public")
+  }
+
+  /// How long `response`, received at `now`, is fresh, counted from the moment at which the origin made it.
+  func freshnessLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
+    let directives = directives(response)
+    if directives.needsRevalidation { return FreshnessLifetime(.zero, from: "no-cache") }
+    if let (name, argument) = directives.maxAge {
+      // RFC 9111, section 4.2.1: what cannot be understood is best taken for stale.
+      guard let duration = argument.duration else { return FreshnessLifetime(.zero, from: "a malformed \(name)") }
+      return FreshnessLifetime(duration, from: name)
+    }
+    if !directives.isTargeted, let expires = response.fields["expires"] {
+      return lifetime(until: expires, of: response, receivedAt: now)
+    }
+    guard allowsHeuristics(response) else {
+      return FreshnessLifetime(.zero, from: "the status \(response.status), which says nothing about freshness")
+    }
+    return heuristicLifetime(of: response, receivedAt: now)
+  }
+
+  /// How old `response` was when it was received (section 4.2.3), where the request was sent at `requestTime`.
+  func initialAge(of response: HTTPResponseHead, requestTime: Duration, responseTime: Duration) -> Duration {
+    let apparent = max(responseTime - madeAt(response, receivedAt: responseTime), .zero)
+    // Section 5.1: of a list the first member counts; what is no number is ignored.
+    let members = FieldList.members(response.fields["age"] ?? "")
+    let age = members.first.flatMap { DeltaSeconds.duration($0) } ?? .zero
+    return max(apparent, age + max(responseTime - requestTime, .zero))
+  }
+
+  private func lifetime(
+    until expires: String, of response: HTTPResponseHead, receivedAt now: Duration
+  ) -> FreshnessLifetime {
+    guard let end = HTTPDate.time(expires, now: now) else {
+      return FreshnessLifetime(.zero, from: "an Expires that is no date, which means in the past")
+    }
+    return FreshnessLifetime(max(end - madeAt(response, receivedAt: now), .zero), from: "Expires")
+  }
+
+  private func heuristicLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
+    let madeAt = madeAt(response, receivedAt: now)
+    if let modified = response.fields["last-modified"].flatMap({ HTTPDate.time($0, now: now) }), modified < madeAt {
+      // Section 4.2.2 suggests a tenth of the time since the last change.
+      let tenth = min((madeAt - modified) / 10, Self.greatestHeuristicLifetime)
+      return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified")
+    }
+    return FreshnessLifetime(freshness.timeToLive, from: "the configured time to live")
+  }
+
+  private func madeAt(_ response: HTTPResponseHead, receivedAt now: Duration) -> Duration {
+    response.fields["date"].flatMap { HTTPDate.time($0, now: now) } ?? now
+  }
+}

@@ -1,0 +1,14 @@
+/// What a request that changes things makes invalid (RFC 9111, section 4.4).
+extension HTTPCacheRules {
+  private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
+
+  /// The URLs whose stored responses `response` to `request` makes invalid: that of the request, and those of the same
+  /// origin that the response names.
+  public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
+    guard !Self.safeMethods.contains(request.method), (200..<400).contains(response.status) else { return [] }
+    let named = ["location", "content-location"].compactMap { response.fields[$0] }
+      .compactMap { URLReference.resolve($0, against: request.url) }
+      .filter { URLReference.isSameOrigin($0, request.url) }
+    return [request.url] + named.filter { $0 != request.url }
+  }
+}

@@ -1,0 +1,111 @@
+public import CacheDomain
+
+/// What a stored response is good for (RFC 9111, section 4; RFC 5861, section 3).
+extension HTTPCacheRules {
+  /// How `request` is answered, where `stored` is the response that it selects; `nil` where there is none.
+  ///
+  /// - Parameters:
+  ///   - hasOtherVariants: whether other requests have stored responses to the same URL.
+  ///   - options: what the user allows.
+  ///   - now: the time.
+  ///   - trace: where it is noted what was examined.
+  public func decision(
+    for request: HTTPRequest, stored: StoredHead?, hasOtherVariants: Bool = false, options: FetchOptions,
+    now: Duration, trace: inout CacheTrace
+  ) -> CacheDecision {
+    let allowed = RequestDirectives(request.fields, options)
+    guard ["GET", "HEAD"].contains(request.method) else {
+      trace.note("method", "\(request.method) is never answered from the cache")
+      return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
+    }
+    guard let stored else {
+      let reason = hasOtherVariants ? "no stored response was selected by the same header fields" : "nothing is stored"
+      trace.note("stored response", reason)
+      return forwarded(.fetch, reason, hasOtherVariants ? .varyMiss : .uriMiss, allowed)
+    }
+    trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
+    if options.policy == .networkOnly {
+      return forwarded(.fetch, "the origin's answer is asked for", .bypass, allowed)
+    }
+    return decision(stored, allowed, now: now, trace: &trace)
+  }
+
+  private func decision(
+    _ stored: StoredHead, _ allowed: RequestDirectives, now: Duration, trace: inout CacheTrace
+  ) -> CacheDecision {
+    let directives = directives(stored.head)
+    if allowed.mustRevalidate {
+      trace.note("request", "no-cache: only what the origin confirms")
+      return revalidated(stored, "the request says no-cache", .request, allowed)
+    }
+    if directives.needsRevalidation {
+      trace.note("response", "no-cache: only after the origin has confirmed it")
+      return revalidated(stored, "the response says no-cache", .stale, allowed)
+    }
+    let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
+    trace.note("age", Self.seconds(age))
+    trace.note("freshness", remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
+    let excess = allowed.maxAge.map { age - $0 } ?? .zero
+    if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
+    if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
+    return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)
+  }
+
+  private func fresh(
+    _ stored: StoredHead, _ remaining: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    guard remaining >= allowed.minFresh else {
+      trace.note("min-fresh", "is to stay fresh for \(Self.seconds(allowed.minFresh))")
+      return revalidated(stored, "the request asks for a response that stays fresh for longer", .request, allowed)
+    }
+    return CacheDecision(.serve, "the stored response is fresh")
+  }
+
+  private func stale(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ staleness: Duration, _ remaining: Duration,
+    _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    let reason: CacheDecision.ForwardReason = remaining > .zero ? .request : .stale
+    if let prohibition = directives.staleProhibition {
+      trace.note("stale use", "forbidden by \(prohibition)")
+      return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", reason, allowed)
+    }
+    if allowed.maxStale.allows(staleness) {
+      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+      return CacheDecision(.serve, "it is stale, and a stale response is accepted")
+    }
+    let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
+    if remaining <= .zero, allowed.maxAge == nil, .zero - remaining < window {
+      trace.note("stale-while-revalidate", "may be used for \(Self.seconds(window + remaining)) more")
+      return CacheDecision(.serveThenRevalidate, "it is stale, and may be used while it is revalidated")
+    }
+    return revalidated(stored, "the stored response is stale", reason, allowed)
+  }
+
+  private func revalidated(
+    _ stored: StoredHead, _ reason: String, _ forward: CacheDecision.ForwardReason, _ allowed: RequestDirectives
+  ) -> CacheDecision {
+    forwarded(stored.hasValidator ? .revalidate : .fetch, reason, forward, allowed)
+  }
+
+  private func forwarded(
+    _ action: CacheDecision.Action, _ reason: String, _ forward: CacheDecision.ForwardReason,
+    _ allowed: RequestDirectives
+  ) -> CacheDecision {
+    if allowed.isOnlyIfCached { return CacheDecision(.fail, "\(reason), and only the cache may answer") }
+    return CacheDecision(action, reason, forward: forward)
+  }
+
+  /// Whether `stored` may stand in at `now` for an origin that fails (RFC 5861, section 4).
+  public func mayStandIn(_ stored: StoredHead, at now: Duration, trace: inout CacheTrace) -> Bool {
+    let directives = directives(stored.head)
+    if let prohibition = directives.staleProhibition {
+      trace.note("stale-if-error", "forbidden by \(prohibition)")
+      return false
+    }
+    let window = directives.staleIfError ?? freshness.staleIfError
+    let left = window + stored.remainingFreshness(at: now)
+    trace.note("stale-if-error", left > .zero ? "may stand in for \(Self.seconds(left)) more" : "too stale to stand in")
+    return left > .zero
+  }
+}

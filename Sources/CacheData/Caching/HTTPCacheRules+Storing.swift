@@ -1,0 +1,96 @@
+/// What may be stored, and for how long (RFC 9111, section 3).
+extension HTTPCacheRules {
+  /// Statuses whose meaning for a cache is known, which `must-understand` asks for.
+  private static let understoodStatuses: Set = [
+    200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
+  ]
+
+  /// What is stored of the final response `response` to `request`; `nil` where nothing may be.
+  ///
+  /// - Parameters:
+  ///   - requestTime: when the request was sent.
+  ///   - responseTime: when the head of the response was received.
+  ///   - trace: where it is noted what was examined.
+  public func stored(
+    _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
+    trace: inout CacheTrace
+  ) -> StoredHead? {
+    if let refusal = refusal(to: response, for: request) {
+      trace.note("storing", "not stored: \(refusal)")
+      return nil
+    }
+    guard let selector = VariantSelector(response: response.fields, request: request.fields) else {
+      trace.note("storing", "not stored: Vary: * selects no further request")
+      return nil
+    }
+    let kept = HTTPResponseHead(status: response.status, fields: storedFields(of: response))
+    return times(
+      of: StoredHead(
+        head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),
+      from: response, requestTime: requestTime, trace: &trace)
+  }
+
+  /// `stored`, whose `storedAt` is the moment at which `response` was received, with the times that follow from it.
+  func times(
+    of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: inout CacheTrace
+  ) -> StoredHead {
+    var stored = stored
+    let now = stored.storedAt
+    let lifetime = freshnessLifetime(of: response, receivedAt: now)
+    stored.initialAge = initialAge(of: response, requestTime: requestTime, responseTime: now)
+    stored.freshUntil = now + lifetime.duration - stored.initialAge
+    stored.retainUntil = max(stored.freshUntil, now) + retention(response)
+    trace.note(
+      "storing", "stored: fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
+        + "\(Self.seconds(stored.initialAge)) have passed")
+    return stored
+  }
+
+  /// For how long a stale response may be of any use.
+  private func retention(_ response: HTTPResponseHead) -> Duration {
+    let directives = directives(response)
+    return [
+      freshness.staleIfError, freshness.staleWhileRevalidate, directives.staleIfError ?? .zero,
+      directives.staleWhileRevalidate ?? .zero,
+    ].reduce(.zero, max)
+  }
+
+  private func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
+    let directives = directives(response)
+    let control = directives.control
+    let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
+    return switch true {
+    case request.method != "GET": "the method is \(request.method)"
+    case response.status < 200 || response.status == 304: "\(response.status) is no final answer of its own"
+    case control.contains("must-understand") && !isUnderstood: "must-understand, and the status is not understood"
+    case CacheControl(request.fields).contains("no-store"): "the request says no-store"
+    case control.contains("no-store") && !isUnderstood: "no-store"
+    case directives.isPrivate: "it is private, and the cache is shared"
+    case !isAllowed(directives, withCredentials: request.fields.contains("authorization")):
+      "the request had credentials, and the cache is shared"
+    case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
+      "nothing allows to store the status \(response.status)"
+    default: nil
+    }
+  }
+
+  /// Section 3.5.
+  private func isAllowed(_ directives: ResponseDirectives, withCredentials: Bool) -> Bool {
+    !isShared || !withCredentials
+      || ["public", "must-revalidate", "s-maxage"].contains { directives.control.contains($0) }
+  }
+
+  private func isExplicitlyCacheable(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
+    ["public", "max-age"].contains { directives.control.contains($0) }
+      || !directives.isTargeted && response.fields.contains("expires")
+      || directives.control.contains(isShared ? "s-maxage" : "private")
+  }
+
+  /// The fields without those that are about the connection, or that a shared cache may not keep (section 3.1).
+  func storedFields(of response: HTTPResponseHead) -> HTTPFields {
+    let omitted = ConnectionFields.names(of: response.fields).union(directives(response).privateFields)
+    return HTTPFields(response.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+  }
+
+  static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
+}

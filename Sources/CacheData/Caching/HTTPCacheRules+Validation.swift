@@ -1,0 +1,48 @@
+/// Asking the origin whether a stored response still holds, and what follows from its answer (RFC 9111, section 4.3).
+extension HTTPCacheRules {
+  /// Fields that describe the stored content and not the message: a confirmation does not change them (section 3.2).
+  private static let contentFields: Set = [
+    "content-length", "content-encoding", "content-range", "content-md5", "content-digest", "repr-digest",
+  ]
+
+  /// The fields that make a request conditional on `stored`: both validators, where there are both.
+  public func conditions(on stored: StoredHead) -> HTTPFields {
+    var conditions: HTTPFields = [:]
+    if let tag = stored.head.fields["etag"] { conditions.append("If-None-Match", tag) }
+    if let date = stored.head.fields["last-modified"] { conditions.append("If-Modified-Since", date) }
+    return conditions
+  }
+
+  /// Whether the 304 with the head `confirmation` is about `stored` (section 4.3.4): a validator that it names must be
+  /// the stored one.
+  func confirms(_ confirmation: HTTPResponseHead, _ stored: StoredHead) -> Bool {
+    guard let tag = confirmation.fields["etag"].map(EntityTag.init) else { return true }
+    return stored.head.fields["etag"].map { EntityTag($0).matchesWeakly(tag) } ?? true
+  }
+
+  /// `stored` brought up to date by the head of a 304, or of a response to HEAD (sections 4.3.4 and 4.3.5).
+  public func updated(
+    _ stored: StoredHead, by head: HTTPResponseHead, requestTime: Duration, responseTime: Duration,
+    trace: inout CacheTrace
+  ) -> StoredHead {
+    var updated = stored
+    updated.head.fields = merged(stored.head.fields, with: head)
+    updated.storedAt = responseTime
+    return times(of: updated, from: updated.head, requestTime: requestTime, trace: &trace)
+  }
+
+  /// Whether the head of a response to HEAD describes what is stored (section 4.3.5).
+  func describes(_ head: HTTPResponseHead, _ stored: StoredHead) -> Bool {
+    head.status == stored.head.status
+      && ["etag", "last-modified", "content-length"].allSatisfy { name in
+        head.fields[name].map { $0 == stored.head.fields[name] } ?? true
+      }
+  }
+
+  private func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
+    let news = storedFields(of: head).lines.filter { !Self.contentFields.contains($0.name.lowercased()) }
+    // A message without a date was made when it was received, and one without an age is new.
+    let replaced = Set(news.map { $0.name.lowercased() } + ["date", "age"])
+    return HTTPFields(stored.lines.filter { !replaced.contains($0.name.lowercased()) } + news)
+  }
+}

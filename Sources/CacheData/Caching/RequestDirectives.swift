@@ -1,0 +1,49 @@
+internal import CacheDomain
+
+/// What a request allows of a stored response (RFC 9111, section 5.2.1), together with the options of the fetch.
+struct RequestDirectives: Sendable, Hashable {
+  /// How stale a response may be.
+  enum Staleness: Sendable, Hashable {
+    case none
+    case upTo(Duration)
+    case any
+
+    func allows(_ staleness: Duration) -> Bool {
+      switch self {
+      case .none: false
+      case .upTo(let limit): staleness <= limit
+      case .any: true
+      }
+    }
+  }
+
+  var mustRevalidate: Bool
+  var mustNotStore: Bool
+  var isOnlyIfCached: Bool
+  var maxAge: Duration?
+  var minFresh: Duration
+  var maxStale: Staleness
+
+  init(_ fields: HTTPFields, _ options: FetchOptions) {
+    let control = CacheControl(fields)
+    // RFC 9111, section 5.4: the old way to say no-cache counts where the new one is not there.
+    let pragma = fields.contains("cache-control") ? [] : FieldList.names(fields["pragma"] ?? "")
+    mustRevalidate = control.contains("no-cache") || pragma.contains("no-cache")
+    mustNotStore = control.contains("no-store")
+    isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly
+    let ages = [control.seconds("max-age").duration, options.maxAge].compactMap(\.self)
+    maxAge = ages.min()
+    minFresh = control.seconds("min-fresh").duration ?? .zero
+    maxStale = Self.staleness(control, options)
+  }
+
+  private static func staleness(_ control: CacheControl, _ options: FetchOptions) -> Staleness {
+    if options.policy == .cacheOnly { return .any }
+    if let limit = options.maxStale { return .upTo(limit) }
+    guard control.contains("max-stale") else { return .none }
+    return switch control.seconds("max-stale") {
+    case .valid(let limit): .upTo(limit)
+    case .malformed, .absent: .any
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/// What selects one of several responses to the same URL (RFC 9111, section 4.1): the values of the request's header
+/// fields that the response's `Vary` names, and the credentials, which select whatever `Vary` says.
+///
+/// Only a digest of the values is kept, so that no secret of a request gets into a store.
+public struct VariantSelector: Sendable, Hashable {
+  /// The names of the fields, in lower case and order.
+  public let names: [String]
+  /// A digest of their values; empty where no field is named and there are no credentials.
+  public let digest: String
+
+  /// The selector of a response that answers every request.
+  public static let always = VariantSelector(names: [], digest: "")
+
+  /// A selector that was stored.
+  public init(names: [String], digest: String) {
+    self.names = names
+    self.digest = digest
+  }
+
+  /// What selects the response with the header fields `response` to a request with the header fields `request`; `nil`
+  /// where nothing will ever select it (`Vary: *`).
+  public init?(response: HTTPFields, request: HTTPFields) {
+    let names = FieldList.names(response.values(of: "vary").joined(separator: ","))
+    guard !names.contains("*") else { return nil }
+    self.init(names: Array(Set(names)).sorted(), request: request)
+  }
+
+  private init(names: [String], request: HTTPFields) {
+    let isPlain = names.isEmpty && !request.contains("authorization")
+    self.init(names: names, digest: isPlain ? "" : Self.digest(names + ["authorization"], request))
+  }
+
+  /// Whether the response is one that may answer a request with the header fields `request`.
+  public func selects(_ request: HTTPFields) -> Bool {
+    VariantSelector(names: names, request: request) == self
+  }
+
+  private static func digest(_ names: [String], _ request: HTTPFields) -> String {
+    var digest = SHA256()
+    for name in names {
+      // White space and the way in which a list is spread over lines do not make another value.
+      let members = FieldList.members(request.values(of: name).joined(separator: ","))
+      let value = request.contains(name) ? members.joined(separator: ",") : "\0"
+      digest.update(Array("\(name)\0\(value)\0".utf8))
+    }
+    return digest.hexText
+  }
+}

@@ -1,0 +1,66 @@
+/// The range of bytes that a request asks for (RFC 9110, section 14.1.2).
+enum ByteRange: Sendable, Hashable {
+  /// From an offset up to and including another, or to the end.
+  case from(Int, through: Int?)
+  /// The last so many bytes.
+  case suffix(Int)
+
+  /// The one range that the value of a `Range` field asks for; `nil` where it asks for several, or for what is no range
+  /// of bytes: such a field is passed on, or ignored.
+  init?(_ value: String) {
+    guard value.lowercased().hasPrefix("bytes=") else { return nil }
+    let members = FieldList.members(String(value.dropFirst(6)))
+    guard members.count == 1, let dash = members[0].firstIndex(of: "-") else { return nil }
+    let (first, last) = (members[0][..<dash], members[0][members[0].index(after: dash)...])
+    switch (Self.number(first), Self.number(last)) {
+    case (let first?, let last?) where first <= last: self = .from(first, through: last)
+    case (let first?, nil) where last.isEmpty: self = .from(first, through: nil)
+    case (nil, let length?) where first.isEmpty && length > 0: self = .suffix(length)
+    default: return nil
+    }
+  }
+
+  /// The offsets of the bytes meant in content of `length` bytes; `nil` where there are none.
+  func offsets(in length: Int) -> Range<Int>? {
+    switch self {
+    case .from(let first, let last):
+      first < length ? first..<min(last.map { $0 < length ? $0 + 1 : length } ?? length, length) : nil
+    case .suffix(let count):
+      length > 0 ? max(length - count, 0)..<length : nil
+    }
+  }
+
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { $0 >= 48 && $0 <= 57 } ? Int(text) : nil
+  }
+}
+
+/// Which part of the content a partial response carries (RFC 9110, section 14.4).
+struct ContentRange: Sendable, Hashable {
+  /// The offsets of the bytes.
+  let offsets: Range<Int>
+  /// The length of the whole content.
+  let length: Int
+
+  init(_ offsets: Range<Int>, of length: Int) {
+    self.offsets = offsets
+    self.length = length
+  }
+
+  /// The part that the value of a `Content-Range` field names; `nil` where it is malformed, or the length of the whole is
+  /// not known.
+  init?(_ value: String) {
+    let words = value.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let length = Int(parts[1]) else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, first <= last, last < length else {
+      return nil
+    }
+    self.init(first..<last + 1, of: length)
+  }
+
+  /// The value of a `Content-Range` field.
+  var text: String { "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(length)" }
+}

@@ -1,0 +1,23 @@
+/// An entity tag (RFC 9110, section 8.8.3).
+struct EntityTag: Sendable, Hashable {
+  /// The tag with its quotation marks and without the mark of weakness.
+  let opaque: String
+  /// Whether it names equivalent content rather than the same bytes.
+  let isWeak: Bool
+
+  /// The tag that `text` writes. Servers that leave out the quotation marks are understood.
+  init(_ text: some StringProtocol) {
+    isWeak = text.hasPrefix("W/")
+    opaque = String(isWeak ? text.dropFirst(2)[...] : text[...])
+  }
+
+  /// Whether both name the same bytes.
+  func matchesStrongly(_ other: EntityTag) -> Bool {
+    !isWeak && !other.isWeak && opaque == other.opaque
+  }
+
+  /// Whether both name equivalent content.
+  func matchesWeakly(_ other: EntityTag) -> Bool {
+    opaque == other.opaque
+  }
+}

@@ -1,0 +1,40 @@
+/// The members of a list in the value of a header field (RFC 9110, section 5.6.1).
+enum FieldList {
+  /// The members of `value`: parts between commas that are not inside a quoted string, trimmed; empty ones are left out.
+  static func members(_ value: String) -> [Substring] {
+    split(value[...], at: UInt8(ascii: ","))
+  }
+
+  /// The parts of `text` between separators that are not inside a quoted string, trimmed; empty ones are left out.
+  static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
+    var parts: [Substring] = []
+    var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
+    for index in text.utf8.indices {
+      let byte = text.utf8[index]
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\"") {
+        isQuoted.toggle()
+      } else if isQuoted, byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if !isQuoted, byte == separator {
+        parts.append(text[start..<index])
+        start = text.utf8.index(after: index)
+      }
+    }
+    return (parts + [text[start...]]).map(trimmed).filter { !$0.isEmpty }
+  }
+
+  /// `text` without the white space around it.
+  static func trimmed(_ text: Substring) -> Substring {
+    let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    var text = text.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
+  }
+
+  /// The names in `value`, in lower case: those of a `Vary` or `Connection` field.
+  static func names(_ value: String) -> [String] {
+    members(value).map { $0.lowercased() }
+  }
+}

@@ -1,0 +1,28 @@
+internal import FoundationEssentials
+
+/// References to URLs, as RFC 3986 resolves them.
+enum URLReference {
+  /// The absolute URL, without a fragment, that `reference` means in a message about `base`; `nil` where it is none.
+  static func resolve(_ reference: String, against base: String) -> String? {
+    guard let url = URL(string: reference, relativeTo: URL(string: base))?.absoluteURL,
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: true), components.host != nil
+    else { return nil }
+    components.fragment = nil
+    if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
+    return components.string
+  }
+
+  /// Whether two absolute URLs have the same scheme, host and port.
+  static func isSameOrigin(_ left: String, _ right: String) -> Bool {
+    guard let left = origin(left), let right = origin(right) else { return false }
+    return left == right
+  }
+
+  private static func origin(_ text: String) -> [String]? {
+    guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host else {
+      return nil
+    }
+    let port = url.port ?? (scheme == "https" ? 443 : 80)
+    return [scheme, host.lowercased(), String(port)]
+  }
+}
