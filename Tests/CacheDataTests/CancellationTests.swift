@@ -12,8 +12,8 @@ struct CancellationTests {
       case .saysSo: throw .cancelled
       case .saysUnreachable: throw CacheError(.originUnreachable, "the connection was closed")
       case .saysInvalid: throw CacheError(.invalidAnswer, "the answer ends too early")
-      case .answersAllTheSame: return .modified(CitiesPageDTO(value: 2), validator: nil)
-      case .confirmsAllTheSame: return .notModified
+      case .answersAllTheSame: return .whole(CitiesPageDTO(value: 2))
+      case .confirmsAllTheSame: return .confirmation
       }
     }
   }
@@ -30,7 +30,7 @@ struct CancellationTests {
       return try reaction.answer()
     }
     let repository = DefaultCityRepository(
-      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, freshness: FetchCase.freshness)
+      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, services: .at1000())
     let task = Task {
       defer { asked.finish() }
       return await FetchOutcome(
@@ -46,9 +46,9 @@ struct CancellationTests {
   @Test(arguments: FetchPolicy.allCases)
   func aCancelledTaskAsksNobody(policy: FetchPolicy) async {
     let log = CallLog()
-    let origin = FakeOrigin(log: log) { .modified(CitiesPageDTO(value: 2), validator: nil) }
+    let origin = FakeOrigin(log: log) { .whole(CitiesPageDTO(value: 2)) }
     let repository = DefaultCityRepository(
-      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, freshness: FetchCase.freshness)
+      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, services: .at1000())
     let task = Task {
       await Self.waitForCancellation()
       return await FetchOutcome(

@@ -33,30 +33,44 @@ struct FakeStorage: CityResponseStorage {
   var stored: StoredResponse<CitiesPageDTO>?
   var readError: CacheError?
   var writeError: CacheError?
-  var factsError: CacheError?
+  var keyError: CacheError?
 
-  func response(for request: CitiesRequestDTO) async throws(CacheError) -> StoredResponse<CitiesPageDTO>? {
+  func response(
+    for request: CitiesRequestDTO, isCounted: Bool
+  ) async throws(CacheError) -> StoredResponse<CitiesPageDTO>? {
     log.add(.read)
-    if let error = readError ?? factsError { throw error }
+    if let error = readError ?? keyError { throw error }
     return stored
   }
 
-  func store(
-    _ response: CitiesPageDTO, validator: String?, for request: CitiesRequestDTO, lifetime: Lifetime
-  ) async throws(CacheError) -> EntryFacts {
-    log.add(.write(value: response.value, validator: validator))
+  func store(_ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO) async throws(CacheError) {
+    log.add(.write(value: response.value, validator: head.head.fields["etag"]))
     if let writeError { throw writeError }
-    return try facts(for: request, lifetime: lifetime)
   }
 
-  func facts(for request: CitiesRequestDTO, lifetime: Lifetime) throws(CacheError) -> EntryFacts {
-    if let factsError { throw factsError }
-    return Self.facts(storedAt: Self.now, freshUntil: Self.now + lifetime.fresh)
+  func key(for request: CitiesRequestDTO) throws(CacheError) -> String {
+    if let keyError { throw keyError }
+    return Self.key
   }
 
-  static func facts(storedAt: Duration, freshUntil: Duration) -> EntryFacts {
-    EntryFacts(key: "cities/v1/page=0", storedAt: storedAt, freshUntil: freshUntil, now: now)
+  static let key = "cities/v1/page=0"
+}
+
+extension FetchServices {
+  /// Services at second 1,000, for which what is stored is of use for as long as `freshness` says.
+  static func at1000(_ freshness: FreshnessPolicy = FetchCase.freshness) -> FetchServices {
+    FetchServices(rules: HTTPCacheRules(freshness: freshness), now: { FakeStorage.now })
   }
+}
+
+extension OriginAnswer {
+  /// A whole answer with the entity tag `tag`.
+  static func whole(_ response: Response, tag: String? = nil) -> OriginAnswer {
+    OriginAnswer(head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
+  }
+
+  /// What the cache holds still holds.
+  static var confirmation: OriginAnswer { OriginAnswer(head: HTTPResponseHead(status: 304), response: nil) }
 }
 
 /// An origin that does what it is told to.
@@ -66,9 +80,9 @@ struct FakeOrigin: CityOrigin {
   let behaviour: @Sendable () async throws(CacheError) -> OriginAnswer<CitiesPageDTO>
 
   func answer(
-    to request: CitiesRequestDTO, validator: String?
+    to request: CitiesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
-    log.add(.ask(validator: validator))
+    log.add(.ask(validator: conditions["if-none-match"]))
     return try await behaviour()
   }
 }

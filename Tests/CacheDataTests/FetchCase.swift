@@ -15,7 +15,7 @@ struct FetchCase: Sendable, CustomStringConvertible {
   enum Storage: CaseIterable, Sendable { case works, readFails, writeFails, bothFail, readCancelled, writeCancelled }
 
   static let freshness = FreshnessPolicy(
-    timeToLive: .seconds(60), staleIfError: .seconds(300), staleWhileRevalidate: .seconds(900))
+    timeToLive: .seconds(60), staleIfError: .seconds(300), staleWhileRevalidate: .zero)
 
   let policy: FetchPolicy
   let stored: Stored
@@ -53,9 +53,10 @@ struct FetchCase: Sendable, CustomStringConvertible {
     case .pastStaleIfError: age = .seconds(360)
     }
     let storedAt = FakeStorage.now - age
-    return StoredResponse(
-      response: CitiesPageDTO(value: 1), validator: "v1",
-      facts: FakeStorage.facts(storedAt: storedAt, freshUntil: storedAt + Self.freshness.timeToLive))
+    let head = StoredHead(
+      head: HTTPResponseHead(status: 200, fields: ["etag": "v1"]), storedAt: storedAt,
+      freshUntil: storedAt + Self.freshness.timeToLive, retainUntil: storedAt + .seconds(3_600))
+    return StoredResponse(key: FakeStorage.key, response: CitiesPageDTO(value: 1), head: head)
   }
 
   var readError: CacheError? {
@@ -88,6 +89,6 @@ struct FetchCase: Sendable, CustomStringConvertible {
 
   func answered() throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
     if let originError { throw originError }
-    return answer == .modified ? .modified(CitiesPageDTO(value: 2), validator: "v2") : .notModified
+    return answer == .modified ? .whole(CitiesPageDTO(value: 2), tag: "v2") : .confirmation
   }
 }

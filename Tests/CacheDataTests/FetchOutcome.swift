@@ -63,7 +63,9 @@ struct FetchOutcome: Equatable, Sendable {
   }
 
   private mutating func ask(_ row: FetchCase, found: StoredResponse<CitiesPageDTO>?) {
-    calls.append(.ask(validator: found?.validator))
+    // Whoever leads the flight looks again: somebody else may have landed meanwhile.
+    if row.policy != .networkOnly { calls.append(.read) }
+    calls.append(.ask(validator: found?.head.head.fields["etag"]))
     let warnings = row.policy == .networkOnly ? [] : [row.readError?.code].compactMap(\.self)
     switch (row.answer, found) {
     case (.modified, _):

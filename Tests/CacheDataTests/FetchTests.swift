@@ -4,7 +4,7 @@ import Testing
 
 struct FetchTests {
   private func repository(_ storage: FakeStorage, _ origin: FakeOrigin) -> DefaultCityRepository {
-    DefaultCityRepository(storage: storage, origin: origin, freshness: FetchCase.freshness)
+    DefaultCityRepository(storage: storage, origin: origin, services: .at1000())
   }
 
   @Test(arguments: FetchPolicy.allCases)
@@ -27,12 +27,12 @@ struct FetchTests {
 
   @Test func aSnapshotOfTheOriginCarriesTheFactsOfItsEntry() async throws {
     let log = CallLog()
-    let origin = FakeOrigin(log: log) { .modified(CitiesPageDTO(value: 2), validator: nil) }
+    let origin = FakeOrigin(log: log) { .whole(CitiesPageDTO(value: 2)) }
     let options = FetchOptions(policy: .networkOnly)
     var iterator = repository(FakeStorage(log: log), origin).cities(CitiesQuery(), options: options)
       .makeAsyncIterator()
     let entry = try #require(try await iterator.next()).entry
-    #expect(entry == FakeStorage.facts(storedAt: FakeStorage.now, freshUntil: FakeStorage.now + .seconds(60)))
+    #expect(entry.storedAt == FakeStorage.now && entry.freshUntil == FakeStorage.now + .seconds(60))
     #expect(log.all == [.ask(validator: nil), .write(value: 2, validator: nil)])
   }
 
@@ -45,14 +45,14 @@ struct FetchTests {
     #expect(try await iterator.next()?.value.totalItems == 1)
     #expect(log.all == [.read])
     #expect(try await iterator.next()?.value.totalItems == 2)
-    #expect(log.all == [.read, .ask(validator: "v1"), .write(value: 2, validator: "v2")])
+    #expect(log.all == [.read, .read, .ask(validator: "v1"), .write(value: 2, validator: "v2")])
   }
 
   @Test(arguments: FetchPolicy.allCases)
   func aRequestThatCanHaveNoEntryIsNotAsked(policy: FetchPolicy) async {
     let log = CallLog()
-    let storage = FakeStorage(log: log, factsError: CacheError(.invalidRequest, "the key would be too long"))
-    let origin = FakeOrigin(log: log) { .modified(CitiesPageDTO(value: 2), validator: nil) }
+    let storage = FakeStorage(log: log, keyError: CacheError(.invalidRequest, "the key would be too long"))
+    let origin = FakeOrigin(log: log) { .whole(CitiesPageDTO(value: 2)) }
     let snapshots = repository(storage, origin).cities(CitiesQuery(), options: FetchOptions(policy: policy))
     let outcome = await FetchOutcome(snapshots, log: log)
     #expect(outcome.error == .invalidRequest)
@@ -62,7 +62,7 @@ struct FetchTests {
 
   @Test func whatIsNotCachedIsNamed() async {
     let log = CallLog()
-    let origin = FakeOrigin(log: log) { .notModified }
+    let origin = FakeOrigin(log: log) { .confirmation }
     var iterator = repository(FakeStorage(log: log), origin)
       .cities(CitiesQuery(), options: FetchOptions(policy: .cacheOnly)).makeAsyncIterator()
     let error = await #expect(throws: CacheError.self) { _ = try await iterator.next() }

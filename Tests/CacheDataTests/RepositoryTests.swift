@@ -11,32 +11,30 @@ struct RepositoryTests {
 
     var requests: [Request] { kept.withLock { Array($0.keys) } }
 
-    func response(for request: Request) async throws(CacheError) -> StoredResponse<Response>? {
+    func response(
+      for request: Request, isCounted: Bool
+    ) async throws(CacheError) -> StoredResponse<Response>? {
       guard let response = kept.withLock({ $0[request] }) else { return nil }
-      return StoredResponse(
-        response: response, validator: nil, facts: FakeStorage.facts(storedAt: .zero, freshUntil: .seconds(9_999)))
+      let head = StoredHead(
+        head: HTTPResponseHead(status: 200), storedAt: .zero, freshUntil: .seconds(9_999), retainUntil: .seconds(9_999))
+      return StoredResponse(key: "k", response: response, head: head)
     }
 
-    func store(
-      _ response: Response, validator: String?, for request: Request, lifetime: Lifetime
-    ) async throws(CacheError) -> EntryFacts {
+    func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
       kept.withLock { $0[request] = response }
-      return try facts(for: request, lifetime: lifetime)
     }
 
-    func facts(for request: Request, lifetime: Lifetime) throws(CacheError) -> EntryFacts {
-      FakeStorage.facts(storedAt: .zero, freshUntil: lifetime.fresh)
-    }
+    func key(for request: Request) throws(CacheError) -> String { "k" }
   }
 
   struct Movies: MovieOrigin {
     let name = "o"
 
     func answer(
-      to request: MoviesRequestDTO, validator: String?
+      to request: MoviesRequestDTO, conditions: HTTPFields
     ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
       let page = MoviesPage(page: request.page, totalPages: 1, totalItems: 1, movies: [])
-      return .modified(MoviesPageDTO(page), validator: nil)
+      return .whole(MoviesPageDTO(page))
     }
   }
 
@@ -44,15 +42,15 @@ struct RepositoryTests {
     let name = "o"
 
     func answer(
-      to request: PosterRequestDTO, validator: String?
+      to request: PosterRequestDTO, conditions: HTTPFields
     ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
-      .modified(PosterDTO(bytes: Array(request.query.path.utf8), contentType: "image/png"), validator: nil)
+      .whole(PosterDTO(bytes: Array(request.query.path.utf8), contentType: "image/png"))
     }
   }
 
   @Test func moviesAreKeptByTheirRequest() async throws {
     let (storage, query) = (Shelf<MoviesRequestDTO, MoviesPageDTO>(), try #require(MovieQuery("wire")))
-    let repository = DefaultMoviesRepository(storage: storage, origin: Movies(), freshness: FetchCase.freshness)
+    let repository = DefaultMoviesRepository(storage: storage, origin: Movies(), services: .at1000())
     var sources: [Snapshot<MoviesPage>.Source] = []
     for _ in 0..<2 {
       for try await snapshot in repository.movies(query, page: 3, options: FetchOptions()) {
@@ -67,7 +65,7 @@ struct RepositoryTests {
   @Test func postersAreKeptByTheirRequest() async throws {
     let (storage, query) = (Shelf<PosterRequestDTO, PosterDTO>(), PosterQuery(path: "/7.png", width: 92))
     let repository = DefaultPosterImagesRepository(
-      storage: storage, origin: Posters(), freshness: FetchCase.freshness)
+      storage: storage, origin: Posters(), services: .at1000())
     var sources: [Snapshot<Poster>.Source] = []
     for _ in 0..<2 {
       for try await snapshot in repository.poster(query, options: FetchOptions()) {

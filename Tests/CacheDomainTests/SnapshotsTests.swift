@@ -95,7 +95,7 @@ struct SnapshotsTests {
   @Test func aTaskCancelledDuringAStepEndsIt() async {
     let (snapshots, error) = await cancelling { ready in
       await Fixtures.collect(
-        Snapshots<Int> { () async throws(CacheError) in
+        Snapshots<Int>(explain: Fixtures.explain) { () async throws(CacheError) in
           ready.yield()
           await waitForCancellation()
           throw .cancelled

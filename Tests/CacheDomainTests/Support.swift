@@ -37,13 +37,19 @@ enum Fixtures {
     Snapshot(value: value, source: .origin, entry: facts, warnings: warnings)
   }
 
+  static let explanation = FetchExplanation(
+    key: "k/v1", decision: CacheDecision(.fetch, "nothing is stored", forward: .uriMiss),
+    criteria: [CacheCriterion("stored response", "nothing is stored")])
+
+  static func explain() async throws(CacheError) -> FetchExplanation { explanation }
+
   static let page = MoviesPage(page: 1, totalPages: 1, totalItems: 0, movies: [])
 
   /// Snapshots of the values, whose making is written down; then the error, if there is one.
   static func snapshots<Value: Sendable>(
     _ values: [Value], then error: CacheError? = nil, journal: Journal
   ) -> Snapshots<Value> {
-    Snapshots { () async throws(CacheError) in try step(values[...], error, journal) }
+    Snapshots(explain: explain) { () async throws(CacheError) in try step(values[...], error, journal) }
   }
 
   private static func step<Value: Sendable>(

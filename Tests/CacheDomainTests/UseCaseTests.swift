@@ -13,7 +13,7 @@ struct UseCaseTests {
     func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
       journal.add("cities \(query.order) \(query.direction) \(query.page) \(options.policy)")
       let page = CitiesPage(page: query.page, totalPages: 1, totalItems: 0, cities: [])
-      return Snapshots { .init(Fixtures.snapshot(page)) }
+      return Snapshots(explain: Fixtures.explain) { .init(Fixtures.snapshot(page)) }
     }
 
     func movies(_ query: MovieQuery, page: Int, options: FetchOptions) -> Snapshots<MoviesPage> {
@@ -24,7 +24,9 @@ struct UseCaseTests {
 
     func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster> {
       journal.add("poster \(query.path) \(query.width) \(options.policy)")
-      return Snapshots { .init(Fixtures.snapshot(Poster(bytes: [1], contentType: "image/png"))) }
+      return Snapshots(explain: Fixtures.explain) {
+        .init(Fixtures.snapshot(Poster(bytes: [1], contentType: "image/png")))
+      }
     }
 
     func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {

@@ -71,9 +71,9 @@ struct CanonicalKeyTests {
     let codes = await [
       errorCode { () async throws(CacheError) in _ = try await storage.response(for: request) },
       errorCode { () async throws(CacheError) in
-        _ = try await storage.store(page, validator: nil, for: request, lifetime: test.lifetime)
+        try await storage.store(page, head: test.head(), for: request)
       },
-      errorCode { () async throws(CacheError) in _ = try storage.facts(for: request, lifetime: test.lifetime) },
+      errorCode { () async throws(CacheError) in _ = try storage.key(for: request) },
     ]
     #expect(codes == [.invalidRequest, .invalidRequest, .invalidRequest])
     #expect(try await test.engine.statistics().entries == 0)

@@ -11,8 +11,8 @@ struct ChecksumTests {
   /// A store with one entry, which is read back once to show that it is whole.
   private func filled() async throws -> (TestStore, CacheKey) {
     let test = try await TestStore()
-    _ = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: "v1", for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(
+      CitiesPageDTO(.sample), head: test.head("v1"), for: Self.request)
     #expect(try await test.cities.response(for: Self.request) != nil)
     return (test, try #require(try await test.onlyKey()))
   }

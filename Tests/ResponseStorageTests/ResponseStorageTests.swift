@@ -17,50 +17,67 @@ struct ResponseStorageTests {
   ])
   func entriesAreJudgedByTheClock(milliseconds: Int, seen: Seen) async throws {
     let test = try await TestStore()
-    _ = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(
+      CitiesPageDTO(.sample), head: test.head(), for: Self.request)
     test.clock.advance(by: .milliseconds(milliseconds))
-    let stored = try await test.cities.response(for: Self.request)
+    let (now, stored) = (test.clock.now.sinceEpoch, try await test.cities.response(for: Self.request))
     #expect((stored != nil) == (seen != .absent))
-    #expect(stored.map(\.facts.isStale) == (seen == .absent ? nil : seen == .stale))
-    #expect(stored.map(\.facts.age) == (seen == .absent ? nil : .milliseconds(max(0, milliseconds))))
+    #expect(stored.map { $0.head.age(at: now) } == (seen == .absent ? nil : .milliseconds(max(0, milliseconds))))
+    #expect(stored.map { $0.head.freshUntil <= now } == (seen == .absent ? nil : seen == .stale))
     #expect(test.store.usage.take() == (seen == .absent ? UsageCounts(misses: 1) : UsageCounts(hits: 1)))
   }
 
   @Test func anEntryThatIsKeptForNoTimeIsNeverThere() async throws {
     let test = try await TestStore()
-    let lifetime = Lifetime(fresh: .zero, retained: .zero)
-    let facts = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: lifetime)
-    #expect(facts.isStale)
+    let head = test.head(fresh: .zero, kept: .zero)
+    try await test.cities.store(CitiesPageDTO(.sample), head: head, for: Self.request)
     #expect(try await test.cities.response(for: Self.request) == nil)
   }
 
   @Test(arguments: [nil, "", "W/\"abc\"", "é\n\u{0}"])
   func validatorsComeBack(validator: String?) async throws {
     let test = try await TestStore()
-    _ = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: validator, for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(
+      CitiesPageDTO(.sample), head: test.head(validator), for: Self.request)
     let stored = try #require(try await test.cities.response(for: Self.request))
-    #expect(stored.validator == validator)
+    #expect(stored.head.head.fields["etag"] == validator)
     #expect(stored.response.toDomain() == .sample)
   }
 
   @Test func storingAgainReplacesTheAnswerItsValidatorAndItsTimes() async throws {
     let test = try await TestStore()
-    _ = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: "v1", for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(
+      CitiesPageDTO(.sample), head: test.head("v1"), for: Self.request)
     test.clock.advance(by: .seconds(100))
     let empty = CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: [])
-    let facts = try await test.cities.store(
-      CitiesPageDTO(empty), validator: nil, for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(CitiesPageDTO(empty), head: test.head(), for: Self.request)
     let stored = try #require(try await test.cities.response(for: Self.request))
     #expect(stored.response.toDomain() == empty)
-    #expect(stored.validator == nil)
-    #expect(stored.facts == facts)
-    #expect(facts == (try test.cities.facts(for: Self.request, lifetime: test.lifetime)))
-    #expect(facts.storedAt == .seconds(1_100))
-    #expect(facts.freshUntil == .seconds(1_160))
+    #expect(stored.head == test.head())
+    #expect(stored.key == (try test.cities.key(for: Self.request)))
+  }
+
+  @Test func everythingThatDecidesOverTheUseComesBack() async throws {
+    let test = try await TestStore()
+    var head = test.head("\"1\"", fresh: .seconds(-5), kept: .seconds(500))
+    head.head.status = 404
+    head.head.fields["cache-control"] = "max-age=7, stale-if-error=9"
+    head.head.fields["vary"] = "accept"
+    head.initialAge = .seconds(12)
+    head.selector = try #require(VariantSelector(response: head.head.fields, request: ["Accept": "a"]))
+    try await test.cities.store(CitiesPageDTO(.sample), head: head, for: Self.request)
+    let stored = try #require(try await test.cities.response(for: Self.request)).head
+    #expect(
+      Set(stored.head.fields.lines.map { "\($0.name.lowercased()): \($0.value)" })
+        == Set(head.head.fields.lines.map { "\($0.name.lowercased()): \($0.value)" }))
+    head.head.fields = stored.head.fields
+    #expect(stored == head)
+  }
+
+  @Test func onlyTheFirstLookUpOfAFetchIsCounted() async throws {
+    let test = try await TestStore()
+    _ = try await test.cities.response(for: Self.request, isCounted: false)
+    #expect(test.store.usage.take() == UsageCounts())
   }
 
   @Test(arguments: [[], [0], Array(0...255), [UInt8](repeating: 0xFF, count: 100_000)] as [[UInt8]])
@@ -68,7 +85,7 @@ struct ResponseStorageTests {
     let test = try await TestStore()
     let request = PosterRequestDTO(origin: "o", query: PosterQuery(path: "/7.png"))
     let poster = PosterDTO(bytes: bytes, contentType: "image/webp; q=1")
-    _ = try await test.posters.store(poster, validator: nil, for: request, lifetime: test.lifetime)
+    try await test.posters.store(poster, head: test.head(), for: request)
     #expect(try await test.posters.response(for: request)?.response == poster)
     let key = try #require(try await test.onlyKey())
     let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
@@ -80,7 +97,7 @@ struct ResponseStorageTests {
   func jsonOfAnotherShapeIsDamage(text: String) async throws {
     let test = try await TestStore()
     let key = try CacheKey(for: Self.request)
-    let metadata = test.store.metadata(test.lifetime, contentType: "application/json")
+    let metadata = EntryMetadata(test.head(), contentType: "application/json", attributes: [:])
     try await test.store.write(key, payload: Array(text.utf8), metadata: metadata)
     let error = await #expect(throws: CacheError.self) { _ = try await test.cities.response(for: Self.request) }
     #expect(error?.code == .damaged)
@@ -91,8 +108,8 @@ struct ResponseStorageTests {
 
   @Test func payloadsAreTheJSONThatPeopleRead() async throws {
     let test = try await TestStore()
-    _ = try await test.cities.store(
-      CitiesPageDTO(.sample), validator: nil, for: Self.request, lifetime: test.lifetime)
+    try await test.cities.store(
+      CitiesPageDTO(.sample), head: test.head(), for: Self.request)
     let key = try #require(try await test.onlyKey())
     let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
     #expect(

@@ -21,7 +21,7 @@ struct StatisticsTests {
   @Test func statesFollowTheClock() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
-    _ = try await test.cities.store(CitiesPageDTO(.sample), validator: nil, for: request, lifetime: test.lifetime)
+    try await test.cities.store(CitiesPageDTO(.sample), head: test.head(), for: request)
     let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
     for (seconds, state) in [(0, EntryState.fresh), (60, .stale), (300, .expired)] {
       test.clock.set(Timestamp(milliseconds: Int64(1_000 + seconds) * 1_000))

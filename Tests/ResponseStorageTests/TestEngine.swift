@@ -66,7 +66,6 @@ struct TestStore {
   let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
   let engine: TestEngine
   let store: EntryStore
-  let lifetime = Lifetime(fresh: .seconds(60), retained: .seconds(300))
 
   init() async throws {
     let plugin = MemoryPlugin()
@@ -79,6 +78,14 @@ struct TestStore {
 
   func queries(_ maximumCount: Int = 10) -> EngineMovieQueriesStorage {
     EngineMovieQueriesStorage(store: store, maximumCount: maximumCount)
+  }
+
+  /// The head of a response that is stored now, fresh for a minute and kept for five.
+  func head(_ tag: String? = nil, fresh: Duration = .seconds(60), kept: Duration = .seconds(300)) -> StoredHead {
+    let now = clock.now.sinceEpoch
+    return StoredHead(
+      head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), storedAt: now,
+      freshUntil: now + fresh, retainUntil: now + kept)
   }
 
   /// The only key of the store.

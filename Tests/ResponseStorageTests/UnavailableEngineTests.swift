@@ -36,11 +36,12 @@ struct UnavailableEngineTests {
     let administration = StoreAdministration(store: store, ledger: FakeLedger())
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     let (key, query) = (try CacheKey("cities/v1"), try #require(MovieQuery("a")))
-    let lifetime = Lifetime(fresh: .zero, retained: .zero)
+    let head = StoredHead(
+      head: HTTPResponseHead(status: 200), storedAt: .zero, freshUntil: .zero, retainUntil: .zero)
     let calls: [@Sendable () async throws -> Void] = [
       { _ = try await cities.response(for: request) },
       {
-        _ = try await cities.store(CitiesPageDTO(.sample), validator: nil, for: request, lifetime: lifetime)
+        try await cities.store(CitiesPageDTO(.sample), head: head, for: request)
       },
       { _ = try await queries.recentQueries() },
       { try await queries.save(query) },

@@ -11,11 +11,15 @@ public struct AppDIContainer: Sendable {
   public let configuration: Configuration
   private let catalogue: PluginCatalogue
   private let clock: any WallClock
+  private let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`.
+  /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`. `observe` is told how
+  /// each fetched value came about.
   public init(
-    configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock()
+    configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
+    observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
+    self.observe = observe
     self.configuration = configuration
     self.catalogue = catalogue
     self.clock = clock
@@ -50,7 +54,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` where the configured origin is not part of this version.
   public func makeCitiesDIContainer(_ store: OpenStore) throws(CacheError) -> CitiesDIContainer {
     CitiesDIContainer(
-      store: store.entries, origin: try OriginFactory.makeCityOrigin(configuration.cities), freshness: freshness)
+      store: store.entries, origin: try OriginFactory.makeCityOrigin(configuration.cities), services: services(store))
   }
 
   /// The container of the movies feature over `store`.
@@ -60,7 +64,7 @@ public struct AppDIContainer: Sendable {
     MoviesDIContainer(
       store: store.entries, queries: makeMovieQueriesDIContainer(store),
       movieOrigin: try OriginFactory.makeMovieOrigin(configuration.movies),
-      posterOrigin: try OriginFactory.makePosterOrigin(configuration.movies), freshness: freshness)
+      posterOrigin: try OriginFactory.makePosterOrigin(configuration.movies), services: services(store))
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.
@@ -81,6 +85,12 @@ public struct AppDIContainer: Sendable {
     OpenStore(
       entries: EntryStore(engine: engine, clock: clock),
       ledger: FileUsageLedger(path: "\(configuration.home)/\(configuration.backend).usage"))
+  }
+
+  private func services(_ store: OpenStore) -> FetchServices {
+    FetchServices(
+      rules: HTTPCacheRules(isShared: configuration.cache.isShared, freshness: freshness),
+      now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
   }
 
   private var freshness: FreshnessPolicy {

@@ -6,7 +6,7 @@ internal import ResponseStorage
 public struct CitiesDIContainer: Sendable {
   let store: EntryStore
   let origin: any CityOrigin
-  let freshness: FreshnessPolicy
+  let services: FetchServices
 
   /// Shows cities in an order.
   public func makeFetchCitiesUseCase() -> FetchCitiesUseCase {
@@ -14,7 +14,7 @@ public struct CitiesDIContainer: Sendable {
   }
 
   private func makeCityRepository() -> any CityRepository {
-    DefaultCityRepository(storage: makeCityResponseStorage(), origin: origin, freshness: freshness)
+    DefaultCityRepository(storage: makeCityResponseStorage(), origin: origin, services: services)
   }
 
   private func makeCityResponseStorage() -> any CityResponseStorage {

@@ -8,7 +8,7 @@ public struct MoviesDIContainer: Sendable {
   let queries: MovieQueriesDIContainer
   let movieOrigin: any MovieOrigin
   let posterOrigin: any PosterOrigin
-  let freshness: FreshnessPolicy
+  let services: FetchServices
 
   /// Searches movies, and remembers the query if the search succeeded.
   public func makeSearchMoviesUseCase() -> SearchMoviesUseCase {
@@ -22,11 +22,11 @@ public struct MoviesDIContainer: Sendable {
 
   private func makeMoviesRepository() -> any MoviesRepository {
     DefaultMoviesRepository(
-      storage: EngineMoviesResponseStorage(store: store), origin: movieOrigin, freshness: freshness)
+      storage: EngineMoviesResponseStorage(store: store), origin: movieOrigin, services: services)
   }
 
   private func makePosterImagesRepository() -> any PosterImagesRepository {
     DefaultPosterImagesRepository(
-      storage: EnginePosterResponseStorage(store: store), origin: posterOrigin, freshness: freshness)
+      storage: EnginePosterResponseStorage(store: store), origin: posterOrigin, services: services)
   }
 }

@@ -1,3 +1,4 @@
+internal import CacheData
 public import CacheDomain
 public import ResponseStorage
 internal import StorageSPI
@@ -5,6 +6,8 @@ internal import StorageSPI
 /// A store that is open, and what goes with it. Whoever opened it closes it.
 public struct OpenStore: Sendable {
   let entries: EntryStore
+  let flights: any FetchFlights = LocalFlights()
+  let background = BackgroundWork()
   private let ledger: any UsageLedger
 
   init(entries: EntryStore, ledger: any UsageLedger) {
@@ -15,11 +18,12 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
-  /// Closes the store, and adds to the sums how often it was used. The use of a store that may only be read is not
+  /// Waits for the work that goes on in the background, closes the store, and adds to the sums how often it was used. The use of a store that may only be read is not
   /// counted: that it cannot be written to is how it was set up, and no failure.
   ///
   /// - Throws: `CacheError`: the engine could not be closed in order, or the sums not be written.
   public func close() async throws(CacheError) {
+    await background.finish()
     try await entries.close()
     do throws(CacheError) {
       try ledger.add(entries.usage.take())

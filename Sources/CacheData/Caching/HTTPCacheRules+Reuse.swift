@@ -5,28 +5,29 @@ extension HTTPCacheRules {
   /// How `request` is answered, where `stored` is the response that it selects; `nil` where there is none.
   ///
   /// - Parameters:
-  ///   - hasOtherVariants: whether other requests have stored responses to the same URL.
+  ///   - missing: why there is none: nothing at all, nothing for such a request, or not the part that is asked for.
   ///   - options: what the user allows.
   ///   - now: the time.
   ///   - trace: where it is noted what was examined.
   public func decision(
-    for request: HTTPRequest, stored: StoredHead?, hasOtherVariants: Bool = false, options: FetchOptions,
-    now: Duration, trace: inout CacheTrace
+    for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
+    options: FetchOptions, now: Duration, trace: inout CacheTrace
   ) -> CacheDecision {
     let allowed = RequestDirectives(request.fields, options)
     guard ["GET", "HEAD"].contains(request.method) else {
       trace.note("method", "\(request.method) is never answered from the cache")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
     }
-    guard let stored else {
-      let reason = hasOtherVariants ? "no stored response was selected by the same header fields" : "nothing is stored"
-      trace.note("stored response", reason)
-      return forwarded(.fetch, reason, hasOtherVariants ? .varyMiss : .uriMiss, allowed)
-    }
-    trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
     if options.policy == .networkOnly {
+      trace.note("policy", "network-only: the cache is not asked")
       return forwarded(.fetch, "the origin's answer is asked for", .bypass, allowed)
     }
+    guard let stored else {
+      let reason = Self.reason(missing)
+      trace.note("stored response", reason)
+      return forwarded(.fetch, reason, missing, allowed)
+    }
+    trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
     return decision(stored, allowed, now: now, trace: &trace)
   }
 
@@ -44,7 +45,9 @@ extension HTTPCacheRules {
     }
     let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
     trace.note("age", Self.seconds(age))
-    trace.note("freshness", remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
+    trace.note(
+      "freshness",
+      remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
     let excess = allowed.maxAge.map { age - $0 } ?? .zero
     if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
     if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
@@ -92,8 +95,18 @@ extension HTTPCacheRules {
     _ action: CacheDecision.Action, _ reason: String, _ forward: CacheDecision.ForwardReason,
     _ allowed: RequestDirectives
   ) -> CacheDecision {
-    if allowed.isOnlyIfCached { return CacheDecision(.fail, "\(reason), and only the cache may answer") }
+    if allowed.isOnlyIfCached {
+      return CacheDecision(.fail, "\(reason), and only the cache may answer", forward: forward)
+    }
     return CacheDecision(action, reason, forward: forward)
+  }
+
+  private static func reason(_ missing: CacheDecision.ForwardReason) -> String {
+    switch missing {
+    case .varyMiss: "no stored response was selected by the same header fields"
+    case .partial: "only a part is stored, and not the one that is asked for"
+    default: "nothing is stored"
+    }
   }
 
   /// Whether `stored` may stand in at `now` for an origin that fails (RFC 5861, section 4).

@@ -1,143 +1,134 @@
 internal import CacheDomain
 
-/// The snapshots of one fetch. Storage and origin are opened here where the caller has them as existentials.
-func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
-  _ request: Storage.Request, storage: Storage, origin: Origin, freshness: FreshnessPolicy, options: FetchOptions,
-  toDomain: @escaping @Sendable (Storage.Response) -> Value
-) -> Snapshots<Value> where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
-  CachedFetch(request: request, storage: storage, origin: origin, freshness: freshness, toDomain: toDomain)
-    .snapshots(options)
-}
-
-/// Answers one request from a storage and an origin by one of the fetch policies. It is the only place that knows them.
+/// Answers one request from the cache and the origin by one of the fetch policies. It is the only place that knows them.
 ///
 /// A storage that fails never keeps an answer of the origin from the user: its failure becomes a warning on the
 /// snapshot. An origin that fails is stood in for by what is stored, and the failure becomes a warning too.
-private struct CachedFetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>: Sendable
-where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
-  let request: Storage.Request
-  let storage: Storage
-  let origin: Origin
-  let freshness: FreshnessPolicy
-  let toDomain: @Sendable (Storage.Response) -> Value
+struct CachedFetch<Subject: FetchSubject>: Sendable {
+  let subject: Subject
+  let services: FetchServices
 
-  private typealias Response = Storage.Response
-  private typealias Step = Snapshots<Value>.Step
+  typealias Value = Subject.Value
+  typealias Step = Snapshots<Value>.Step
+  typealias Stored = StoredResponse<Subject.Answer>
 
-  /// What the storage holds, and the failure because of which that is not known.
-  private struct Lookup {
-    var stored: StoredResponse<Response>?
-    var warnings: [CacheError] = []
+  /// What is done about the request, from the first look-up on.
+  struct Plan: Sendable {
+    let message: HTTPRequest
+    let options: FetchOptions
+    let startedAt: Duration
+    var lookup: Lookup<Subject.Answer>
+    var decision: CacheDecision
+    var trace: CacheTrace
   }
 
   func snapshots(_ options: FetchOptions) -> Snapshots<Value> {
-    Snapshots { () async throws(CacheError) in
-      switch options.policy {
-      case .cacheOnly: try await cacheOnly()
-      case .networkOnly: try await networkOnly()
-      case .cacheFirst: try await cacheFirst(options)
-      case .cachedThenNetwork: try await cachedThenNetwork()
-      }
+    Snapshots(explain: { () async throws(CacheError) in
+      let plan = try await plan(options, isRecording: true)
+      return try explanation(plan)
+    }) { () async throws(CacheError) in
+      try await first(options)
     }
   }
 
-  private func cacheOnly() async throws(CacheError) -> Step {
-    guard let stored = try await storage.response(for: request) else {
-      let key = try storage.facts(for: request, lifetime: freshness.lifetime).key
-      throw CacheError(.notCached, "\(key) is not in the cache", hint: "fetch it once without --offline")
+  private func first(_ options: FetchOptions) async throws(CacheError) -> Step {
+    let plan = try await plan(options, isRecording: services.observe != nil)
+    if case .fail = plan.decision.action {
+      observe(plan)
+      return Step(try refusal(plan))
     }
-    return Step(snapshot(of: stored))
-  }
-
-  private func networkOnly() async throws(CacheError) -> Step {
-    // A request that can have no entry fails before the origin is asked.
-    _ = try storage.facts(for: request, lifetime: freshness.lifetime)
-    return Step(try await askOrigin(Lookup()))
-  }
-
-  private func cacheFirst(_ options: FetchOptions) async throws(CacheError) -> Step {
-    let lookup = try await lookUp()
-    if let stored = lookup.stored, answersWithoutOrigin(stored.facts, options) {
-      return Step(snapshot(of: stored))
+    guard let found = plan.lookup.found, [.serve, .serveThenRevalidate].contains(plan.decision.action) else {
+      return Step(try await askOrigin(plan))
     }
-    return Step(try await askOrigin(lookup))
-  }
-
-  private func cachedThenNetwork() async throws(CacheError) -> Step {
-    let lookup = try await lookUp()
-    guard let stored = lookup.stored else { return Step(try await askOrigin(lookup)) }
-    return Step(snapshot(of: stored)) { () async throws(CacheError) in
-      Step(try await askOrigin(lookup))
+    observe(plan)
+    let snapshot = snapshot(of: found, plan)
+    guard plan.decision.action == .serveThenRevalidate else { return Step(snapshot) }
+    if options.policy == .cachedThenNetwork {
+      return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
+    services.background.start { _ = try? await askOrigin(plan) }
+    return Step(snapshot)
   }
 
-  private func answersWithoutOrigin(_ facts: EntryFacts, _ options: FetchOptions) -> Bool {
-    let excessAge = options.maxAge.map { facts.age - $0 } ?? .zero
-    guard facts.isStale || excessAge > .zero else { return true }
-    guard let maxStale = options.maxStale else { return false }
-    return max(.zero - facts.remainingFreshness, excessAge) <= maxStale
+  private func plan(_ options: FetchOptions, isRecording: Bool) async throws(CacheError) -> Plan {
+    let (message, now) = (try subject.message(), services.now())
+    let lookup = try await lookUp(options)
+    var trace = CacheTrace(isRecording: isRecording)
+    var decision = services.rules.decision(
+      for: message, stored: lookup.found?.head, missing: lookup.missing, options: options, now: now, trace: &trace)
+    if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, now) {
+      decision = CacheDecision(.serveThenRevalidate, "the cached value is asked for first, then the origin's")
+    }
+    return Plan(
+      message: message, options: options, startedAt: now, lookup: lookup, decision: decision, trace: trace)
   }
 
-  private func lookUp() async throws(CacheError) -> Lookup {
+  /// Whether `found` may be shown before the origin is asked: whatever its age, if nothing forbids its stale use.
+  private func mayBeShownFirst(_ found: Stored?, _ message: HTTPRequest, _ now: Duration) -> Bool {
+    guard let found else { return false }
+    var trace = CacheTrace(isRecording: false)
+    let decision = services.rules.decision(
+      for: message, stored: found.head, options: FetchOptions(policy: .cacheOnly), now: now, trace: &trace)
+    return decision.action == .serve
+  }
+
+  private func lookUp(_ options: FetchOptions) async throws(CacheError) -> Lookup<Subject.Answer> {
+    if options.policy == .networkOnly {
+      // A request that can have no entry fails before the origin is asked.
+      _ = try subject.key()
+      return Lookup()
+    }
     do throws(CacheError) {
-      return Lookup(stored: try await storage.response(for: request))
+      return try await subject.lookUp(isCounted: true)
     } catch {
-      if [.cancelled, .invalidRequest].contains(error.code) { throw error }
+      let isFatal = [.cancelled, .invalidRequest].contains(error.code)
+      if isFatal || options.policy == .cacheOnly { throw error }
       return Lookup(warnings: [error])
     }
   }
 
-  /// Asks the origin, and stores what it answers. What the lookup found answers for an origin that fails in a way that
-  /// may pass (RFC 5861, section 4).
-  private func askOrigin(_ lookup: Lookup) async throws(CacheError) -> Snapshot<Value> {
-    do throws(CacheError) {
-      let answer = try await origin.answer(to: request, validator: lookup.stored?.validator)
-      if Task.isCancelled { throw CacheError.cancelled }
-      return try await store(answer, lookup)
-    } catch {
-      // A connection that broke off because the task was cancelled is no failure to stand in for.
-      if Task.isCancelled { throw .cancelled }
-      guard let stored = lookup.stored, mayStandIn(stored.facts, for: error) else { throw error }
-      return snapshot(of: stored, warnings: lookup.warnings + [error])
+  /// One request for all that ask for the same at once: one asks, the others wait and take what was stored.
+  private func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard let flight = try subject.flight() else { return try await exchange(plan) }
+    switch try await services.flights.board(flight) {
+    case .landed:
+      return try await follow(plan)
+    case .leading(let ticket):
+      let result: Result<Snapshot<Value>, CacheError>
+      do throws(CacheError) {
+        result = .success(try await lead(plan))
+      } catch {
+        result = .failure(error)
+      }
+      await services.flights.land(ticket)
+      return try result.get()
     }
   }
 
-  private func mayStandIn(_ facts: EntryFacts, for error: CacheError) -> Bool {
-    [.originUnreachable, .invalidAnswer].contains(error.code)
-      && .zero - facts.remainingFreshness < freshness.staleIfError
-  }
-
-  private func store(
-    _ answer: OriginAnswer<Response>, _ lookup: Lookup
-  ) async throws(CacheError) -> Snapshot<Value> {
-    switch (answer, lookup.stored) {
-    case (.modified(let response, let validator), _):
-      return try await store(response, validator, source: .origin, warnings: lookup.warnings)
-    case (.notModified, let stored?):
-      return try await store(stored.response, stored.validator, source: .cache, warnings: lookup.warnings)
-    case (.notModified, nil):
-      throw CacheError(.invalidAnswer, "\(origin.name) confirmed an answer that it was not asked about")
+  /// Somebody else's answer may have been stored between the look-up and boarding.
+  private func lead(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard plan.options.policy != .networkOnly, let found = await newlyFound(plan) else {
+      return try await exchange(plan)
     }
+    var plan = plan
+    plan.lookup = Lookup(found: found)
+    let decision = services.rules.decision(
+      for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &plan.trace)
+    return decision.action == .serve ? snapshot(of: found, plan) : try await exchange(plan)
   }
 
-  private func store(
-    _ response: Response, _ validator: String?, source: Snapshot<Value>.Source, warnings: [CacheError]
-  ) async throws(CacheError) -> Snapshot<Value> {
-    let lifetime = freshness.lifetime
-    var snapshot = Snapshot(
-      value: toDomain(response), source: source, isRevalidated: source == .cache,
-      entry: try storage.facts(for: request, lifetime: lifetime), warnings: warnings)
-    do throws(CacheError) {
-      snapshot.entry = try await storage.store(response, validator: validator, for: request, lifetime: lifetime)
-    } catch {
-      if error.code == .cancelled { throw error }
-      // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
-      if !warnings.contains(where: { $0.message == error.message }) { snapshot.warnings.append(error) }
+  /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked.
+  private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else {
+      return try await exchange(plan)
     }
-    return snapshot
+    observe(plan)
+    return snapshot(of: found, plan)
   }
 
-  private func snapshot(of stored: StoredResponse<Response>, warnings: [CacheError] = []) -> Snapshot<Value> {
-    Snapshot(value: toDomain(stored.response), source: .cache, entry: stored.facts, warnings: warnings)
+  private func newlyFound(_ plan: Plan) async -> Stored? {
+    let lookup = try? await subject.lookUp(isCounted: false)
+    guard let found = lookup?.found, found.head != plan.lookup.found?.head else { return nil }
+    return found
   }
 }

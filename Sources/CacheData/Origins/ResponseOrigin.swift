@@ -10,24 +10,40 @@ public protocol ResponseOrigin<Request, Response>: Sendable {
   /// The origin's name, which is part of the key of every entry: answers of two origins are never mixed up.
   var name: String { get }
 
+  /// The request as the rules of caching see it, without conditions.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` where what is asked makes no sense.
+  func message(for request: Request) throws(CacheError) -> HTTPRequest
+
   /// Asks the origin.
   ///
   /// - Parameters:
   ///   - request: what is asked.
-  ///   - validator: the validator of the answer that the cache holds; `nil` where it holds none.
+  ///   - conditions: header fields that make the request conditional on what the cache holds; empty where it is not.
   /// - Throws: `CacheError`: `originUnreachable`, `originRefused`, `notFound`, `invalidAnswer`, `invalidRequest`,
   ///   `cancelled`.
-  func answer(
-    to request: Request, validator: String?
-  ) async throws(CacheError) -> OriginAnswer<Response>
+  func answer(to request: Request, conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Response>
+}
+
+extension ResponseOrigin {
+  /// The request of an origin that is not reached by HTTP.
+  public func message(for request: Request) throws(CacheError) -> HTTPRequest {
+    HTTPRequest(url: "\(name):\(Request.resource)")
+  }
 }
 
 /// What an origin answers.
-public enum OriginAnswer<Response: Sendable>: Sendable {
-  /// A whole and valid answer, and the validator to ask again with.
-  case modified(Response, validator: String?)
-  /// The answer that belongs to the validator still holds.
-  case notModified
+public struct OriginAnswer<Response: Sendable>: Sendable {
+  /// The status and the header fields, by which the answer may be stored and reused.
+  public let head: HTTPResponseHead
+  /// The whole and valid answer; `nil` where the origin confirms what the cache holds (status 304).
+  public let response: Response?
+
+  /// An answer with the given parts.
+  public init(head: HTTPResponseHead, response: Response?) {
+    self.head = head
+    self.response = response
+  }
 }
 
 /// An origin of pages of cities.

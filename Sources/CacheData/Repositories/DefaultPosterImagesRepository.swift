@@ -4,20 +4,20 @@ public import CacheDomain
 public struct DefaultPosterImagesRepository: PosterImagesRepository {
   private let storage: any PosterResponseStorage
   private let origin: any PosterOrigin
-  private let freshness: FreshnessPolicy
+  private let services: FetchServices
 
-  /// The repository over `storage` and `origin`, whose answers are of use for as long as `freshness` says.
-  public init(storage: any PosterResponseStorage, origin: any PosterOrigin, freshness: FreshnessPolicy) {
+  /// The repository over `storage` and `origin`, which fetches with `services`.
+  public init(storage: any PosterResponseStorage, origin: any PosterOrigin, services: FetchServices) {
     self.storage = storage
     self.origin = origin
-    self.freshness = freshness
+    self.services = services
   }
 
   /// The poster that `query` asks for, fetched as `options` say.
   public func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster> {
     fetch(
       PosterRequestDTO(origin: origin.name, query: query), storage: storage, origin: origin,
-      freshness: freshness, options: options
+      services: services, options: options
     ) { $0.toDomain() }
   }
 }

@@ -9,36 +9,37 @@ public protocol ResponseStore<Request, Response>: Sendable {
 
   /// The answer kept for `request`, fresh or stale; `nil` where there is none, or none that may still be used.
   ///
+  /// - Parameters:
+  ///   - request: what was asked.
+  ///   - isCounted: whether the look-up is one of those whose success is counted: the first of a fetch.
   /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).
-  func response(for request: Request) async throws(CacheError) -> StoredResponse<Response>?
+  func response(for request: Request, isCounted: Bool) async throws(CacheError) -> StoredResponse<Response>?
 
-  /// Keeps `response`, in place of what was kept for `request` before, and says what is now known of it.
+  /// Keeps `response` under `head`, in place of what was kept for `request` before.
   ///
   /// - Throws: `CacheError`: the storage failed; what was kept before still is.
-  func store(
-    _ response: Response, validator: String?, for request: Request, lifetime: Lifetime
-  ) async throws(CacheError) -> EntryFacts
+  func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError)
 
-  /// What would be known of an answer to `request` that was stored now.
+  /// The key of the entry that answers `request`.
   ///
-  /// - Throws: `CacheError` where the request cannot have an entry, because its key would be too long.
-  func facts(for request: Request, lifetime: Lifetime) throws(CacheError) -> EntryFacts
+  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  func key(for request: Request) throws(CacheError) -> String
 }
 
 /// An answer as it was kept.
 public struct StoredResponse<Response: Sendable>: Sendable {
+  /// The key of the entry.
+  public let key: String
   /// The answer.
   public let response: Response
-  /// What its origin said to ask again with.
-  public let validator: String?
-  /// What is known of the entry.
-  public let facts: EntryFacts
+  /// What decides over its use.
+  public var head: StoredHead
 
   /// A stored answer with the given parts.
-  public init(response: Response, validator: String?, facts: EntryFacts) {
+  public init(key: String, response: Response, head: StoredHead) {
+    self.key = key
     self.response = response
-    self.validator = validator
-    self.facts = facts
+    self.head = head
   }
 }
 

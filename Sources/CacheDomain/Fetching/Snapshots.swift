@@ -22,18 +22,28 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   /// Makes a step.
   public typealias Producer = @Sendable () async throws(CacheError) -> Step
 
-  private let first: Producer
+  /// Finds out how the fetch would be answered.
+  public typealias Explainer = @Sendable () async throws(CacheError) -> FetchExplanation
 
-  /// The sequence that begins with what `first` makes.
-  public init(_ first: @escaping Producer) {
+  private let first: Producer
+  private let explain: Explainer
+
+  /// The sequence that begins with what `first` makes, and that `explain` explains.
+  public init(explain: @escaping Explainer, _ first: @escaping Producer) {
+    self.explain = explain
     self.first = first
   }
+
+  /// How the first snapshot would come about now. The origin is not asked, and nothing is changed.
+  ///
+  /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
+  public func explanation() async throws(CacheError) -> FetchExplanation { try await explain() }
 
   /// The same sequence with `change` made to its first snapshot.
   public func changingFirst(
     _ change: @escaping @Sendable (Snapshot<Value>) async throws(CacheError) -> Snapshot<Value>
   ) -> Snapshots {
-    Snapshots { [first] () async throws(CacheError) in
+    Snapshots(explain: explain) { [first] () async throws(CacheError) in
       let step = try await first()
       return Step(try await change(step.snapshot), next: step.next)
     }

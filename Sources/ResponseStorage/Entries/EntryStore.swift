@@ -24,23 +24,6 @@ public struct EntryStore: Sendable {
     do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
   }
 
-  /// The facts about an entry read or written now.
-  func facts(_ key: CacheKey, _ metadata: EntryMetadata) -> EntryFacts {
-    EntryFacts(
-      key: key.text, storedAt: metadata.storedAt.sinceEpoch, freshUntil: metadata.freshUntil.sinceEpoch,
-      now: clock.now.sinceEpoch)
-  }
-
-  /// The metadata, still without a checksum, of an entry written now that is of use for `lifetime`.
-  func metadata(
-    _ lifetime: Lifetime, contentType: String, attributes: [String: String] = [:]
-  ) -> EntryMetadata {
-    let now = clock.now
-    return EntryMetadata(
-      storedAt: now, freshUntil: now.advanced(by: lifetime.fresh), retainUntil: now.advanced(by: lifetime.retained),
-      contentType: contentType, attributes: attributes)
-  }
-
   /// What `decode` makes of the entry under `key`, with its metadata; `nil` where there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: what `decode` throws; `damaged` where the entry is not what was written.

@@ -21,13 +21,13 @@ public struct SampleCityOrigin: CityOrigin {
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a negative page, `cancelled`.
   public func answer(
-    to request: CitiesRequestDTO, validator: String?
+    to request: CitiesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
     guard request.query.page >= 0 else {
       throw CacheError(
         .invalidRequest, "there is no page \(request.query.page) of cities", hint: "pages of cities begin at 0")
     }
-    return try SampleAnswer.to(request, validator: validator) { CitiesPageDTO(page(request.query)) }
+    return try SampleAnswer.to(request, conditions) { CitiesPageDTO(page(request.query)) }
   }
 
   private func page(_ query: CitiesQuery) -> CitiesPage {

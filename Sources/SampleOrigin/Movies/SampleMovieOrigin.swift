@@ -25,14 +25,14 @@ public struct SampleMovieOrigin: MovieOrigin {
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a page outside `pages`, `cancelled`.
   public func answer(
-    to request: MoviesRequestDTO, validator: String?
+    to request: MoviesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
     guard Self.pages.contains(request.page) else {
       throw CacheError(
         .invalidRequest, "there is no page \(request.page) of movies",
         hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
     }
-    return try SampleAnswer.to(request, validator: validator) { () throws(CacheError) in
+    return try SampleAnswer.to(request, conditions) { () throws(CacheError) in
       MoviesPageDTO(page(request.page, of: try TitleSearch.offsets(request.query)))
     }
   }

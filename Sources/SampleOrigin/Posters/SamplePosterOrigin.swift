@@ -19,14 +19,14 @@ public struct SamplePosterOrigin: PosterOrigin {
   /// - Throws: `CacheError`: `notFound` for the path of no movie, `cancelled`, `invalidAnswer` where there is no memory
   ///   to compress the image.
   public func answer(
-    to request: PosterRequestDTO, validator: String?
+    to request: PosterRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
     guard let record = Self.record(request.query.path) else {
       throw CacheError(
         .notFound, "the sample has no poster \(request.query.path)",
         hint: "take the posterPath of a movie that 'fetch movies' finds")
     }
-    return try SampleAnswer.to(request, validator: validator) { () throws(CacheError) in
+    return try SampleAnswer.to(request, conditions) { () throws(CacheError) in
       let image = try PosterPainter.paint(record, width: request.query.width)
       return PosterDTO(bytes: try PNGEncoder.encode(image), contentType: "image/png")
     }

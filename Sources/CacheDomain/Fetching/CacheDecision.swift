@@ -36,7 +36,7 @@ public struct CacheDecision: Sendable, Hashable {
   public let action: Action
   /// Why, in one line.
   public let reason: String
-  /// Why the origin is asked; `nil` where it is not.
+  /// Why the origin is asked, or would have to be; `nil` where the cache answers.
   public let forwardReason: ForwardReason?
 
   /// A decision with the given parts.

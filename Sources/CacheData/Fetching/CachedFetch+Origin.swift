@@ -1,0 +1,111 @@
+internal import CacheDomain
+
+/// Asking the origin, and what its answer means for the cache.
+extension CachedFetch {
+  /// Statuses that say that the origin cannot answer now (RFC 5861, section 4; RFC 6585, section 4).
+  private static var passingFailures: Set<Int> { [429, 500, 502, 503, 504] }
+
+  /// Asks the origin, and stores what it answers. What the look-up found answers for an origin that fails in a way that
+  /// may pass (RFC 5861, section 4).
+  func exchange(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    do throws(CacheError) {
+      return try await request(plan, base: plan.lookup.found)
+    } catch {
+      // A connection that broke off because the task was cancelled is no failure to stand in for.
+      if Task.isCancelled { throw .cancelled }
+      let mayPass = [.originUnreachable, .invalidAnswer].contains(error.code)
+      if mayPass, let snapshot = standIn(plan, for: error) { return snapshot }
+      observe(plan)
+      throw error
+    }
+  }
+
+  private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
+    let conditions = base.map { services.rules.conditions(on: $0.head) } ?? [:]
+    let requestTime = services.now()
+    let answer = try await subject.ask(conditions)
+    if Task.isCancelled { throw .cancelled }
+    let exchange = Exchange(head: answer.head, requestTime: requestTime, responseTime: services.now())
+    if let response = answer.response { return try await accept(response, exchange, plan) }
+    guard let base, !conditions.lines.isEmpty else {
+      throw CacheError(.invalidAnswer, "\(subject.origin) confirmed an answer that it was not asked about")
+    }
+    // A confirmation of something else says nothing about what is stored (RFC 9111, section 4.3.4).
+    guard services.rules.confirms(answer.head, base.head) else { return try await request(plan, base: nil) }
+    return try await confirm(base, exchange, plan)
+  }
+
+  private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    var trace = plan.trace
+    let head = services.rules.updated(
+      base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &trace)
+    return try await keep(base.response, head, exchange, isFromCache: true, plan, trace)
+  }
+
+  private func accept(
+    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
+  ) async throws(CacheError) -> Snapshot<Value> {
+    if Self.passingFailures.contains(exchange.head.status) {
+      let error = CacheError(
+        .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later")
+      if let snapshot = standIn(plan, for: error) { return snapshot }
+    }
+    var trace = plan.trace
+    let stored = services.rules.stored(
+      exchange.head, for: plan.message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &trace)
+    guard let stored else {
+      return try await settle(answer, exchange, plan, trace)
+    }
+    return try await keep(answer, stored, exchange, isFromCache: false, plan, trace)
+  }
+
+  private func keep(
+    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, isFromCache: Bool, _ plan: Plan,
+    _ trace: CacheTrace
+  ) async throws(CacheError) -> Snapshot<Value> {
+    let delivery = delivery(
+      answer, head, plan, isFromCache: isFromCache, forwardStatus: exchange.head.status)
+    var warnings = plan.lookup.warnings
+    var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
+    do throws(CacheError) {
+      key = try await subject.keep(answer, head)
+    } catch {
+      try note(error, in: &warnings)
+    }
+    observe(plan, trace)
+    return snapshot(delivery, key: key, warnings: warnings)
+  }
+
+  private func settle(
+    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan, _ trace: CacheTrace
+  ) async throws(CacheError) -> Snapshot<Value> {
+    var warnings = plan.lookup.warnings
+    do throws(CacheError) {
+      try await subject.settle(exchange, plan.lookup.found)
+    } catch {
+      try note(error, in: &warnings)
+    }
+    observe(plan, trace)
+    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.head.status)
+    return snapshot(delivery, key: try subject.key(), warnings: warnings)
+  }
+
+  /// Makes a failure of the storage a warning, except that it was cancelled.
+  private func note(_ error: CacheError, in warnings: inout [CacheError]) throws(CacheError) {
+    if error.code == .cancelled { throw error }
+    // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
+    if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
+  }
+
+  private func standIn(_ plan: Plan, for error: CacheError) -> Snapshot<Value>? {
+    var plan = plan
+    guard let found = plan.lookup.found,
+      services.rules.mayStandIn(found.head, at: services.now(), trace: &plan.trace)
+    else { return nil }
+    plan.lookup.warnings.append(error)
+    observe(plan)
+    return snapshot(of: found, plan)
+  }
+}

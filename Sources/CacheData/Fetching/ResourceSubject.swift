@@ -1,0 +1,62 @@
+internal import CacheDomain
+
+/// The snapshots of a fetch of a typed resource. Storage and origin are opened here where the caller has them as
+/// existentials.
+func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
+  _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,
+  toDomain: @escaping @Sendable (Storage.Response) -> Value
+) -> Snapshots<Value> where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
+  let subject = ResourceSubject(request: request, storage: storage, source: origin, toDomain: toDomain)
+  return CachedFetch(subject: subject, services: services).snapshots(options)
+}
+
+/// A typed resource: one entry for each request.
+private struct ResourceSubject<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>: FetchSubject
+where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
+  let request: Storage.Request
+  let storage: Storage
+  let source: Origin
+  let toDomain: @Sendable (Storage.Response) -> Value
+
+  var origin: String { source.name }
+
+  func message() throws(CacheError) -> HTTPRequest { try source.message(for: request) }
+
+  func key() throws(CacheError) -> String { try storage.key(for: request) }
+
+  func flight() throws(CacheError) -> String? { try key() }
+
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Storage.Response> {
+    guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }
+    guard stored.head.selector.selects(try message().fields) else { return Lookup(missing: .varyMiss) }
+    return Lookup(found: stored)
+  }
+
+  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Storage.Response> {
+    try await source.answer(to: request, conditions: conditions)
+  }
+
+  func keep(_ answer: Storage.Response, _ head: StoredHead) async throws(CacheError) -> String {
+    try await storage.store(answer, head: head, for: request)
+    return try key()
+  }
+
+  /// A typed resource is only ever read.
+  func settle(_ exchange: Exchange, _ found: StoredResponse<Storage.Response>?) async throws(CacheError) {}
+
+  func value(_ delivery: Delivery<Storage.Response>) -> Value { toDomain(delivery.answer) }
+
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value {
+    throw try .notCached(key(), decision)
+  }
+}
+
+extension CacheError {
+  /// The error where the cache alone was to answer, and cannot.
+  static func notCached(_ key: String, _ decision: CacheDecision) -> CacheError {
+    let message =
+      decision.forwardReason == .stale
+      ? "\(key) may not be used: \(decision.reason)" : "\(key) is not in the cache"
+    return CacheError(.notCached, message, hint: "fetch it once without --offline")
+  }
+}

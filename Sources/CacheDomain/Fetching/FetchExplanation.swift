@@ -1,0 +1,16 @@
+/// How a fetch is answered, and what was examined to find out.
+public struct FetchExplanation: Sendable, Hashable {
+  /// The key of the entry that answers, or would answer.
+  public let key: String
+  /// What is done, and why.
+  public let decision: CacheDecision
+  /// What was examined, in order.
+  public let criteria: [CacheCriterion]
+
+  /// An explanation with the given parts.
+  public init(key: String, decision: CacheDecision, criteria: [CacheCriterion]) {
+    self.key = key
+    self.decision = decision
+    self.criteria = criteria
+  }
+}

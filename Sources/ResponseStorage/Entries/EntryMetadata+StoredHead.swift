@@ -1,0 +1,75 @@
+internal import CacheData
+internal import StorageSPI
+
+/// How the head of a stored response is kept: its times as those of the entry, the rest as attributes.
+extension EntryMetadata {
+  init(_ stored: StoredHead, contentType: String, attributes: [String: String]) {
+    self.init(
+      storedAt: Timestamp(stored.storedAt), freshUntil: Timestamp(stored.freshUntil),
+      retainUntil: Timestamp(stored.retainUntil), contentType: contentType,
+      attributes: attributes.merging(stored.ownAttributes) { $1 })
+  }
+
+  /// The head of the stored response with the header fields `fields`.
+  func storedHead(fields: HTTPFields) -> StoredHead {
+    let status = attributes[AttributeName.status].flatMap { Int($0) } ?? StoredHead.usualStatus
+    let initialAge = attributes[AttributeName.initialAge].flatMap { Int64($0) } ?? 0
+    return StoredHead(
+      head: HTTPResponseHead(status: status, fields: fields), storedAt: storedAt.sinceEpoch,
+      freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch,
+      initialAge: .milliseconds(initialAge), selector: selector)
+  }
+
+  /// The header fields that are attributes of their own.
+  var cachingFields: HTTPFields {
+    HTTPFields(StoredHead.cachingFields.compactMap { name in attributes[name].map { HTTPFields.Field(name, $0) } })
+  }
+
+  private var selector: VariantSelector {
+    guard let words = attributes[AttributeName.selector]?.split(separator: " ").map(String.init),
+      let digest = words.first
+    else { return .always }
+    return VariantSelector(names: Array(words.dropFirst()), digest: digest)
+  }
+}
+
+extension StoredHead {
+  /// The status of an entry that names none.
+  fileprivate static let usualStatus = 200
+
+  /// The header fields that decide over the use of a response, beside which no others are kept with a typed one.
+  fileprivate static let cachingFields = [
+    "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "vary",
+  ]
+
+  /// The header fields that decide over its use, as attributes.
+  var cachingAttributes: [String: String] {
+    Dictionary(uniqueKeysWithValues: Self.cachingFields.compactMap { name in head.fields[name].map { (name, $0) } })
+  }
+
+  /// What is neither a time of the entry nor a header field. What is as usual is left out.
+  fileprivate var ownAttributes: [String: String] {
+    var attributes: [String: String] = [:]
+    if head.status != Self.usualStatus { attributes[AttributeName.status] = String(head.status) }
+    if initialAge != .zero { attributes[AttributeName.initialAge] = String(Timestamp(initialAge).milliseconds) }
+    if selector != .always {
+      attributes[AttributeName.selector] = ([selector.digest] + selector.names).joined(separator: " ")
+    }
+    return attributes
+  }
+}
+
+/// The names of attributes that no header field can have.
+private enum AttributeName {
+  static let status = ":status"
+  static let initialAge = ":initial-age"
+  /// The digest, then the names of the fields that select the response.
+  static let selector = ":selector"
+}
+
+extension Timestamp {
+  /// The point in time `duration` after 1970-01-01T00:00:00Z.
+  init(_ duration: Duration) {
+    self = Timestamp(milliseconds: 0).advanced(by: duration)
+  }
+}
