@@ -44,7 +44,9 @@ extension HTTPCacheRules {
     }
     let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
     trace.note("age", Self.seconds(age))
-    trace.note("freshness", remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
+    trace.note(
+      "freshness",
+      remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
     let excess = allowed.maxAge.map { age - $0 } ?? .zero
     if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
     if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }

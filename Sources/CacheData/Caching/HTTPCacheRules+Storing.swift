@@ -41,7 +41,8 @@ extension HTTPCacheRules {
     stored.freshUntil = now + lifetime.duration - stored.initialAge
     stored.retainUntil = max(stored.freshUntil, now) + retention(response)
     trace.note(
-      "storing", "stored: fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
+      "storing",
+      "stored: fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
         + "\(Self.seconds(stored.initialAge)) have passed")
     return stored
   }

@@ -1,5 +1,3 @@
-public import CacheDomain
-
 /// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213) as functions of requests, responses and the time: what may
 /// be stored, what a stored response is good for, and what the origin is asked. They read no clock and store nothing.
 ///

@@ -25,9 +25,11 @@ public enum HTTPDate {
     let (dayNumber, second) = (seconds.flooredQuotient(86_400), seconds.flooredRemainder(86_400))
     let (year, month, day) = civil(dayNumber)
     let weekday = days[Int((dayNumber + 4).flooredRemainder(7))]
-    let name = months[Int(month) - 1]
+    let lowercased = months[Int(month) - 1]
+    let name = lowercased.prefix(1).uppercased() + lowercased.dropFirst()
     let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-    return "\(weekday), \(padded(day, 2)) \(name.prefix(1).uppercased())\(name.dropFirst()) \(padded(year, 4)) \(clock) GMT"
+    return
+      "\(weekday), \(padded(day, 2)) \(name) \(padded(year, 4)) \(clock) GMT"
   }
 
   private static func time(
