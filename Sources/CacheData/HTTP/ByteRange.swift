@@ -20,6 +20,11 @@ enum ByteRange: Sendable, Hashable {
     }
   }
 
+  /// Whether the value of a `Range` field asks for several ranges of bytes.
+  static func isForSeveral(_ value: String) -> Bool {
+    value.lowercased().hasPrefix("bytes=") && FieldList.members(value).count > 1
+  }
+
   /// The offsets of the bytes meant in content of `length` bytes; `nil` where there are none.
   func offsets(in length: Int) -> Range<Int>? {
     switch self {

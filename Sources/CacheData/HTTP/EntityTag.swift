@@ -11,6 +11,11 @@ struct EntityTag: Sendable, Hashable {
     opaque = String(isWeak ? text.dropFirst(2)[...] : text[...])
   }
 
+  /// The tags in a list of them, without regard to a sole `*`. In a tag no character escapes another.
+  static func list(_ value: String) -> [EntityTag] {
+    FieldList.split(value[...], at: UInt8(ascii: ","), isEscaping: false).map { EntityTag($0) }
+  }
+
   /// Whether both name the same bytes.
   func matchesStrongly(_ other: EntityTag) -> Bool {
     !isWeak && !other.isWeak && opaque == other.opaque

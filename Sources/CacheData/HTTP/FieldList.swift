@@ -6,7 +6,8 @@ enum FieldList {
   }
 
   /// The parts of `text` between separators that are not inside a quoted string, trimmed; empty ones are left out.
-  static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
+  /// A backslash escapes the next character of a quoted string, if `isEscaping`.
+  static func split(_ text: Substring, at separator: UInt8, isEscaping: Bool = true) -> [Substring] {
     var parts: [Substring] = []
     var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
     for index in text.utf8.indices {
@@ -15,7 +16,7 @@ enum FieldList {
         isEscaped = false
       } else if byte == UInt8(ascii: "\"") {
         isQuoted.toggle()
-      } else if isQuoted, byte == UInt8(ascii: "\\") {
+      } else if isEscaping, isQuoted, byte == UInt8(ascii: "\\") {
         isEscaped = true
       } else if !isQuoted, byte == separator {
         parts.append(text[start..<index])
