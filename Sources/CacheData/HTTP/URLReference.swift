@@ -18,6 +18,12 @@ enum URLReference {
     return left == right
   }
 
+  /// The host and, where it is given, the port of an absolute URL; `nil` where there is none.
+  static func host(of url: String) -> String? {
+    guard let url = URLComponents(string: url), let host = url.host else { return nil }
+    return url.port.map { "\(host):\($0)" } ?? host
+  }
+
   private static func origin(_ text: String) -> [String]? {
     guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host else {
       return nil

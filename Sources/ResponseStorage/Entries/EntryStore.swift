@@ -43,20 +43,18 @@ public struct EntryStore: Sendable {
     }
   }
 
-  /// Stores an entry, if what is there before is as expected, and returns its metadata with the checksum.
+  /// Stores an entry together with the changes of `batch`, if what is there before is as expected.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure; then nothing has changed.
-  @discardableResult
   func write(
-    _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil
-  ) async throws(CacheError) -> EntryMetadata {
-    var metadata = metadata
+    _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
+    with batch: WriteBatch = WriteBatch()
+  ) async throws(CacheError) {
+    var (batch, metadata) = (batch, metadata)
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
-    var batch = WriteBatch()
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: payload, metadata: metadata)
     do throws(StorageError) { try await engine.apply(batch) } catch { throw CacheError(error) }
-    return metadata
   }
 }
 

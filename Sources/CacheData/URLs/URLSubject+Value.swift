@@ -1,0 +1,47 @@
+internal import CacheDomain
+
+/// What a client gets of a response: the part that it asks for, or that it has the response already.
+extension URLSubject {
+  func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+    var response = tailored(delivery)
+    var status = CacheStatus(delivery.decision)
+    status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
+    status.forwardStatus = delivery.forwardStatus
+    status.isStored = delivery.stored != nil && delivery.forwardStatus != nil
+    status.timeToLive = delivery.stored.map { $0.freshUntil - delivery.now }
+    if let stored = delivery.stored, delivery.isFromCache {
+      response.head.fields["Age"] = String(max(stored.age(at: delivery.now), .zero).components.seconds)
+    }
+    response.head.fields.append("Cache-Status", status.text)
+    return response
+  }
+
+  private func tailored(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+    guard let head = usableHead(delivery) else { return delivery.answer }
+    let body = delivery.answer.body
+    if case .notModified(let head) = Preconditions(request).outcome(for: head, now: delivery.now) {
+      return HTTPResponse(head)
+    }
+    if request.method == "HEAD" { return HTTPResponse(head.head) }
+    return switch PartialContent(head.head, count: body.count)?.answer(to: request, now: delivery.now) {
+    case .part(let head, let place): HTTPResponse(head, body: Array(body[place]))
+    case .unsatisfiable(let head): HTTPResponse(head)
+    case .whole, .missing, nil: HTTPResponse(head.head, body: body)
+    }
+  }
+
+  /// The head to answer with; `nil` where the response is for the client as it came.
+  private func usableHead(_ delivery: Delivery<HTTPResponse>) -> StoredHead? {
+    guard var head = delivery.stored, request.method == "GET" || request.method == "HEAD" else { return nil }
+    guard delivery.isFromCache else {
+      head.head = delivery.answer.head
+      return head
+    }
+    if delivery.forwardStatus == nil {
+      // RFC 9111, section 5.2.2.4: fields that no-cache names are not used without a confirmation.
+      let omitted = Set(rules.directives(head.head).fieldsWithRevalidation)
+      head.head.fields = HTTPFields(head.head.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+    }
+    return head
+  }
+}

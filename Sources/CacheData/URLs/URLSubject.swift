@@ -1,0 +1,115 @@
+internal import CacheDomain
+
+/// A request for a URL: several entries for one URL, parts of content, and methods that change things.
+struct URLSubject: FetchSubject {
+  let request: HTTPRequest
+  let storage: any HTTPResponseStorage
+  let transfer: any DataTransferService
+  let rules: HTTPCacheRules
+
+  var origin: String { URLReference.host(of: request.url) ?? request.url }
+
+  private var isRead: Bool { ["GET", "HEAD"].contains(request.method) }
+
+  func message() throws(CacheError) -> HTTPRequest { request }
+
+  func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
+
+  func flight() throws(CacheError) -> String? {
+    guard isRead else { return nil }
+    var digest = SHA256()
+    for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
+    return "\(try key())/\(request.method)/\(digest.hexText)"
+  }
+
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard isRead else { return Lookup(missing: .method) }
+    let lookup = try await usable(await storage.variants(of: request.url))
+    if isCounted { storage.countLookUp(found: lookup.found != nil) }
+    return lookup
+  }
+
+  private func usable(_ variants: [StoredVariant]) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard let latest = selected(variants).max(by: { $0.head.storedAt < $1.head.storedAt }) else {
+      return Lookup(missing: variants.isEmpty ? .uriMiss : .varyMiss)
+    }
+    guard let found = try await storage.response(under: latest.key) else { return Lookup() }
+    let now = found.head.storedAt
+    guard let content = PartialContent(found.head.head, count: found.response.body.count),
+      content.answer(to: request, now: now) != .missing
+    else { return Lookup(missing: .partial) }
+    // What only the origin can say about the client's conditions, it is asked.
+    if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
+    return Lookup(found: found)
+  }
+
+  private func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
+    variants.filter { $0.head.selector.selects(request.fields) }
+  }
+
+  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+    var conditional = request
+    if !conditions.lines.isEmpty {
+      let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
+      conditional.fields = HTTPFields(kept + conditions.lines)
+    }
+    let response = try await transfer.transfer(conditional)
+    let isConfirmation = response.head.status == 304 && !conditions.lines.isEmpty
+    return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
+  }
+
+  func keep(_ answer: HTTPResponse, _ head: StoredHead) async throws(CacheError) -> String {
+    let variants = selected(try await storage.variants(of: request.url))
+    guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
+    let key = try storage.key(of: request.url, selector: head.selector)
+    let outdated = variants.map(\.key).filter { $0 != key }
+    return try await storage.store(body, head: head, for: request.url, replacing: outdated)
+  }
+
+  /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together; `nil` where it
+  /// is not clear which part it is.
+  private func combined(
+    _ answer: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
+  ) async throws(CacheError) -> (StoredHead, [UInt8])? {
+    guard head.head.status == 206 else { return (head, answer.body) }
+    guard PartialContent(head.head, count: answer.body.count) != nil else { return nil }
+    var trace = CacheTrace(isRecording: false)
+    for variant in variants {
+      guard let stored = try await storage.response(under: variant.key) else { continue }
+      let joined = rules.combined(
+        stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
+        trace: &trace)
+      if let joined { return joined }
+    }
+    return (head, answer.body)
+  }
+
+  func settle(_ exchange: Exchange, _ found: StoredResponse<HTTPResponse>?) async throws(CacheError) {
+    if request.method == "HEAD", let found {
+      return try await refresh(found, exchange)
+    }
+    var keys: [String] = []
+    for url in rules.invalidated(by: exchange.head, to: request) {
+      keys += try await storage.variants(of: url).map(\.key)
+    }
+    if !keys.isEmpty { try await storage.remove(keys) }
+  }
+
+  /// RFC 9111, section 4.3.5: a HEAD brings what it describes up to date, and shows that something else is stale.
+  private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
+    var (head, trace) = (found.head, CacheTrace(isRecording: false))
+    if rules.describes(exchange.head, head) {
+      head = rules.updated(
+        head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime, trace: &trace)
+    } else {
+      head.freshUntil = min(head.freshUntil, exchange.responseTime)
+    }
+    _ = try await storage.store(found.response.body, head: head, for: request.url, replacing: [])
+  }
+
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
+    if options.policy == .cacheOnly { throw try .notCached(key(), decision) }
+    // RFC 9111, section 5.2.1.7: the request itself said only-if-cached.
+    return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
+  }
+}

@@ -1,0 +1,111 @@
+public import CacheData
+public import CacheDomain
+internal import StorageSPI
+
+/// Keeps responses for URLs as entries of an engine: the content is the payload as it came, the head its metadata.
+///
+/// The key is `url/v1/url=URL/variant=DIGEST`, so that the responses for one URL lie side by side.
+public struct EngineHTTPResponseStorage: HTTPResponseStorage {
+  /// More responses for one URL than this are looked at in several steps.
+  private static let variantsPerScan = 64
+
+  private let store: EntryStore
+
+  /// The storage over `store`.
+  public init(store: EntryStore) {
+    self.store = store
+  }
+
+  /// The stored responses for `url` that have not expired, without their contents.
+  public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    let (prefix, now) = (Self.prefix(url), store.clock.now)
+    // The key is made only to find out if it would be too long.
+    _ = try key(of: url, selector: .always)
+    do throws(StorageError) {
+      var (found, last) = ([StoredVariant](), CacheKey?.none)
+      while true {
+        let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
+        found += page.filter { $0.metadata.state(at: now) != .expired }.map {
+          StoredVariant(key: $0.key.text, head: $0.metadata.httpHead)
+        }
+        guard page.count == Self.variantsPerScan else { return found }
+        last = page.last?.key
+      }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// The stored response under `key`; `nil` where there is none, or an expired one.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(StorageError) in
+      (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead)
+    }
+    guard let (body, head) = found?.value else { return nil }
+    return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head)
+  }
+
+  /// Keeps `body` under `head` for `url`, and removes the entries under the keys `replaced`, both or neither.
+  public func store(
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
+  ) async throws(CacheError) -> String {
+    let key = try key(of: url, selector: head.selector)
+    let metadata = EntryMetadata(
+      head, contentType: head.head.fields["content-type"] ?? "", attributes: head.head.blockAttributes)
+    var batch = WriteBatch()
+    for other in replaced { batch.remove(try Self.cacheKey(other)) }
+    try await store.write(try Self.cacheKey(key), payload: body, metadata: metadata, with: batch)
+    return key
+  }
+
+  /// Removes the entries under `keys`, all or none.
+  public func remove(_ keys: [String]) async throws(CacheError) {
+    var batch = WriteBatch()
+    for key in keys { batch.remove(try Self.cacheKey(key)) }
+    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+  }
+
+  /// The key of the entry for `url` that `selector` selects.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
+    let variant = selector.digest.isEmpty ? "any" : selector.digest
+    return try Self.cacheKey("\(Self.prefix(url))variant=\(variant)").text
+  }
+
+  /// Adds a look-up to the store's usage.
+  public func countLookUp(found: Bool) { store.usage.record(hit: found) }
+
+  private static func prefix(_ url: String) -> String {
+    "url/\(CacheKey.schemeVersion)/url=\(CacheKey.percentEncoded(url))/"
+  }
+
+  private static func cacheKey(_ text: String) throws(CacheError) -> CacheKey {
+    do throws(StorageError) {
+      return try CacheKey(text)
+    } catch {
+      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+    }
+  }
+}
+
+/// The header of a response for a URL is kept whole, in the order in which its fields came.
+extension EntryMetadata {
+  fileprivate static let blockName = ":fields"
+
+  fileprivate var httpHead: StoredHead {
+    let lines = (attributes[Self.blockName] ?? "").split(separator: "\n").compactMap { line -> HTTPFields.Field? in
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      return HTTPFields.Field(String(line[..<colon]), String(line[line.index(after: colon)...].dropFirst()))
+    }
+    return storedHead(fields: HTTPFields(lines))
+  }
+}
+
+extension HTTPResponseHead {
+  fileprivate var blockAttributes: [String: String] {
+    [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
+  }
+}
