@@ -1,0 +1,68 @@
+public import CacheDomain
+
+/// Cities from any server that speaks this package's own protocol.
+///
+/// The server is asked `GET BASE?page=0&order=revenue&sort=desc`, where BASE is the base URL as it is configured; `page`
+/// counts from 0, `order` is `revenue`, `organizations` or `name`, `sort` is `asc` or `desc`. It answers with the JSON
+/// document that `fetch cities --output json` prints:
+///
+///     {"resource": "cities", "page": 0, "totalPages": 1, "totalItems": 1, "items": [
+///       {"id": "KY/LOUISVILLE", "name": "LOUISVILLE", "subName": "KY", "revenue": 12, "organizationCount": 3}]}
+///
+/// `page` is the page that was asked for, and an item's `id` and `name` are texts; `subName`, `revenue` and
+/// `organizationCount` may be null or missing, as may `resource`. Other members are ignored. Beyond the last page the
+/// items are empty. Failures are told by status; a `message` in a JSON object is shown to the user.
+public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
+  /// The server.
+  public let server: OriginServer
+  /// "http" and the address, as in "http@localhost:8080/cities".
+  public let name: String
+
+  /// The origin at `server`.
+  public init(_ server: OriginServer) {
+    self.server = server
+    name = server.baseURL.originName("http")
+  }
+
+  /// The page at the base URL.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` for a negative page.
+  public func endpoint(for request: CitiesRequestDTO) throws(CacheError) -> Endpoint {
+    let query = try request.query.checked()
+    return Endpoint(
+      "page \(query.page) of cities", baseURL: server.baseURL,
+      query: [
+        Endpoint.Parameter("page", String(query.page)), Endpoint.Parameter("order", query.order.rawValue),
+        Endpoint.Parameter("sort", query.direction.rawValue),
+      ], fields: ["Accept": "application/json"])
+  }
+
+  /// The page in `response`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidAnswer`, also for another page than was asked for.
+  public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
+    let document = try JSONAnswer.decode(CitiesDocument.self, from: response, origin: name)
+    guard document.page.page == request.query.page else {
+      throw .invalidAnswer(name, "page \(document.page.page) of cities for page \(request.query.page)")
+    }
+    return document.page
+  }
+}
+
+/// The document of the protocol: the page as it is stored, in bounds, and of the right resource where it names one.
+private struct CitiesDocument: Decodable {
+  let page: CitiesPageDTO
+
+  private enum CodingKeys: String, CodingKey { case resource, totalPages, totalItems }
+
+  init(from decoder: any Decoder) throws {
+    page = try CitiesPageDTO(from: decoder)
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    _ = try members.decode(Count.self, forKey: .totalPages)
+    _ = try members.decode(Count.self, forKey: .totalItems)
+    let resource = try members.decodeIfPresent(String.self, forKey: .resource) ?? CitiesRequestDTO.resource
+    guard resource == CitiesRequestDTO.resource else {
+      throw DecodingError.dataCorruptedError(forKey: .resource, in: members, debugDescription: "another resource")
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CacheDomain
+
+/// A page of organisations as ProPublica's search answers it. Any key may be missing, but the organisations may so only
+/// where there are none.
+struct ProPublicaSearchDTO: Decodable, Sendable {
+  struct Organization: Decodable, Sendable {
+    let city: String?
+    let state: String?
+  }
+
+  let organizations: [Organization]
+  let totalResults: Count?
+  private let pages: Count?
+  private let pageOffset: Count?
+  private let perPage: Count?
+
+  private enum CodingKeys: String, CodingKey {
+    case organizations
+    case totalResults = "total_results"
+    case pages = "num_pages"
+    case pageOffset = "page_offset"
+    case perPage = "per_page"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    totalResults = try members.decodeIfPresent(Count.self, forKey: .totalResults)
+    pages = try members.decodeIfPresent(Count.self, forKey: .pages)
+    pageOffset = try members.decodeIfPresent(Count.self, forKey: .pageOffset)
+    perPage = try members.decodeIfPresent(Count.self, forKey: .perPage)
+    organizations =
+      totalResults?.value == 0
+      ? try members.decodeIfPresent([Organization].self, forKey: .organizations) ?? []
+      : try members.decode([Organization].self, forKey: .organizations)
+  }
+
+  /// Page `number`, from 0, of the cities of these organisations.
+  func page(_ number: Int) -> CitiesPage {
+    let total = totalResults?.value ?? (pageOffset?.value ?? 0).addingSaturated(organizations.count)
+    return CitiesPage(page: number, totalPages: totalPages(of: total), totalItems: total, cities: cities)
+  }
+
+  /// How many pages there are. Their size is read, because the server has changed it before.
+  private func totalPages(of total: Int) -> Int {
+    if let pages { return pages.value }
+    guard total > 0 else { return 0 }
+    let size = [perPage?.value ?? 0, organizations.count, 1].first { $0 > 0 } ?? 1
+    return (total - 1) / size + 1
+  }
+
+  /// The cities in the order of their first organisations. One without a city belongs to none.
+  private var cities: [City] {
+    var places: [Place] = []
+    var counts: [Place: Int] = [:]
+    for place in organizations.compactMap(Place.init) {
+      if counts[place] == nil { places.append(place) }
+      counts[place, default: 0] += 1
+    }
+    return places.map { $0.city(organizationCount: counts[$0] ?? 0) }
+  }
+
+  /// A city in a state. The state is what the server writes: two letters mostly, but also a name, or "ZZ" for abroad.
+  private struct Place: Hashable {
+    let name: String
+    let state: String?
+
+    init?(_ organization: Organization) {
+      guard let name = organization.city.flatMap(Self.trimmed) else { return nil }
+      self.name = name
+      state = organization.state.flatMap(Self.trimmed)
+    }
+
+    func city(organizationCount: Int) -> City {
+      City(
+        id: "\(state ?? "")/\(name)", name: name, subName: state, revenue: nil, organizationCount: organizationCount)
+    }
+
+    /// `text` with single spaces between its words; `nil` where it has none.
+    private static func trimmed(_ text: String) -> String? {
+      let words = text.split(whereSeparator: \.isWhitespace)
+      return words.isEmpty ? nil : words.joined(separator: " ")
+    }
+  }
+}
+
+extension Int {
+  fileprivate func addingSaturated(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

@@ -1,0 +1,56 @@
+/// One resource of a server: what is asked for, and how. It holds no credentials.
+public struct Endpoint: Sendable, Hashable {
+  /// One parameter of a query.
+  public struct Parameter: Sendable, Hashable {
+    /// Its name, not encoded.
+    public let name: String
+    /// Its value, not encoded.
+    public let value: String
+
+    /// A parameter with the given parts.
+    public init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// What is asked for, as part of a sentence, such as "page 3 of cities".
+  public let subject: String
+  /// The method.
+  public let method: String
+  /// The server.
+  public let baseURL: BaseURL
+  /// The path below that of `baseURL`, not encoded, beginning with a slash; empty for `baseURL` itself.
+  public let path: String
+  /// The parameters, in order.
+  public let query: [Parameter]
+  /// The header fields.
+  public let fields: HTTPFields
+
+  /// An endpoint with the given parts.
+  public init(
+    _ subject: String, method: String = "GET", baseURL: BaseURL, path: String = "", query: [Parameter] = [],
+    fields: HTTPFields = [:]
+  ) {
+    self.subject = subject
+    self.method = method
+    self.baseURL = baseURL
+    self.path = path
+    self.query = query
+    self.fields = fields
+  }
+
+  /// The absolute URL, percent-encoded.
+  public var url: String {
+    let address = baseURL.url(of: PercentEncoding.path(path))
+    return query.isEmpty ? address : "\(address)?\(Self.text(of: query))"
+  }
+
+  /// The request for it.
+  public var httpRequest: HTTPRequest { HTTPRequest(method: method, url: url, fields: fields) }
+
+  /// `query` as it stands after the question mark.
+  static func text(of query: [Parameter]) -> String {
+    query.map { "\(PercentEncoding.queryPart($0.name))=\(PercentEncoding.queryPart($0.value))" }.joined(separator: "&")
+  }
+}

@@ -1,0 +1,22 @@
+/// Recognises the pages for people that servers and proxies send in place of answers.
+enum HTMLPage {
+  /// Whether `response` says that it is a page of HTML, or looks like one.
+  static func isIn(_ response: HTTPResponse) -> Bool {
+    let type = response.mediaType
+    return type == "text/html" || type == "application/xhtml+xml" || beginsLikeOne(response.body)
+  }
+
+  private static func beginsLikeOne(_ body: [UInt8]) -> Bool {
+    let start = body.prefix(256).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }.prefix(16)
+    let text = String(decoding: start, as: UTF8.self).lowercased()
+    return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+  }
+}
+
+extension HTTPResponse {
+  /// The media type of the body in lower case, without parameters; `nil` where the header names none.
+  var mediaType: String? {
+    guard let type = head.fields["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return nil }
+    return FieldList.trimmed(type).lowercased()
+  }
+}

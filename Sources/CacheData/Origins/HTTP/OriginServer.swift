@@ -1,0 +1,77 @@
+internal import CacheDomain
+
+/// The server that an origin asks: where it is, what every request carries, and what carries the requests.
+public struct OriginServer: Sendable {
+  /// Its address.
+  public let baseURL: BaseURL
+  private let fields: HTTPFields
+  private let credentials: OriginCredentials
+  private let transfer: any DataTransferService
+  let secrets: SecretTexts
+
+  /// A server.
+  ///
+  /// - Parameters:
+  ///   - fields: the header fields of every request, in place of those that an origin would send.
+  ///   - secretFields: more of them, whose values are never shown.
+  public init(
+    _ baseURL: BaseURL, fields: HTTPFields = [:], secretFields: HTTPFields = [:],
+    credentials: OriginCredentials = .none, transfer: any DataTransferService
+  ) {
+    self.baseURL = baseURL
+    self.fields = fields.replacing(with: secretFields)
+    self.credentials = credentials
+    self.transfer = transfer
+    secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
+  }
+
+  /// The request for `endpoint` as the rules of caching see it: with the field `Authorization`, which they ask for, and
+  /// without a key in its URL.
+  func message(for endpoint: Endpoint) -> HTTPRequest {
+    var request = endpoint.httpRequest
+    request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields)
+    return request
+  }
+
+  /// The request for `endpoint` as it is sent.
+  func httpRequest(for endpoint: Endpoint) -> HTTPRequest {
+    var request = message(for: endpoint)
+    guard !credentials.query.isEmpty else { return request }
+    request.url += (endpoint.query.isEmpty ? "?" : "&") + Endpoint.text(of: credentials.query)
+    return request
+  }
+
+  /// The answer to the request for `endpoint`, to which the fields `conditions` are added, whatever its status.
+  ///
+  /// - Throws: `CacheError`: what the transfer throws, with no secret in it.
+  func send(
+    _ endpoint: Endpoint, conditions: HTTPFields, origin: String
+  ) async throws(CacheError) -> HTTPResponse {
+    var request = httpRequest(for: endpoint)
+    request.fields = request.fields.replacing(with: conditions)
+    do throws(CacheError) {
+      return try await transfer.transfer(request)
+    } catch {
+      throw secrets.withheld(from: error, origin: origin)
+    }
+  }
+}
+
+extension OriginServer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Its address.
+  public var description: String { baseURL.description }
+
+  /// The same as `description`.
+  public var debugDescription: String { description }
+
+  /// Shows the address and how credentials are sent.
+  public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL, "credentials": credentials]) }
+}
+
+extension HTTPFields {
+  /// These fields, with those of `others` in place of the lines of the same names.
+  fileprivate func replacing(with others: HTTPFields) -> HTTPFields {
+    let kept = lines.filter { !others.contains($0.name) }
+    return HTTPFields(kept + others.lines)
+  }
+}

@@ -1,0 +1,44 @@
+public import CacheDomain
+
+/// Movies from The Movie Database, version 3 of its interface, or a server that answers like it.
+public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
+  /// The address of the public server.
+  public static var address: String { "https://api.themoviedb.org/" }
+
+  /// The pages that can be asked for, however many a search says that there are.
+  public static var pages: ClosedRange<Int> { 1...500 }
+
+  /// The server.
+  public let server: OriginServer
+  /// "tmdb" for the public server; for another one with its address, as in "tmdb@localhost:8080".
+  public let name: String
+
+  /// The origin at `server`, whose credentials are best made by `OriginCredentials.tmdb`.
+  public init(_ server: OriginServer) {
+    self.server = server
+    name = server.baseURL.originName("tmdb", known: Self.address)
+  }
+
+  /// The search for the page.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` for a page outside `pages`.
+  public func endpoint(for request: MoviesRequestDTO) throws(CacheError) -> Endpoint {
+    guard Self.pages.contains(request.page) else {
+      throw CacheError(
+        .invalidRequest, "there is no page \(request.page) of movies",
+        hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
+    }
+    return Endpoint(
+      "page \(request.page) of movies", baseURL: server.baseURL, path: "/3/search/movie",
+      query: [Endpoint.Parameter("query", request.query.text), Endpoint.Parameter("page", String(request.page))],
+      fields: ["Accept": "application/json"])
+  }
+
+  /// The movies in `response`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidAnswer`.
+  public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
+    let body = try JSONAnswer.decode(TMDBSearchDTO.self, from: response, origin: name)
+    return MoviesPageDTO(body.page(request.page))
+  }
+}
