@@ -1,0 +1,67 @@
+import CacheData
+import CacheDomain
+import Synchronization
+
+/// A transfer that has one answer for every request, and remembers what it was asked.
+final class FakeTransfer: DataTransferService {
+  private let result: Result<HTTPResponse, CacheError>
+  private let asked = Mutex<[HTTPRequest]>([])
+
+  init(_ status: Int = 200, _ fields: HTTPFields = [:], _ body: String = "") {
+    result = .success(HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array(body.utf8)))
+  }
+
+  init(_ response: HTTPResponse) { result = .success(response) }
+
+  init(failing error: CacheError) { result = .failure(error) }
+
+  /// One that answers with the JSON `body`.
+  static func json(_ body: String, status: Int = 200) -> FakeTransfer {
+    FakeTransfer(status, ["Content-Type": "application/json; charset=utf-8"], body)
+  }
+
+  /// What was asked, in order.
+  var requests: [HTTPRequest] { asked.withLock { $0 } }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    asked.withLock { $0.append(request) }
+    return try result.get()
+  }
+}
+
+/// A server at `url` that answers as `transfer` does.
+func server(
+  _ url: String, _ transfer: FakeTransfer = FakeTransfer(), credentials: OriginCredentials = .none,
+  fields: HTTPFields = [:], secretFields: HTTPFields = [:]
+) throws -> OriginServer {
+  OriginServer(
+    try BaseURL(url), fields: fields, secretFields: secretFields, credentials: credentials, transfer: transfer)
+}
+
+/// The error of `body`; `nil` where it does not fail.
+func failure(_ body: () async throws(CacheError) -> Void) async -> CacheError? {
+  do throws(CacheError) {
+    try await body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// What the origins of each kind are asked in tests.
+enum Asked {
+  static let cities = CitiesQuery()
+
+  static func cities(_ query: CitiesQuery = Asked.cities) -> CitiesRequestDTO {
+    CitiesRequestDTO(origin: "o", query: query)
+  }
+
+  static func movies(_ text: String = "wire", page: Int = 1) throws -> MoviesRequestDTO {
+    guard let query = MovieQuery(text) else { throw CacheError(.invalidRequest, "no query") }
+    return MoviesRequestDTO(origin: "o", query: query, page: page)
+  }
+
+  static func poster(_ path: String = "/a.jpg", width: Int = 342) -> PosterRequestDTO {
+    PosterRequestDTO(origin: "o", query: PosterQuery(path: path, width: width))
+  }
+}

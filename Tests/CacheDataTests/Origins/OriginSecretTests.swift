@@ -1,0 +1,85 @@
+import CacheData
+import CacheDomain
+import Testing
+
+/// A secret is sent, and shows nowhere else.
+struct OriginSecretTests {
+  private static let key = "k3y/with+signs"
+  private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxIn0.c2ln-bmF0_dXJl"
+  private static let password = "aHVudGVyMg=="
+  /// The secrets as they are and as they stand in URLs.
+  private static let forms = [key, "k3y%2Fwith%2Bsigns", token, password, "aHVudGVyMg%3D%3D"]
+
+  private func origin(_ key: String, _ transfer: FakeTransfer) throws -> TMDBMovieOrigin {
+    TMDBMovieOrigin(
+      try server(
+        "https://a.example", transfer, credentials: .tmdb(key), fields: ["X-Plain": "of"],
+        secretFields: ["X-Secret": "Basic \(Self.password)"]))
+  }
+
+  private func isFree(_ text: String) -> Bool {
+    Self.forms.allSatisfy { !text.lowercased().contains($0.lowercased()) }
+  }
+
+  @Test(arguments: [key, token])
+  func descriptionsDoNotShowIt(key: String) throws {
+    let origin = try origin(key, FakeTransfer())
+    var dumped = ""
+    dump(origin, to: &dumped)
+    dump(OriginCredentials.tmdb(key), to: &dumped)
+    dump(try origin.endpoint(for: Asked.movies()), to: &dumped)
+    let texts = ["\(origin)", String(reflecting: origin), "\(origin.server)", String(reflecting: origin.server), dumped]
+    let credentials = OriginCredentials.tmdb(key)
+    for text in texts + ["\(credentials)", String(reflecting: credentials), origin.name] { #expect(isFree(text)) }
+    let request = MoviesRequestDTO(origin: origin.name, query: try Asked.movies().query, page: 1)
+    for (_, value) in request.parameters { #expect(isFree(value)) }
+    #expect(isFree(try origin.message(for: Asked.movies()).url))
+  }
+
+  @Test(arguments: [key, token], [200, 301, 400, 401, 404, 418, 422, 429, 500, 503])
+  func aBodyThatRepeatsItIsNotQuoted(key: String, status: Int) async throws {
+    for form in Self.forms + Self.forms.map({ $0.uppercased() }) {
+      let body = #"{"status_message": "the key \#(form) is wrong", "\#(form)": "\#(form)"}"#
+      let fields: HTTPFields = ["Content-Type": "application/json", "Location": "https://\(form.prefix(3)).\(form)/"]
+      let request = try Asked.movies()
+      let origin = try origin(key, FakeTransfer(status, fields, body))
+      let error = await failure { () throws(CacheError) in _ = try await origin.answer(to: request, conditions: [:]) }
+      let found = try #require(error)
+      // The plain value of one form is known to the origin only where it is sent.
+      let isSent = Self.isSent(form, with: key)
+      #expect(!isSent || !"\(found.message) \(found.hint) \(found)".lowercased().contains(form.lowercased()), "\(found)")
+    }
+  }
+
+  private static func isSent(_ form: String, with key: String) -> Bool {
+    let secrets = key == token ? [token, password] : [Self.key, "k3y%2Fwith%2Bsigns", password]
+    return (secrets + ["aHVudGVyMg%3D%3D"]).contains { $0.lowercased() == form.lowercased() }
+  }
+
+  private struct Cause: Error { let url: String }
+
+  @Test func aTransferThatShowsItIsSilenced() async throws {
+    let url = "https://a.example/?api_key=k3y%2Fwith%2Bsigns"
+    let errors = [
+      CacheError(.originUnreachable, "GET \(url) failed", hint: "try again"),
+      CacheError(.originUnreachable, "it failed", hint: "open \(url)"),
+      CacheError(.originUnreachable, "it failed", hint: "try again", cause: Cause(url: url)),
+    ]
+    let request = try Asked.movies()
+    for error in errors {
+      let origin = try origin(Self.key, FakeTransfer(failing: error))
+      let found = await failure { () throws(CacheError) in _ = try await origin.answer(to: request, conditions: [:]) }
+      #expect(found?.code == .originUnreachable)
+      #expect(found?.message.isEmpty == false && found?.hint.isEmpty == false)
+      #expect(isFree(String(reflecting: found)))
+    }
+  }
+
+  @Test func anInnocentCauseIsKept() async throws {
+    let request = try Asked.movies()
+    let error = CacheError(.originUnreachable, "it failed", cause: Cause(url: "https://a.example/"))
+    let origin = try origin(Self.key, FakeTransfer(failing: error))
+    let found = await failure { () throws(CacheError) in _ = try await origin.answer(to: request, conditions: [:]) }
+    #expect(found?.cause is Cause)
+  }
+}
