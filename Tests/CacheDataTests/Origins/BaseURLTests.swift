@@ -26,7 +26,8 @@ struct BaseURLTests {
   }
 
   @Test(arguments: [
-    ("https://a.example", "https://a.example/t/p/w342/a.jpg"), ("https://a.example/", "https://a.example/t/p/w342/a.jpg"),
+    ("https://a.example", "https://a.example/t/p/w342/a.jpg"),
+    ("https://a.example/", "https://a.example/t/p/w342/a.jpg"),
     ("https://a.example/b", "https://a.example/b/t/p/w342/a.jpg"),
     ("https://a.example/b//", "https://a.example/b/t/p/w342/a.jpg"),
     ("http://A.example:80/B", "http://a.example/B/t/p/w342/a.jpg"),

@@ -2,18 +2,26 @@ import CacheData
 import CacheDomain
 import Synchronization
 
-/// A transfer that has one answer for every request, and remembers what it was asked.
+/// A transfer that has an answer for every URL, the same one as a rule, and remembers what it was asked.
 final class FakeTransfer: DataTransferService {
   private let result: Result<HTTPResponse, CacheError>
+  private let others: [String: HTTPResponse]
   private let asked = Mutex<[HTTPRequest]>([])
 
   init(_ status: Int = 200, _ fields: HTTPFields = [:], _ body: String = "") {
+    others = [:]
     result = .success(HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array(body.utf8)))
   }
 
-  init(_ response: HTTPResponse) { result = .success(response) }
+  init(_ response: HTTPResponse, but others: [String: HTTPResponse] = [:]) {
+    result = .success(response)
+    self.others = others
+  }
 
-  init(failing error: CacheError) { result = .failure(error) }
+  init(failing error: CacheError) {
+    others = [:]
+    result = .failure(error)
+  }
 
   /// One that answers with the JSON `body`.
   static func json(_ body: String, status: Int = 200) -> FakeTransfer {
@@ -25,6 +33,7 @@ final class FakeTransfer: DataTransferService {
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     asked.withLock { $0.append(request) }
+    if let other = others[request.url] { return other }
     return try result.get()
   }
 }

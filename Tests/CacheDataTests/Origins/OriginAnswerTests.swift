@@ -14,10 +14,11 @@ struct OriginAnswerTests {
     }
   }
 
-  @Test(arguments: [
-    (["If-None-Match": "W/\"1\""], nil), (["if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT"], nil),
-    ([:], .invalidAnswer), (["Cache-Control": "max-age=0"], .invalidAnswer),
-  ] as [(HTTPFields, CacheError.Code?)])
+  @Test(
+    arguments: [
+      (["If-None-Match": "W/\"1\""], nil), (["if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT"], nil),
+      ([:], .invalidAnswer), (["Cache-Control": "max-age=0"], .invalidAnswer),
+    ] as [(HTTPFields, CacheError.Code?)])
   func aConfirmationIsAnAnswerToAConditionOnly(conditions: HTTPFields, code: CacheError.Code?) async throws {
     #expect(try await answer(FakeTransfer(304), conditions: conditions)?.code == code)
   }
@@ -103,8 +104,8 @@ struct OriginAnswerTests {
       status: 408, body: #"{"title": "Timeout", "detail": "too slow"}"#, code: .originUnreachable,
       message: "http@a.example failed to answer for \(subject) (408): too slow", hint: "try again later"),
     Case(
-      status: 301, fields: ["Location": "https://b.example:8443/new?q=1"], code: .invalidAnswer,
-      message: "http@a.example redirects \(subject) elsewhere (301)", hint: "\(moved) https://b.example:8443"),
+      status: 301, fields: ["Location": "http://b.example:8080/new?q=1"], code: .invalidAnswer,
+      message: "http@a.example redirects \(subject) elsewhere (301)", hint: "\(moved) http://b.example:8080"),
     Case(
       status: 302, fields: ["Location": "https://user:word@b.example/"], code: .invalidAnswer,
       message: "http@a.example redirects \(subject) elsewhere (302)", hint: moved),

@@ -28,7 +28,9 @@ struct OriginSecretTests {
     dump(origin, to: &dumped)
     dump(OriginCredentials.tmdb(key), to: &dumped)
     dump(try origin.endpoint(for: Asked.movies()), to: &dumped)
-    let texts = ["\(origin)", String(reflecting: origin), "\(origin.server)", String(reflecting: origin.server), dumped]
+    let texts = [
+      "\(origin)", String(reflecting: origin), "\(origin.server)", String(reflecting: origin.server), dumped,
+    ]
     let credentials = OriginCredentials.tmdb(key)
     for text in texts + ["\(credentials)", String(reflecting: credentials), origin.name] { #expect(isFree(text)) }
     let request = MoviesRequestDTO(origin: origin.name, query: try Asked.movies().query, page: 1)
@@ -36,24 +38,19 @@ struct OriginSecretTests {
     #expect(isFree(try origin.message(for: Asked.movies()).url))
   }
 
-  @Test(arguments: [key, token], [200, 301, 400, 401, 404, 418, 422, 429, 500, 503])
-  func aBodyThatRepeatsItIsNotQuoted(key: String, status: Int) async throws {
-    for form in Self.forms + Self.forms.map({ $0.uppercased() }) {
-      let body = #"{"status_message": "the key \#(form) is wrong", "\#(form)": "\#(form)"}"#
-      let fields: HTTPFields = ["Content-Type": "application/json", "Location": "https://\(form.prefix(3)).\(form)/"]
-      let request = try Asked.movies()
-      let origin = try origin(key, FakeTransfer(status, fields, body))
-      let error = await failure { () throws(CacheError) in _ = try await origin.answer(to: request, conditions: [:]) }
-      let found = try #require(error)
-      // The plain value of one form is known to the origin only where it is sent.
-      let isSent = Self.isSent(form, with: key)
-      #expect(!isSent || !"\(found.message) \(found.hint) \(found)".lowercased().contains(form.lowercased()), "\(found)")
+  @Test(arguments: [(key, key), (key, "k3y%2Fwith%2Bsigns"), (token, token), (key, password), (token, password)])
+  func aBodyThatRepeatsItIsNotQuoted(key: String, form: String) async throws {
+    let body = #"{"status_message": "the key \#(form) is wrong", "\#(form)": "\#(form)"}"#
+    for status in [200, 206, 301, 400, 401, 404, 418, 422, 429, 500, 503] {
+      for body in [body, body.uppercased(), body.lowercased(), "<html>\(form)"] {
+        let transfer = FakeTransfer(status, ["X-Secret": form, "Location": "https://\(form)/\(form)?\(form)"], body)
+        let request = try Asked.movies()
+        let origin = try origin(key, transfer)
+        let error = await failure { () throws(CacheError) in _ = try await origin.answer(to: request, conditions: [:]) }
+        #expect(error?.message.isEmpty == false)
+        #expect(isFree(String(reflecting: error)), "\(status) \(body)")
+      }
     }
-  }
-
-  private static func isSent(_ form: String, with key: String) -> Bool {
-    let secrets = key == token ? [token, password] : [Self.key, "k3y%2Fwith%2Bsigns", password]
-    return (secrets + ["aHVudGVyMg%3D%3D"]).contains { $0.lowercased() == form.lowercased() }
   }
 
   private struct Cause: Error { let url: String }

@@ -5,6 +5,7 @@ public struct OriginServer: Sendable {
   /// Its address.
   public let baseURL: BaseURL
   private let fields: HTTPFields
+  private let secretFields: HTTPFields
   private let credentials: OriginCredentials
   private let transfer: any DataTransferService
   let secrets: SecretTexts
@@ -19,7 +20,8 @@ public struct OriginServer: Sendable {
     credentials: OriginCredentials = .none, transfer: any DataTransferService
   ) {
     self.baseURL = baseURL
-    self.fields = fields.replacing(with: secretFields)
+    self.fields = fields
+    self.secretFields = secretFields
     self.credentials = credentials
     self.transfer = transfer
     secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
@@ -29,7 +31,8 @@ public struct OriginServer: Sendable {
   /// without a key in its URL.
   func message(for endpoint: Endpoint) -> HTTPRequest {
     var request = endpoint.httpRequest
-    request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields)
+    request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields).replacing(
+      with: secretFields)
     return request
   }
 
@@ -42,13 +45,23 @@ public struct OriginServer: Sendable {
   }
 
   /// The answer to the request for `endpoint`, to which the fields `conditions` are added, whatever its status.
+  /// Redirects are followed where that is safe.
   ///
-  /// - Throws: `CacheError`: what the transfer throws, with no secret in it.
+  /// - Throws: `CacheError`: what the transfer throws, with no secret in it; `invalidAnswer` for too many redirects.
   func send(
     _ endpoint: Endpoint, conditions: HTTPFields, origin: String
   ) async throws(CacheError) -> HTTPResponse {
     var request = httpRequest(for: endpoint)
     request.fields = request.fields.replacing(with: conditions)
+    for _ in 0...Redirect.maximum {
+      let response = try await send(request, origin: origin)
+      guard let redirect = Redirect(response.head, to: request) else { return response }
+      request = redirect.request(without: secretFields.replacing(with: credentials.fields))
+    }
+    throw .invalidAnswer(origin, "more than \(Redirect.maximum) redirects for \(endpoint.subject)")
+  }
+
+  private func send(_ request: HTTPRequest, origin: String) async throws(CacheError) -> HTTPResponse {
     do throws(CacheError) {
       return try await transfer.transfer(request)
     } catch {

@@ -22,7 +22,7 @@ enum ServerMessage {
     }
     var line = words.joined(separator: " ")
     if line.count > maximumLength { line = line.prefix(maximumLength) + "…" }
-    while line.last == "." { line.removeLast() }
+    while let last = line.last, ". ".contains(last) { line.removeLast() }
     return line.isEmpty ? nil : line
   }
 

@@ -1,0 +1,36 @@
+/// A redirect that can be followed without asking (RFC 9110, section 15.4): that of a GET, and not from HTTPS to HTTP.
+struct Redirect {
+  /// How many are followed in a row.
+  static let maximum = 5
+
+  private static let statuses = [301, 302, 303, 307, 308]
+
+  private let original: HTTPRequest
+  private let url: String
+
+  /// The redirect that `head`, the answer to `request`, is; `nil` where it is none, or must not be followed.
+  init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
+    guard request.method == "GET", Self.statuses.contains(head.status), let location = head.fields["location"],
+      let url = URLReference.resolve(location, against: request.url)
+    else { return nil }
+    let schemes = Self.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
+    guard schemes.contains(where: url.lowercased().hasPrefix), !Self.hasUser(url) else { return nil }
+    self.url = url
+    original = request
+  }
+
+  /// The request that follows it. Another server is not sent the `secretFields`.
+  func request(without secretFields: HTTPFields) -> HTTPRequest {
+    var request = original
+    request.url = url
+    guard !URLReference.isSameOrigin(url, original.url) else { return request }
+    request.fields = HTTPFields(request.fields.lines.filter { !secretFields.contains($0.name) })
+    return request
+  }
+
+  private static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
+
+  private static func hasUser(_ url: String) -> Bool {
+    url.split(separator: "/", maxSplits: 2).dropFirst().first?.contains("@") ?? true
+  }
+}
