@@ -1,3 +1,4 @@
+internal import CacheData
 internal import StorageSPI
 
 /// What other keys decide where an origin's own say nothing.
@@ -10,12 +11,12 @@ extension ConfigurationSettings {
     }
     switch optionalText("origin.cities.kind").flatMap(Configuration.CitiesOrigin.Kind.init) {
     case .http: require("origin.cities.baseURL", for: "origin.cities.kind")
-    case .propublica: address("origin.cities.baseURL", "https://projects.propublica.org/", "origin.cities.kind")
+    case .propublica: address("origin.cities.baseURL", ProPublicaCityOrigin.address, "origin.cities.kind")
     case .sample, nil: break
     }
     if optionalText("origin.movies.kind") == Configuration.MoviesOrigin.Kind.tmdb.rawValue {
-      address("origin.movies.baseURL", "https://api.themoviedb.org/", "origin.movies.kind")
-      address("origin.movies.imagesBaseURL", "https://image.tmdb.org/", "origin.movies.kind")
+      address("origin.movies.baseURL", TMDBMovieOrigin.address, "origin.movies.kind")
+      address("origin.movies.imagesBaseURL", TMDBPosterOrigin.address, "origin.movies.kind")
     }
   }
 

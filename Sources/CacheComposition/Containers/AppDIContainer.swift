@@ -1,4 +1,4 @@
-internal import CacheData
+public import CacheData
 public import CacheDomain
 internal import ResponseStorage
 public import StorageSPI
@@ -11,15 +11,24 @@ public struct AppDIContainer: Sendable {
   public let configuration: Configuration
   private let catalogue: PluginCatalogue
   private let clock: any WallClock
+  private let origins: OriginFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`. `observe` is told how
-  /// each fetched value came about.
+  /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`.
+  ///
+  /// - Parameters:
+  ///   - userAgent: what servers are told that the client is, as RFC 9110, section 10.1.5, writes it.
+  ///   - transfer: makes what carries the requests of an origin, under the limits that are configured for it. The
+  ///     configured headers are in the requests already.
+  ///   - observe: is told how each fetched value came about.
   public init(
     configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
+    userAgent: String = "cachectl",
+    transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = Self.noNetwork,
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.observe = observe
+    origins = OriginFactory(userAgent: userAgent, makeTransfer: transfer)
     self.configuration = configuration
     self.catalogue = catalogue
     self.clock = clock
@@ -51,20 +60,27 @@ public struct AppDIContainer: Sendable {
 
   /// The container of the cities feature over `store`.
   ///
-  /// - Throws: `CacheError` where the configured origin is not part of this version.
+  /// - Throws: `CacheError` where the configured origin has no address.
   public func makeCitiesDIContainer(_ store: OpenStore) throws(CacheError) -> CitiesDIContainer {
     CitiesDIContainer(
-      store: store.entries, origin: try OriginFactory.makeCityOrigin(configuration.cities), services: services(store))
+      store: store.entries, origin: try origins.makeCityOrigin(configuration.cities), services: services(store))
   }
 
   /// The container of the movies feature over `store`.
   ///
-  /// - Throws: `CacheError` where the configured origin is not part of this version.
+  /// - Throws: `CacheError` where the configured origin has no address.
   public func makeMoviesDIContainer(_ store: OpenStore) throws(CacheError) -> MoviesDIContainer {
     MoviesDIContainer(
       store: store.entries, queries: makeMovieQueriesDIContainer(store),
-      movieOrigin: try OriginFactory.makeMovieOrigin(configuration.movies),
-      posterOrigin: try OriginFactory.makePosterOrigin(configuration.movies), services: services(store))
+      movieOrigin: try origins.makeMovieOrigin(configuration.movies),
+      posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
+  }
+
+  /// Reaches no server: for a program that has no network.
+  public static let noNetwork: @Sendable (Configuration.Transport) -> any DataTransferService = { _ in
+    UnavailableTransfer(
+      reason: CacheError(
+        .originUnavailable, "this program reaches no servers", hint: "set \"environment\" to \"dev\""))
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.

@@ -3,36 +3,60 @@ public import CacheDomain
 internal import SampleOrigin
 
 /// Makes the origins that the configuration names.
-enum OriginFactory {
-  static func makeCityOrigin(_ origin: Configuration.CitiesOrigin) throws(CacheError) -> any CityOrigin {
+struct OriginFactory: Sendable {
+  /// What servers are told that the client is.
+  let userAgent: String
+  /// Makes what carries the requests of an origin, under the limits that are configured for it.
+  let makeTransfer: @Sendable (Configuration.Transport) -> any DataTransferService
+
+  func makeCityOrigin(_ origin: Configuration.CitiesOrigin) throws(CacheError) -> any CityOrigin {
     switch origin.kind {
-    case .sample: SampleCityOrigin()
-    case .http, .propublica: throw unavailable(origin.kind.rawValue, key: "origin.cities.kind")
+    case .sample: return SampleCityOrigin()
+    case .propublica:
+      let url = origin.baseURL ?? ProPublicaCityOrigin.address
+      return ProPublicaCityOrigin(try makeServer(url, OriginSecrets(origin.transport.headers), origin.transport))
+    case .http:
+      guard let url = origin.baseURL else {
+        throw CacheError(.originUnavailable, "'origin.cities.baseURL' has no value", hint: "give it an address")
+      }
+      return HTTPCityOrigin(try makeServer(url, OriginSecrets(origin.transport.headers), origin.transport))
     }
   }
 
-  static func makeMovieOrigin(_ origin: Configuration.MoviesOrigin) throws(CacheError) -> any MovieOrigin {
+  func makeMovieOrigin(_ origin: Configuration.MoviesOrigin) throws(CacheError) -> any MovieOrigin {
     switch origin.kind {
-    case .sample: SampleMovieOrigin()
-    case .tmdb: throw unavailable(origin.kind.rawValue, key: "origin.movies.kind")
+    case .sample: return SampleMovieOrigin()
+    case .tmdb:
+      let secrets = OriginSecrets(origin.transport.headers, apiKey: origin.apiKey)
+      return TMDBMovieOrigin(try makeServer(origin.baseURL ?? TMDBMovieOrigin.address, secrets, origin.transport))
     }
   }
 
-  static func makePosterOrigin(_ origin: Configuration.MoviesOrigin) throws(CacheError) -> any PosterOrigin {
+  /// The image server wants no key, and is sent none.
+  func makePosterOrigin(_ origin: Configuration.MoviesOrigin) throws(CacheError) -> any PosterOrigin {
     switch origin.kind {
-    case .sample: SamplePosterOrigin()
-    case .tmdb: throw unavailable(origin.kind.rawValue, key: "origin.movies.kind")
+    case .sample: return SamplePosterOrigin()
+    case .tmdb:
+      let url = origin.imagesBaseURL ?? TMDBPosterOrigin.address
+      return TMDBPosterOrigin(try makeServer(url, OriginSecrets(origin.transport.headers), origin.transport))
     }
   }
 
-  private static func unavailable(_ kind: String, key: String) -> CacheError {
-    CacheError(
-      .originUnavailable, "the origin '\(kind)' is not part of this version",
-      hint: "set \"environment\" to \"dev\", or \"\(key)\" to \"sample\"")
+  /// A secret that is missing matters only once the server is asked: the cache answers without it.
+  private func makeServer(
+    _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
+  ) throws(CacheError) -> OriginServer {
+    let transfer: any DataTransferService =
+      if let problem = secrets.problem { UnavailableTransfer(reason: problem) } else { makeTransfer(transport) }
+    var fields: HTTPFields = ["User-Agent": userAgent]
+    for line in secrets.plainFields.lines { fields[line.name] = line.value }
+    return OriginServer(
+      try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
+      transfer: transfer)
   }
 }
 
 extension CacheError.Code {
-  /// The configured origin is not part of this version.
+  /// The configured origin cannot be asked, because the configuration lacks what that takes.
   public static let originUnavailable = CacheError.Code(rawValue: "originUnavailable")
 }

@@ -12,7 +12,9 @@ struct Session {
   /// - Throws: `ConfigurationError`.
   init(_ global: GlobalOptions) throws(ConfigurationError) {
     self.global = global
-    container = AppDIContainer(configuration: try ConfigurationLoader.ofProcess.load(global.configurationFlags))
+    container = AppDIContainer(
+      configuration: try ConfigurationLoader.ofProcess.load(global.configurationFlags),
+      userAgent: "cachectl/\(Tool.version)")
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     global.explain("configuration", configuration.file ?? "no file, all defaults")

@@ -1,0 +1,38 @@
+internal import CacheData
+internal import CacheDomain
+
+/// What the configuration has an origin send with each request, with its secrets revealed, as far as they can be.
+struct OriginSecrets: Sendable {
+  /// The fields that may be shown.
+  private(set) var plainFields: HTTPFields = [:]
+  /// The fields that may not.
+  private(set) var secretFields: HTTPFields = [:]
+  /// The key or token.
+  private(set) var credentials = OriginCredentials.none
+  /// Why one of them cannot be sent; `nil` where all can.
+  private(set) var problem: CacheError?
+
+  /// The given headers, and the key of TMDB.
+  init(_ headers: [HeaderSetting], apiKey: Secret? = nil) {
+    for header in headers {
+      switch header.value {
+      case .text(let text): plainFields.append(header.name, text)
+      case .secret(let secret): if let value = reveal(secret) { secretFields.append(header.name, value) }
+      }
+    }
+    if let value = apiKey.flatMap({ reveal($0) }) { credentials = .tmdb(value) }
+  }
+
+  private mutating func reveal(_ secret: Secret) -> String? {
+    do throws(ConfigurationError) {
+      let value = try secret.reveal()
+      if HeaderSetting.isValue(value) { return value }
+      problem = CacheError(
+        .originUnavailable, "the value of the environment variable \(secret.variable) has a control character",
+        hint: "set \(secret.variable) to a value of one line")
+    } catch {
+      problem = CacheError(.originUnavailable, error.message, hint: error.hint)
+    }
+    return nil
+  }
+}
