@@ -50,6 +50,10 @@ public struct Configuration: Sendable {
     public let maxConcurrentRequests: Int
     /// Headers that are sent with each request, in the order of the configuration.
     public let headers: [HeaderSetting]
+
+    /// The limits of requests that no setting is about: 30 seconds, and as many bytes as every engine takes.
+    public static let standard = Transport(
+      timeout: .seconds(30), maxResponseBytes: 64 << 20, maxConcurrentRequests: 4, headers: [])
   }
 
   /// Where cities come from.

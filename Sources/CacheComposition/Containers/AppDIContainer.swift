@@ -76,6 +76,13 @@ public struct AppDIContainer: Sendable {
       posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
   }
 
+  /// The container of fetching URLs over `store`.
+  public func makeURLsDIContainer(_ store: OpenStore) -> URLsDIContainer {
+    URLsDIContainer(
+      store: store.entries, transfer: origins.makeTransfer(.standard), userAgent: origins.userAgent,
+      services: services(store))
+  }
+
   /// Reaches no server: for a program that has no network.
   public static let noNetwork: @Sendable (Configuration.Transport) -> any DataTransferService = { _ in
     UnavailableTransfer(

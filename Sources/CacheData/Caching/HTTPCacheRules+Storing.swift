@@ -42,7 +42,7 @@ extension HTTPCacheRules {
     stored.retainUntil = max(stored.freshUntil, now) + retention(response)
     trace.note(
       "storing",
-      "stored: fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
+      "fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
         + "\(Self.seconds(stored.initialAge)) have passed")
     return stored
   }

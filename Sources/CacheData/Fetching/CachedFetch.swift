@@ -24,7 +24,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
 
   func snapshots(_ options: FetchOptions) -> Snapshots<Value> {
     Snapshots(explain: { () async throws(CacheError) in
-      let plan = try await plan(options, isRecording: true)
+      let plan = try await plan(options, isExplaining: true)
       return try explanation(plan)
     }) { () async throws(CacheError) in
       try await first(options)
@@ -32,7 +32,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
   }
 
   private func first(_ options: FetchOptions) async throws(CacheError) -> Step {
-    let plan = try await plan(options, isRecording: services.observe != nil)
+    let plan = try await plan(options, isExplaining: false)
     if case .fail = plan.decision.action {
       observe(plan)
       return Step(try refusal(plan))
@@ -50,10 +50,11 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     return Step(snapshot)
   }
 
-  private func plan(_ options: FetchOptions, isRecording: Bool) async throws(CacheError) -> Plan {
+  private func plan(_ options: FetchOptions, isExplaining: Bool) async throws(CacheError) -> Plan {
     let (message, now) = (try subject.message(), services.now())
-    let lookup = try await lookUp(options)
-    var trace = CacheTrace(isRecording: isRecording)
+    let lookup = try await lookUp(options, isCounted: !isExplaining)
+    var trace = CacheTrace(isRecording: isExplaining || services.observe != nil)
+    for warning in lookup.warnings { trace.note("storage", warning.message) }
     var decision = services.rules.decision(
       for: message, stored: lookup.found?.head, missing: lookup.missing, options: options, now: now, trace: &trace)
     if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, now) {
@@ -72,14 +73,14 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     return decision.action == .serve
   }
 
-  private func lookUp(_ options: FetchOptions) async throws(CacheError) -> Lookup<Subject.Answer> {
+  private func lookUp(_ options: FetchOptions, isCounted: Bool) async throws(CacheError) -> Lookup<Subject.Answer> {
     if options.policy == .networkOnly {
       // A request that can have no entry fails before the origin is asked.
       _ = try subject.key()
       return Lookup()
     }
     do throws(CacheError) {
-      return try await subject.lookUp(isCounted: true)
+      return try await subject.lookUp(isCounted: isCounted)
     } catch {
       let isFatal = [.cancelled, .invalidRequest].contains(error.code)
       if isFatal || options.policy == .cacheOnly { throw error }

@@ -20,4 +20,30 @@ public struct HTTPCache: Sendable {
     let subject = URLSubject(request: request, storage: storage, transfer: transfer, rules: services.rules)
     return CachedFetch(subject: subject, services: services).snapshots(options)
   }
+
+  /// The same where a redirection is followed instead of answered, `redirects` times at most.
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, redirects: Int = Redirect.maximum
+  ) -> Snapshots<LocatedResponse> {
+    let responses = responses(to: request, options: options).mapValues {
+      LocatedResponse(url: request.url, response: $0)
+    }
+    return responses.following { located throws(CacheError) in
+      guard let redirect = Redirect(located.response.head, to: request) else { return nil }
+      guard redirects > 0 else {
+        throw CacheError(.invalidAnswer, "there are more than \(Redirect.maximum) redirects in a row")
+      }
+      let next = redirect.request(without: Self.credentialFields)
+      return followedResponses(to: next, options: options, redirects: redirects - 1)
+    }
+  }
+
+  /// Fields that are meant for one server alone.
+  private static let credentialFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": ""]
+}
+
+/// A response, and the URL that gave it.
+struct LocatedResponse: Sendable, Hashable {
+  let url: String
+  let response: HTTPResponse
 }

@@ -25,8 +25,8 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   /// Finds out how the fetch would be answered.
   public typealias Explainer = @Sendable () async throws(CacheError) -> FetchExplanation
 
-  private let first: Producer
-  private let explain: Explainer
+  let first: Producer
+  let explain: Explainer
 
   /// The sequence that begins with what `first` makes, and that `explain` explains.
   public init(explain: @escaping Explainer, _ first: @escaping Producer) {

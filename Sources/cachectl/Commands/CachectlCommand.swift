@@ -16,7 +16,8 @@ struct CachectlCommand: ParsableCommand {
       """,
     version: "cachectl \(Tool.version)",
     subcommands: [
-      FetchCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self,
+      FetchCommand.self, ExplainCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self,
+      RemoveCommand.self,
       StatsCommand.self, BackendsCommand.self, ConfigCommand.self, CompletionCommand.self,
     ])
 }

@@ -14,14 +14,8 @@ struct FetchCitiesCommand: AsyncParsableCommand {
         cachectl fetch cities --all --output csv > cities.csv
       """)
 
-  @Option(help: "What cities are ordered by")
-  var order = CityOrder.revenue
-
-  @Option(help: "The direction; numbers descending and names ascending unless given")
-  var sort: SortDirection?
-
-  @Option(help: "Which page, from 0")
-  var page = 0
+  @OptionGroup
+  var cities: CitiesOptions
 
   @Flag(help: "Every page")
   var all = false
@@ -36,7 +30,6 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if page < 0 { throw ValidationError("--page begins at 0") }
     if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
   }
 
@@ -46,13 +39,14 @@ struct FetchCitiesCommand: AsyncParsableCommand {
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
       if all {
-        let pages = try await AllCities(useCase: useCase, order: order, direction: sort, options: fetch.options)
-          .collect(limit: limit, progress: ProgressDisplay("Fetching cities", isVisible: global.showsProgress))
+        let pages = try await AllCities(
+          useCase: useCase, order: cities.order, direction: cities.sort, options: fetch.options
+        )
+        .collect(limit: limit, progress: ProgressDisplay("Fetching cities", isVisible: global.showsProgress))
         try show(pages, session, &writes)
         return
       }
-      let query = CitiesQuery(order: order, direction: sort, page: page)
-      for try await snapshot in useCase.execute(query, options: fetch.options) {
+      for try await snapshot in useCase.execute(cities.query, options: fetch.options) {
         try show(snapshot, session, &writes)
       }
     }

@@ -16,11 +16,8 @@ struct FetchPosterCommand: AsyncParsableCommand {
         cachectl fetch poster /2201.png | display
       """)
 
-  @Argument(help: "The path of the poster, such as /2201.png")
-  var path: String
-
-  @Option(help: "The width in pixels; the nearest of 92, 154, 185, 342, 500 and 780 is fetched")
-  var width = 342
+  @OptionGroup
+  var poster: PosterOptions
 
   @Option(help: "Write the image to FILE", completion: .file())
   var out: String?
@@ -32,8 +29,6 @@ struct FetchPosterCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if path.isEmpty { throw ValidationError("PATH must not be empty") }
-    if width < 1 { throw ValidationError("--width is 1 or more") }
     if out == nil, global.output == .table, Console.output.screen.isTerminal {
       throw ValidationError("an image cannot be shown on a terminal: name a file with --out")
     }
@@ -41,7 +36,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let query = PosterQuery(path: path, width: width)
+    let query = poster.query
     var writes = WriteFailures()
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()

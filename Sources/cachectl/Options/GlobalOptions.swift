@@ -50,6 +50,14 @@ struct GlobalOptions: ParsableArguments {
     Console.error.writeIfPossible(StatusLine(["\(topic): \(text())"]).line(on: Console.error.screen))
   }
 
+  /// Says how each fetched value came about, to those who want to know; `nil` where nobody does.
+  var observer: (@Sendable (FetchExplanation) -> Void)? {
+    guard verbose else { return nil }
+    return { explanation in
+      for (topic, text) in ExplanationView(explanation).remarks { explain(topic, text) }
+    }
+  }
+
   /// Whether a progress bar would be seen and is wanted.
   var showsProgress: Bool { Console.error.screen.isTerminal && !quiet }
 }

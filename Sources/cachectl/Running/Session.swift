@@ -12,9 +12,10 @@ struct Session {
   /// - Throws: `ConfigurationError`.
   init(_ global: GlobalOptions) throws(ConfigurationError) {
     self.global = global
+    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
     container = AppDIContainer(
-      configuration: try ConfigurationLoader.ofProcess.load(global.configurationFlags),
-      userAgent: "cachectl/\(Tool.version)")
+      configuration: configuration, userAgent: "cachectl/\(Tool.version)",
+      observe: global.observer)
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     global.explain("configuration", configuration.file ?? "no file, all defaults")
@@ -32,6 +33,15 @@ struct Session {
   /// The same for a fetch, which does without a store that is damaged or out of reach.
   func fetching(_ body: (OpenStore) async throws(CacheError) -> Void) async throws(CacheError) {
     try await using(try await container.openStoreForFetching(), body)
+  }
+
+  /// Prints how the fetch that `snapshots` makes would be answered.
+  func explaining<Value>(
+    _ snapshots: (Session, OpenStore) throws(CacheError) -> Snapshots<Value>
+  ) async throws(CacheError) {
+    try await fetching { store throws(CacheError) in
+      try global.show(ExplanationView(try await snapshots(self, store).explanation()))
+    }
   }
 
   private func using<Output>(

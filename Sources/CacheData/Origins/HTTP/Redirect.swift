@@ -1,16 +1,14 @@
-/// A redirect that can be followed without asking (RFC 9110, section 15.4): that of a GET, and not from HTTPS to HTTP.
+/// A redirect that can be followed without asking (RFC 9110, section 15.4): to a GET or HEAD, and not from HTTPS to HTTP.
 struct Redirect {
   /// How many are followed in a row.
   static let maximum = 5
-
-  private static let statuses = [301, 302, 303, 307, 308]
 
   private let original: HTTPRequest
   private let url: String
 
   /// The redirect that `head`, the answer to `request`, is; `nil` where it is none, or must not be followed.
   init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
-    guard request.method == "GET", Self.statuses.contains(head.status), let location = head.fields["location"],
+    guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
       let url = URLReference.resolve(location, against: request.url)
     else { return nil }
     let schemes = Self.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
@@ -26,6 +24,17 @@ struct Redirect {
     guard !URLReference.isSameOrigin(url, original.url) else { return request }
     request.fields = HTTPFields(request.fields.lines.filter { !secretFields.contains($0.name) })
     return request
+  }
+
+  /// The request that is repeated elsewhere: one that only reads, or the GET that takes the place of a POST.
+  private static func repeated(_ request: HTTPRequest, status: Int) -> HTTPRequest? {
+    switch (request.method, status) {
+    case ("GET", 301...303), ("HEAD", 301...303), ("GET", 307...308), ("HEAD", 307...308): return request
+    case ("POST", 301...303):
+      let fields = request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") }
+      return HTTPRequest(url: request.url, fields: HTTPFields(fields))
+    default: return nil
+    }
   }
 
   private static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }

@@ -1,0 +1,31 @@
+public import CacheDomain
+
+/// Answers to requests for URLs from an HTTP cache.
+public struct DefaultURLRepository: URLRepository {
+  private let cache: HTTPCache
+  private let userAgent: String
+
+  /// The repository over `cache`; `userAgent` is what servers are told that the client is, where a query does not say.
+  public init(cache: HTTPCache, userAgent: String) {
+    self.cache = cache
+    self.userAgent = userAgent
+  }
+
+  /// The answer to `query`, fetched as `options` say. Redirections are followed, each of them cached by itself.
+  public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
+    let snapshots = Snapshots.deferred { () throws(CacheError) in
+      var request = try HTTPRequest(query)
+      if !request.fields.contains("user-agent") { request.fields.append("User-Agent", userAgent) }
+      return cache.followedResponses(to: request, options: options)
+    }
+    return snapshots.mapValues { URLAnswer($0) }
+  }
+}
+
+extension URLAnswer {
+  fileprivate init(_ located: LocatedResponse) {
+    let fields = located.response.head.fields.lines.map { URLQuery.Field(name: $0.name, value: $0.value) }
+    self.init(
+      url: located.url, status: located.response.head.status, fields: fields, body: located.response.body)
+  }
+}

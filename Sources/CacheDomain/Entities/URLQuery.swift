@@ -1,0 +1,53 @@
+/// A request for any URL, as a person writes it down.
+public struct URLQuery: Sendable, Hashable {
+  /// A line of a header.
+  public struct Field: Sendable, Hashable {
+    /// The name, as it was written.
+    public let name: String
+    /// The value.
+    public let value: String
+
+    /// A field with the given parts.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The URL: absolute, http or https.
+  public let url: String
+  /// The method, such as GET.
+  public let method: String
+  /// The header fields, in order.
+  public let fields: [Field]
+  /// The content; empty where there is none.
+  public let body: [UInt8]
+
+  /// A request with the given parts.
+  public init(url: String, method: String = "GET", fields: [Field] = [], body: [UInt8] = []) {
+    self.url = url
+    self.method = method
+    self.fields = fields
+    self.body = body
+  }
+}
+
+/// What was answered to a request for a URL, whatever its status.
+public struct URLAnswer: Sendable, Hashable {
+  /// The URL that answered: that of the request, or the one to which it was redirected.
+  public let url: String
+  /// The status, from 100 to 599.
+  public let status: Int
+  /// The header fields as they were received, `Age` and `Cache-Status` (RFC 9211) added.
+  public let fields: [URLQuery.Field]
+  /// The content.
+  public let body: [UInt8]
+
+  /// An answer with the given parts.
+  public init(url: String, status: Int, fields: [URLQuery.Field], body: [UInt8]) {
+    self.url = url
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+}

@@ -1,0 +1,59 @@
+extension Snapshots {
+  /// The sequence that `make` makes, each time anew, when it is iterated or explained.
+  public static func deferred(_ make: @escaping @Sendable () throws(CacheError) -> Snapshots) -> Snapshots {
+    Snapshots(
+      explain: { () async throws(CacheError) in try await make().explanation() },
+      { () async throws(CacheError) in try await make().first() })
+  }
+
+  /// The same snapshots with what `transform` makes of their values.
+  public func mapValues<Other: Sendable>(
+    _ transform: @escaping @Sendable (Value) -> Other
+  ) -> Snapshots<Other> {
+    Snapshots<Other>(explain: explain) { [first] () async throws(CacheError) in
+      try await Self.mapped(first, transform)
+    }
+  }
+
+  private static func mapped<Other: Sendable>(
+    _ producer: Producer, _ transform: @escaping @Sendable (Value) -> Other
+  ) async throws(CacheError) -> Snapshots<Other>.Step {
+    let step = try await producer()
+    guard let next = step.next else { return Snapshots<Other>.Step(step.snapshot.mapValue(transform)) }
+    return Snapshots<Other>.Step(step.snapshot.mapValue(transform)) { () async throws(CacheError) in
+      try await mapped(next, transform)
+    }
+  }
+
+  /// The same snapshots, except that another sequence takes the place of one for which `continuation` finds one, as
+  /// where an answer says that the real one is elsewhere. Such a snapshot is only a step on the way: where a newer one
+  /// follows it, that is asked where to go.
+  public func following(
+    _ continuation: @escaping @Sendable (Value) throws(CacheError) -> Snapshots?
+  ) -> Snapshots {
+    Snapshots(explain: explain) { [first] () async throws(CacheError) in
+      try await Self.followed(first, continuation)
+    }
+  }
+
+  private static func followed(
+    _ producer: Producer, _ continuation: @escaping @Sendable (Value) throws(CacheError) -> Snapshots?
+  ) async throws(CacheError) -> Step {
+    let step = try await producer()
+    if let other = try continuation(step.snapshot.value) {
+      if let next = step.next { return try await followed(next, continuation) }
+      return try await other.first()
+    }
+    guard let next = step.next else { return step }
+    return Step(step.snapshot) { () async throws(CacheError) in try await followed(next, continuation) }
+  }
+}
+
+extension Snapshot {
+  /// The same snapshot with what `transform` makes of its value.
+  fileprivate func mapValue<Other: Sendable>(_ transform: (Value) -> Other) -> Snapshot<Other> {
+    Snapshot<Other>(
+      value: transform(value), source: source == .cache ? .cache : .origin, isRevalidated: isRevalidated, entry: entry,
+      warnings: warnings)
+  }
+}

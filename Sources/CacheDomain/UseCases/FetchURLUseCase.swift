@@ -1,0 +1,14 @@
+/// Fetches any URL through the cache.
+public struct FetchURLUseCase: Sendable {
+  private let repository: any URLRepository
+
+  /// The use case over `repository`.
+  public init(repository: any URLRepository) {
+    self.repository = repository
+  }
+
+  /// The answer to `query`, fetched as `options` say.
+  public func execute(_ query: URLQuery, options: FetchOptions = FetchOptions()) -> Snapshots<URLAnswer> {
+    repository.answer(to: query, options: options)
+  }
+}

@@ -1,0 +1,53 @@
+public import CacheDomain
+
+/// How a fetch would be answered, and why.
+public struct ExplanationView: SingleRecordView {
+  private let explanation: FetchExplanation
+
+  /// The view of `explanation`.
+  public init(_ explanation: FetchExplanation) {
+    self.explanation = explanation
+  }
+
+  /// The document `{"key", "action", "reason", "forward", "criteria": [{"name", "finding"}]}`; "forward" is why the origin
+  /// would be asked, in the words of RFC 9211, or null.
+  public var json: JSONValue {
+    let criteria = explanation.criteria.map { ["name": .string($0.name), "finding": .string($0.finding)] as JSONValue }
+    return [
+      "key": .string(explanation.key), "action": .string(explanation.decision.action.rawValue),
+      "reason": .string(explanation.decision.reason),
+      "forward": JSONValue(explanation.decision.forwardReason?.rawValue),
+      "criteria": .array(criteria),
+    ]
+  }
+
+  /// What was examined, one criterion a line, and what follows from it.
+  public func table(on screen: Screen, hasHeader: Bool) -> String {
+    let rows = explanation.criteria.enumerated().map { index, criterion in
+      [Table.Cell("\(index + 1)", .dim), Table.Cell(criterion.name, .plain), Table.Cell(criterion.finding, .plain)]
+    }
+    let steps = Table([.init("Step"), .init("Criterion"), .init("Finding", isShrinkable: true)], rows: rows)
+      .text(on: screen, hasHeader: hasHeader)
+    let facts: [(name: String, value: Table.Cell)] = [
+      ("Key", .init(explanation.key, .bold)), ("Decision", .init(verdict, .plain)),
+      ("Because", .init(explanation.decision.reason, .plain)),
+    ]
+    return Details.text(facts, on: screen) + "\n" + steps
+  }
+
+  /// The lines that `--verbose` prints: each criterion, then the decision.
+  public var remarks: [(topic: String, text: String)] {
+    explanation.criteria.map { ($0.name, $0.finding) }
+      + [("decision", "\(verdict): \(explanation.decision.reason)")]
+  }
+
+  private var verdict: String {
+    switch explanation.decision.action {
+    case .serve: "the cache answers"
+    case .serveThenRevalidate: "the cache answers, and the origin is asked afterwards"
+    case .revalidate: "the origin is asked if the stored response still holds"
+    case .fetch: "the origin is asked"
+    case .fail: "there is no answer"
+    }
+  }
+}

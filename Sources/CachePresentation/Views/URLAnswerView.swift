@@ -1,0 +1,48 @@
+public import CacheDomain
+
+/// What a URL answered, without its content.
+public struct URLAnswerView: SingleRecordView {
+  private let origin: SnapshotOrigin
+  private let answer: URLAnswer
+
+  /// The view of `snapshot`, which came through the store called `backend`.
+  public init(_ snapshot: Snapshot<URLAnswer>, backend: String?) {
+    self.origin = SnapshotOrigin(snapshot, backend: backend)
+    self.answer = snapshot.value
+  }
+
+  /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes",
+  /// and "body" where the content is text.
+  public var json: JSONValue {
+    let headers = answer.fields.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
+    let body = String(validating: answer.body, as: UTF8.self)
+    return .object(
+      origin.members(resource: "url") + [
+        .init("url", .string(answer.url)), .init("status", .integer(answer.status)),
+        .init("headers", .array(headers)), .init("bytes", .integer(answer.body.count)), .init("body", JSONValue(body)),
+      ])
+  }
+
+  /// The status line and the header fields, as HTTP/1.1 writes them, with an empty line at the end.
+  public var head: String {
+    let lines = ["HTTP/1.1 \(answer.status)"] + answer.fields.map { "\($0.name): \($0.value)" }
+    return lines.map { "\($0)\r\n" }.joined() + "\r\n"
+  }
+
+  /// The content as a terminal may show it; `nil` where it is not text.
+  public var terminalText: String? {
+    guard let text = String(validating: answer.body, as: UTF8.self), !text.unicodeScalars.contains("\0") else {
+      return nil
+    }
+    return TerminalText.block(text)
+  }
+
+  /// The head as a terminal may show it.
+  public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.block(head) }
+
+  /// Where the answer came from.
+  public var status: StatusLine? { origin.status(["HTTP \(answer.status)"]) }
+
+  /// Failures that did not keep the answer from being given.
+  public var warnings: [ErrorView] { origin.warnings }
+}

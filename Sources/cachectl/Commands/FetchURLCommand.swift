@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `fetch url`.
+struct FetchURLCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "url", abstract: "Fetch any URL through the cache, as curl does without one",
+    discussion: """
+      The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
+      --output json, ndjson or csv facts about the answer are printed instead. Redirections are followed. What may be \
+      stored and reused is what HTTP allows: see `cachectl explain url`.
+
+      Examples:
+        cachectl fetch url https://example.com/data.json | jq
+        cachectl fetch url https://example.com/ --include --header 'Accept-Language: fr'
+        cachectl fetch url https://example.com/items --data '{"name": "a"}' --header 'Content-Type: application/json'
+      """)
+
+  @OptionGroup
+  var url: URLOptions
+
+  @Flag(help: "Print the status line and the header fields before the content")
+  var include = false
+
+  @OptionGroup(title: "Fetch options")
+  var fetch: FetchFlags
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let (session, query) = (try Session(global), try url.query)
+    var writes = WriteFailures()
+    try await session.fetching { store throws(CacheError) in
+      let useCase = session.container.makeURLsDIContainer(store).makeFetchURLUseCase()
+      var last: Snapshot<URLAnswer>?
+      for try await snapshot in useCase.execute(query, options: fetch.options) {
+        writes.note(snapshot.warnings)
+        last = snapshot
+      }
+      if let last { try deliver(last, session) }
+    }
+    try writes.check()
+  }
+
+  private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) throws(CacheError) {
+    let view = URLAnswerView(snapshot, backend: session.configuration.backend)
+    guard global.output == .table else { return try global.show(view) }
+    for warning in view.warnings { global.warn(warning) }
+    guard Console.output.screen.isTerminal else {
+      if include { try Console.output.write(view.head) }
+      return try Console.output.write(snapshot.value.body)
+    }
+    guard let text = view.terminalText else {
+      throw CacheError(
+        .invalidRequest, "the answer is not text, which cannot be shown on a terminal", hint: "redirect it to a file")
+    }
+    if include { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
+    try Console.output.write(text)
+  }
+}

@@ -1,0 +1,20 @@
+internal import ArgumentParser
+internal import CacheDomain
+
+/// The options that say which page of cities is meant.
+struct CitiesOptions: ParsableArguments {
+  @Option(help: "What cities are ordered by")
+  var order = CityOrder.revenue
+
+  @Option(help: "The direction; numbers descending and names ascending unless given")
+  var sort: SortDirection?
+
+  @Option(help: "Which page, from 0")
+  var page = 0
+
+  func validate() throws(ValidationError) {
+    if page < 0 { throw ValidationError("--page begins at 0") }
+  }
+
+  var query: CitiesQuery { CitiesQuery(order: order, direction: sort, page: page) }
+}
