@@ -8,13 +8,14 @@ public protocol FetchFlights: Sendable {
   ///   from asking the origin.
   func board(_ key: String) async throws(CacheError) -> Boarding
 
-  /// Ends a flight, whatever came of it.
+  /// Ends a flight, whatever came of it. Where the calling task was cancelled, one of those who wait takes the lead in
+  /// its place. Landing twice does nothing.
   func land(_ ticket: FlightTicket) async
 }
 
 /// What became of boarding.
-public enum Boarding: Sendable {
-  /// The caller asks the origin, and lands afterwards.
+public enum Boarding: Sendable, Hashable {
+  /// The caller asks the origin, and lands afterwards, also where it fails or is cancelled.
   case leading(FlightTicket)
   /// Somebody else's flight ended while the caller waited.
   case landed
@@ -24,21 +25,12 @@ public enum Boarding: Sendable {
 public struct FlightTicket: Sendable, Hashable {
   /// What the flight is for.
   public let key: String
+  /// Tells the flight from earlier and later ones for the same key.
+  public let number: UInt64
 
-  /// The lead of a flight for `key`.
-  public init(key: String) {
+  /// The lead of flight `number` for `key`.
+  public init(key: String, number: UInt64 = 0) {
     self.key = key
+    self.number = number
   }
-}
-
-/// Flights that are not shared with anybody: each fetch asks for itself.
-public struct LocalFlights: FetchFlights {
-  /// No flights.
-  public init() {}
-
-  /// Takes the lead.
-  public func board(_ key: String) async throws(CacheError) -> Boarding { .leading(FlightTicket(key: key)) }
-
-  /// Does nothing.
-  public func land(_ ticket: FlightTicket) async {}
 }

@@ -2,7 +2,8 @@ public import StorageSPI
 
 /// Which entries of a store are meant: those that meet every condition given.
 public struct EntrySelection: Sendable, Hashable {
-  /// The namespace they are in.
+  /// The namespace they are in. Where it is `nil` the leases of flights are left out: they are no entries of the user's,
+  /// and only to be had by the name of their namespace.
   public var namespace: String?
   /// What their keys begin with.
   public var prefix: String?
@@ -31,6 +32,7 @@ public struct EntrySelection: Sendable, Hashable {
 
   /// Whether an entry, whose key begins with `keyPrefix`, is selected at `now`.
   func contains(_ entry: EntrySummary, at now: Timestamp) -> Bool {
+    if namespace == nil, entry.key.text.hasPrefix(Lease.keyPrefix) { return false }
     if let state, entry.metadata.state(at: now) != state { return false }
     if let minimumAge, now.duration(since: entry.metadata.storedAt) < minimumAge { return false }
     return true

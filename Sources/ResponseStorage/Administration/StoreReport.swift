@@ -2,14 +2,15 @@ public import StorageSPI
 
 /// How much a store holds, in what state, and how it was used.
 public struct StoreReport: Sendable {
-  /// What the engine says.
+  /// What the engine says, without the leases of flights.
   public let statistics: StorageStatistics
   /// How often the cache answered.
   public let usage: UsageCounts
   private let states: [EntryState: Int]
 
   init(statistics: StorageStatistics, states: [EntryState: Int], usage: UsageCounts) {
-    self.statistics = statistics
+    self.statistics = StorageStatistics(
+      namespaces: statistics.namespaces.filter { $0.name != Lease.namespace }, storageBytes: statistics.storageBytes)
     self.states = states
     self.usage = usage
   }

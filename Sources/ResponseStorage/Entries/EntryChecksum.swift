@@ -19,7 +19,7 @@ extension EntryMetadata {
     return Self.xxh3(payload, seed: Self.xxh3(head.span, seed: 0))
   }
 
-  private static func xxh3(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
+  static func xxh3(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
     bytes.withUnsafeBufferPointer { cchecksum_xxh3($0.baseAddress, $0.count, seed) }
   }
 }

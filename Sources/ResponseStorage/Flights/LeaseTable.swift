@@ -1,0 +1,75 @@
+internal import StorageSPI
+
+/// The leases in a store, as one holder sees and changes them. Every change is on condition that nobody else made one in
+/// between (compare and swap): of several holders that want a lease at once exactly one gets it.
+struct LeaseTable: Sendable {
+  /// A lease that the store holds.
+  struct Found: Sendable {
+    /// `nil` where the entry is none that can be read.
+    let lease: Lease?
+    /// The version of the entry, which changes with each renewal.
+    let version: UInt64
+  }
+
+  let store: EntryStore
+  let processes: any ProcessTable
+  let holder: LeaseHolder
+  /// How long a lease holds that is not renewed.
+  let duration: Duration
+
+  /// The lease under `key`, also one that has run out; `nil` where there is none.
+  func find(_ key: CacheKey) async throws(StorageError) -> Found? {
+    try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+      let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
+      return Found(lease: isWhole ? Lease(metadata) : nil, version: metadata.checksum)
+    }
+  }
+
+  /// Whether a lease keeps nobody out any more: its time has run out, or its holder is gone.
+  func hasEnded(_ found: Found) -> Bool {
+    guard let lease = found.lease, store.clock.now < lease.until else { return true }
+    return lease.holder.process.map { processes.hasEnded($0) } ?? false
+  }
+
+  /// Takes or renews the lease under `key`, and returns its version; `nil` where what is there is not as expected.
+  func take(_ key: CacheKey, expecting: WriteBatch.Expectation) async throws(StorageError) -> UInt64? {
+    try await write(key, until: store.clock.now.advanced(by: duration), expecting: expecting)
+  }
+
+  /// Ends the lease under `key`, if it still has the version `version`. It is left in the store as one that has run out
+  /// for anybody, whatever the clock says: those who wait take it over, rather than believe that an answer was stored.
+  func abandon(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+    _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
+  }
+
+  /// Removes the lease under `key`, if it still has the version `version`.
+  func release(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+    var batch = WriteBatch()
+    batch.require(key, .checksum(version))
+    batch.remove(key)
+    _ = try await isApplied(batch)
+  }
+
+  private func write(
+    _ key: CacheKey, until: Timestamp, expecting: WriteBatch.Expectation
+  ) async throws(StorageError) -> UInt64? {
+    var metadata = Lease(holder: holder, until: until).metadata(storedAt: store.clock.now)
+    let payload: [UInt8] = []
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var batch = WriteBatch()
+    batch.require(key, expecting)
+    batch.put(key, payload: payload, metadata: metadata)
+    return try await isApplied(batch) ? metadata.checksum : nil
+  }
+
+  /// Makes the changes of `batch`, unless somebody else was faster.
+  private func isApplied(_ batch: WriteBatch) async throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try await store.engine.apply(batch)
+      return true
+    } catch {
+      guard error.code == .conflict else { throw error }
+      return false
+    }
+  }
+}

@@ -1,0 +1,144 @@
+public import CacheData
+public import CacheDomain
+internal import StorageSPI
+internal import Synchronization
+
+/// Flights that all processes share which use one store.
+///
+/// Within a process one caller for each key tries for the lease in the store; the others wait without touching it. Who
+/// gets the lease leads, and the lease is renewed until it lands. In other processes one caller for each key looks at
+/// the lease with growing pauses until it is gone.
+///
+/// A lease whose holder crashed ends by itself: at once where its process is known to have ended, else when its time
+/// has run out. One that is lost, because the process was suspended or the clock was set, costs a second request and
+/// nothing else. A store that fails or must not be written to is done without: the flight is this process's alone.
+///
+/// Cost: boarding and landing write a small entry each; waiting reads it. Nothing is done before the first boarding.
+public final class LeasedFlights: FetchFlights {
+  private struct State {
+    var holder: LeaseHolder?
+    /// What keeps the leases of flights under way; each returns the last version of its lease, `nil` where it is lost.
+    var renewals: [FlightTicket: Task<UInt64?, Never>] = [:]
+  }
+
+  private let store: EntryStore
+  private let processes: any ProcessTable
+  private let timing: LeaseTiming
+  private let identify: @Sendable () -> LeaseHolder
+  private let local = LocalFlights()
+  private let state = Mutex(State())
+
+  /// Flights whose leases are kept in `store`.
+  ///
+  /// - Parameters:
+  ///   - store: where the leases are kept, beside the entries.
+  ///   - processes: tells which holders have ended.
+  ///   - timing: how long a lease holds.
+  ///   - holder: makes the name under which the leases are held; called once, at the first boarding.
+  public init(
+    store: EntryStore, processes: any ProcessTable, timing: LeaseTiming = LeaseTiming(),
+    holder: @escaping @Sendable () -> LeaseHolder
+  ) {
+    self.store = store
+    self.processes = processes
+    self.timing = timing
+    identify = holder
+  }
+
+  /// Takes the lead of a flight for `key`, or waits until the one under way has ended, here or in another process.
+  ///
+  /// - Throws: `CacheError` with the code `cancelled`.
+  public func board(_ key: String) async throws(CacheError) -> Boarding {
+    guard case .leading(let ticket) = try await local.board(key) else { return .landed }
+    do throws(CacheError) {
+      guard try await isLeading(ticket) else {
+        await local.land(ticket)
+        return .landed
+      }
+      return .leading(ticket)
+    } catch {
+      await local.land(ticket)
+      throw error
+    }
+  }
+
+  /// Ends the flight of `ticket`, removes its lease if it is still held, and tells those who wait.
+  ///
+  /// The lease is dealt with in a task of its own, so that it is also where the caller's task was cancelled. A failure
+  /// to do so concerns nobody: the lease runs out.
+  public func land(_ ticket: FlightTicket) async {
+    let isAbandoned = Task.isCancelled
+    if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
+      renewal.cancel()
+      await Task { [table] in
+        guard let version = await renewal.value, let key = try? Lease.key(for: ticket.key) else { return }
+        try? await isAbandoned ? table.abandon(key, version: version) : table.release(key, version: version)
+      }.value
+    }
+    await local.land(ticket)
+  }
+
+  /// Whether the lease was got, or leases are of no use; otherwise another process had it, and has landed.
+  private func isLeading(_ ticket: FlightTicket) async throws(CacheError) -> Bool {
+    do throws(StorageError) {
+      let key = try Lease.key(for: ticket.key)
+      let taken = try await table.take(key, expecting: .absent)
+      guard let version = if let taken { taken } else { try await versionAfterWaiting(key) } else { return false }
+      keep(key, version: version, for: ticket)
+      return true
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      return true
+    }
+  }
+
+  /// The version of the lease under `key` that was taken over; `nil` where its holder has landed.
+  private func versionAfterWaiting(_ key: CacheKey) async throws(StorageError) -> UInt64? {
+    var wait = LeaseWait(duration: timing.duration)
+    while let found = try await table.find(key) {
+      wait.note(version: found.version)
+      if wait.isOver || table.hasEnded(found) {
+        let taken = try await table.take(key, expecting: .checksum(found.version))
+        if let taken { return taken }
+      }
+      if wait.isHopeless { throw StorageError(.busy, "the lease \(key) can be neither taken over nor waited for") }
+      try await pause(wait.nextPause())
+    }
+    return nil
+  }
+
+  private func pause(_ duration: Duration) async throws(StorageError) {
+    do { try await timing.sleep(duration) } catch { throw StorageError(.cancelled, "cancelled", cause: error) }
+  }
+
+  /// Renews the lease from now on.
+  private func keep(_ key: CacheKey, version: UInt64, for ticket: FlightTicket) {
+    let renewal = Task { [table, timing] in
+      var version = version
+      while (try? await timing.sleep(timing.renewal)) != nil {
+        do throws(StorageError) {
+          guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
+          version = renewed
+        } catch {
+          // It still holds for a while: the next time may do.
+          continue
+        }
+      }
+      return version
+    }
+    state.withLock { $0.renewals[ticket] = renewal }
+  }
+
+  private var table: LeaseTable {
+    LeaseTable(store: store, processes: processes, holder: holder, duration: timing.duration)
+  }
+
+  private var holder: LeaseHolder {
+    state.withLock { state in
+      if let holder = state.holder { return holder }
+      let holder = identify()
+      state.holder = holder
+      return holder
+    }
+  }
+}
