@@ -12,7 +12,7 @@ enum ByteRange: Sendable, Hashable {
     let members = FieldList.members(String(value.dropFirst(6)))
     guard members.count == 1, let dash = members[0].firstIndex(of: "-") else { return nil }
     let (first, last) = (members[0][..<dash], members[0][members[0].index(after: dash)...])
-    switch (Self.number(first), Self.number(last)) {
+    switch (Digits.number(first), Digits.number(last)) {
     case (let first?, let last?) where first <= last: self = .from(first, through: last)
     case (let first?, nil) where last.isEmpty: self = .from(first, through: nil)
     case (nil, let length?) where first.isEmpty && length > 0: self = .suffix(length)
@@ -34,10 +34,6 @@ enum ByteRange: Sendable, Hashable {
       length > 0 ? max(length - count, 0)..<length : nil
     }
   }
-
-  private static func number(_ text: Substring) -> Int? {
-    text.utf8.allSatisfy { $0 >= 48 && $0 <= 57 } ? Int(text) : nil
-  }
 }
 
 /// Which part of the content a partial response carries (RFC 9110, section 14.4).
@@ -58,8 +54,8 @@ struct ContentRange: Sendable, Hashable {
     let words = value.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
     let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let length = Int(parts[1]) else { return nil }
-    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let length = Digits.number(parts[1]) else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(Digits.number)
     guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, first <= last, last < length else {
       return nil
     }
@@ -68,4 +64,13 @@ struct ContentRange: Sendable, Hashable {
 
   /// The value of a `Content-Range` field.
   var text: String { "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(length)" }
+}
+
+/// Positions and lengths as fields about ranges write them.
+private enum Digits {
+  /// The number that `text` writes in ASCII digits, or the greatest where it is greater; `nil` where it writes none.
+  static func number(_ text: Substring) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
+    return Int(text) ?? .max
+  }
 }

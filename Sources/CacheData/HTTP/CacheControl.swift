@@ -4,7 +4,14 @@ struct CacheControl: Sendable, Hashable {
   private struct Directive: Sendable, Hashable {
     let name: String
     let argument: String?
-    let isQuoted: Bool
+    /// The argument, if it is to be a number of seconds.
+    let seconds: SecondsArgument
+
+    init(_ name: String, _ argument: String? = nil, seconds: Duration? = nil) {
+      self.name = name
+      self.argument = argument
+      self.seconds = seconds.map(SecondsArgument.valid) ?? .malformed
+    }
   }
 
   private let directives: [Directive]
@@ -19,6 +26,19 @@ struct CacheControl: Sendable, Hashable {
     self.init(fields.values(of: "cache-control"))
   }
 
+  /// The directives that `dictionary` names: numbers of seconds are integers, lists of names are strings, and a flag is
+  /// set or not.
+  init(_ dictionary: StructuredDictionary) {
+    directives = dictionary.members.compactMap { member in
+      switch member.value {
+      case .flag(let isSet): isSet ? Directive(member.key) : nil
+      case .integer(let digits): Directive(member.key, digits, seconds: DeltaSeconds.duration(digits))
+      case .text(let text): Directive(member.key, text)
+      case .other: Directive(member.key)
+      }
+    }
+  }
+
   /// Whether there are none.
   var isEmpty: Bool { directives.isEmpty }
 
@@ -29,8 +49,7 @@ struct CacheControl: Sendable, Hashable {
 
   /// The argument of the directive `name` in seconds: of the first such directive, as RFC 9111, section 4.2.1, has it.
   func seconds(_ name: String) -> SecondsArgument {
-    guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
-    return directive.argument.flatMap(DeltaSeconds.duration).map(SecondsArgument.valid) ?? .malformed
+    directives.first { $0.name == name }?.seconds ?? .absent
   }
 
   /// The names of fields that the directive `name` is restricted to, in lower case; `nil` where it is not there, empty
@@ -38,20 +57,18 @@ struct CacheControl: Sendable, Hashable {
   func fieldNames(_ name: String) -> [String]? {
     let found = directives.filter { $0.name == name }
     guard !found.isEmpty else { return nil }
-    let isRestricted = found.allSatisfy { $0.isQuoted || $0.argument != nil }
+    let isRestricted = found.allSatisfy { $0.argument != nil }
     return isRestricted ? found.flatMap { FieldList.names($0.argument ?? "") } : []
   }
 
   private static func directive(_ member: Substring) -> Directive {
-    guard let equals = member.firstIndex(of: "=") else {
-      return Directive(name: member.lowercased(), argument: nil, isQuoted: false)
-    }
-    let (argument, isQuoted) = unquoted(member[member.index(after: equals)...])
-    return Directive(name: member[..<equals].lowercased(), argument: argument, isQuoted: isQuoted)
+    guard let equals = member.firstIndex(of: "=") else { return Directive(member.lowercased()) }
+    let argument = unquoted(member[member.index(after: equals)...])
+    return Directive(member[..<equals].lowercased(), argument, seconds: DeltaSeconds.duration(argument))
   }
 
-  private static func unquoted(_ text: Substring) -> (String, Bool) {
-    guard text.count >= 2, text.first == "\"", text.last == "\"" else { return (String(text), false) }
+  private static func unquoted(_ text: Substring) -> String {
+    guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
     var (content, isEscaped) = ("", false)
     for character in text.dropFirst().dropLast() {
       if character == "\\", !isEscaped {
@@ -61,7 +78,7 @@ struct CacheControl: Sendable, Hashable {
         isEscaped = false
       }
     }
-    return (content, true)
+    return content
   }
 }
 

@@ -1,22 +1,18 @@
 /// Dates as HTTP writes them (RFC 9110, section 5.6.7), as durations since 1970-01-01T00:00:00Z.
 public enum HTTPDate {
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-  /// The time that `text` names in any of the three forms, whatever the day of the week it claims; `nil` where it is
-  /// none of them, or no time that exists.
+  /// The time that `text` names in any of the three forms, whatever the case of its letters and whatever day of the week
+  /// it claims; `nil` where it is none of them, or no time that exists. A form that is only similar is none of them: an
+  /// `Expires` that is malformed has to count as past (RFC 9111, section 5.3).
   ///
   /// - Parameters:
   ///   - text: the value of a field.
-  ///   - now: the present time. A year of two digits is that of the century which makes it at most 50 years later.
+  ///   - now: the present time. A year of two digits is the latest such year that is at most 50 years later.
   public static func time(_ text: String, now: Duration) -> Duration? {
-    let words = text.lowercased().split(whereSeparator: { " -,".contains($0) }).map(String.init)
-    let isAsctime = !text.contains(",") && words.count == 5
-    if isAsctime {
-      return time(year: words[4], month: words[1], day: words[2], clock: words[3], now: now)
-    }
-    guard words.count == 6, words[5] == "gmt", text.contains(",") else { return nil }
-    return time(year: words[3], month: words[2], day: words[1], clock: words[4], now: now)
+    let words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    return fixdate(words) ?? rfc850(words, now: now) ?? asctime(words)
   }
 
   /// `time` in the form of today: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -24,41 +20,64 @@ public enum HTTPDate {
     let seconds = time.components.seconds
     let (dayNumber, second) = (seconds.flooredQuotient(86_400), seconds.flooredRemainder(86_400))
     let (year, month, day) = civil(dayNumber)
-    let weekday = days[Int((dayNumber + 4).flooredRemainder(7))]
+    let weekday = days[Int((dayNumber + 4).flooredRemainder(7))].prefix(3)
     let name = months[Int(month) - 1]
     let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
     return
       "\(weekday), \(padded(day, 2)) \(name.prefix(1).uppercased())\(name.dropFirst()) \(padded(year, 4)) \(clock) GMT"
   }
 
-  private static func time(
-    year yearText: String, month monthText: String, day dayText: String, clock: String, now: Duration
-  ) -> Duration? {
-    guard let month = months.firstIndex(of: monthText), let day = number(dayText, 1...2),
-      let second = secondOfDay(clock), let year = fullYear(yearText, now: now)
-    else { return nil }
-    let dayNumber = daysFromCivil(year, Int64(month) + 1, day)
-    guard day >= 1, civil(dayNumber) == (year, Int64(month) + 1, day) else { return nil }
+  /// `sun, 06 nov 1994 08:49:37 gmt`
+  private static func fixdate(_ words: [String]) -> Duration? {
+    guard words.count == 6, isDay(words[0], length: 3, suffix: ","), words[5] == "gmt" else { return nil }
+    return time(year: number(words[3], 4), month: words[2], day: number(words[1], 2), clock: words[4])
+  }
+
+  /// `sunday, 06-nov-94 08:49:37 gmt`
+  private static func rfc850(_ words: [String], now: Duration) -> Duration? {
+    guard words.count == 4, isDay(words[0], suffix: ","), words[3] == "gmt" else { return nil }
+    let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard date.count == 3, let year = number(date[2], 2) else { return nil }
+    return time(year: fullYear(year, now: now), month: date[1], day: number(date[0], 2), clock: words[2])
+  }
+
+  /// `sun nov  6 08:49:37 1994`
+  private static func asctime(_ words: [String]) -> Duration? {
+    let isPadded = words.count == 6 && words[2].isEmpty
+    guard words.count == 5 || isPadded, isDay(words[0], length: 3) else { return nil }
+    let day = isPadded ? number(words[3], 1) : number(words[2], 2)
+    let rest = words.suffix(2).map(\.self)
+    return time(year: number(rest[1], 4), month: words[1], day: day, clock: rest[0])
+  }
+
+  private static func isDay(_ word: String, length: Int = .max, suffix: String = "") -> Bool {
+    days.contains { $0.lowercased().prefix(length) + suffix == word }
+  }
+
+  private static func time(year: Int64?, month monthText: String, day: Int64?, clock: String) -> Duration? {
+    guard let index = months.firstIndex(of: monthText), let year, let day, let second = secondOfDay(clock) else {
+      return nil
+    }
+    let month = Int64(index) + 1
+    let dayNumber = daysFromCivil(year, month, day)
+    guard day >= 1, civil(dayNumber) == (year, month, day) else { return nil }
     return .seconds(dayNumber * 86_400 + second)
   }
 
   private static func secondOfDay(_ clock: String) -> Int64? {
-    let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), 2...2) }
+    let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), 2) }
     guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
     // A leap second may be written.
     return hour < 24 && minute < 60 && second <= 60 ? hour * 3_600 + minute * 60 + second : nil
   }
 
-  private static func fullYear(_ text: String, now: Duration) -> Int64? {
-    if text.utf8.count == 4 { return number(text, 4...4) }
-    guard let short = number(text, 2...2) else { return nil }
-    let thisYear = civil(now.components.seconds.flooredQuotient(86_400)).0
-    let year = thisYear - thisYear % 100 + short
-    return year > thisYear + 50 ? year - 100 : year
+  private static func fullYear(_ short: Int64, now: Duration) -> Int64 {
+    let last = civil(now.components.seconds.flooredQuotient(86_400)).0 + 50
+    return last - (last - short).flooredRemainder(100)
   }
 
-  private static func number(_ text: String, _ lengths: ClosedRange<Int>) -> Int64? {
-    guard lengths.contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
+  private static func number(_ text: String, _ length: Int) -> Int64? {
+    guard text.utf8.count == length, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
     return Int64(text)
   }
 

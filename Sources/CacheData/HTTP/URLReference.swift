@@ -2,12 +2,17 @@ internal import FoundationEssentials
 
 /// References to URLs, as RFC 3986 resolves them.
 enum URLReference {
-  /// The absolute URL, without a fragment, that `reference` means in a message about `base`; `nil` where it is none.
+  /// The absolute URL, without a fragment and without credentials, that `reference` means in a message about `base`;
+  /// `nil` where it is none. Scheme and host are in lower case, and a port that goes without saying is left out.
   static func resolve(_ reference: String, against base: String) -> String? {
-    guard let url = URL(string: reference, relativeTo: URL(string: base))?.absoluteURL,
-      var components = URLComponents(url: url, resolvingAgainstBaseURL: true), components.host != nil
+    let text = reference.isEmpty ? base : reference
+    guard let url = URL(string: text, relativeTo: URL(string: base))?.absoluteURL,
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: true),
+      let scheme = components.scheme?.lowercased(), let host = components.encodedHost?.lowercased(), !host.isEmpty
     else { return nil }
-    components.fragment = nil
+    (components.scheme, components.encodedHost) = (scheme, host)
+    (components.user, components.password, components.fragment) = (nil, nil, nil)
+    if components.port == defaultPort(scheme) { components.port = nil }
     if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
     return components.string
   }
@@ -28,7 +33,8 @@ enum URLReference {
     guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host else {
       return nil
     }
-    let port = url.port ?? (scheme == "https" ? 443 : 80)
-    return [scheme, host.lowercased(), String(port)]
+    return [scheme, host.lowercased(), String(url.port ?? defaultPort(scheme))]
   }
+
+  private static func defaultPort(_ scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 }
