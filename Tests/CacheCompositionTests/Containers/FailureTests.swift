@@ -36,22 +36,6 @@ struct FailureTests {
     #expect(throws: StorageError.self) { _ = try PluginCatalogue.builtIn.plugin(named: "") }
   }
 
-  @Test(arguments: ["alpha", "real"])
-  func originsThatAreNotPartOfThisVersionAreNamed(environment: String) async throws {
-    let home = try TestHome()
-    let container = try home.container(#"{"backend": "memory", "environment": "\#(environment)"}"#)
-    let store = try await container.openStore()
-    let errors = [
-      (#expect(throws: CacheError.self) { _ = try container.makeCitiesDIContainer(store) }, "propublica"),
-      (#expect(throws: CacheError.self) { _ = try container.makeMoviesDIContainer(store) }, "tmdb"),
-    ]
-    for (error, kind) in errors {
-      #expect(error?.code == .originUnavailable)
-      #expect(error?.message.contains("'\(kind)'") == true)
-      #expect(error?.hint.contains("\"dev\"") == true)
-    }
-  }
-
   /// What a store's files are overwritten with.
   enum Garbage: CaseIterable, Sendable {
     case text, sameSize

@@ -53,7 +53,7 @@ struct OriginAnswerTests {
     var testDescription: String { "\(status) \(body)" }
   }
 
-  private static let refused = "check the key, token or headers that the configuration gives this origin"
+  private static let refused = "give this origin a key or token in the configuration"
   private static let asked = "check what was asked for"
   private static let odd = "http@a.example answered for \(subject) with a status that means nothing here"
   private static let moved = "set the base URL of this origin to its new address"
@@ -91,6 +91,14 @@ struct OriginAnswerTests {
       status: 429, fields: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"], code: .originUnreachable,
       message: "http@a.example allows no more requests for now (429)", hint: "try again later"),
     Case(
+      status: 503, fields: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:58:29 GMT"],
+      code: .originUnreachable, message: "http@a.example failed to answer for \(subject) (503)",
+      hint: "try again in 90 seconds"),
+    Case(
+      status: 503, fields: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Sat, 01 Jan 2000 00:00:00 GMT"],
+      code: .originUnreachable, message: "http@a.example failed to answer for \(subject) (503)",
+      hint: "try again later"),
+    Case(
       status: 500, body: #"{"error": {"message": "it\nbroke\u0007 ."}}"#, code: .originUnreachable,
       message: "http@a.example failed to answer for \(subject) (500): it broke", hint: "try again later"),
     Case(
@@ -121,6 +129,20 @@ struct OriginAnswerTests {
     #expect(error?.code == example.code)
     #expect(error?.message == example.message)
     #expect(error?.hint == example.hint)
+  }
+
+  @Test(arguments: [401, 403, 407])
+  func aRefusedSecretIsToBeChecked(status: Int) async throws {
+    for (credentials, secretFields) in [
+      (OriginCredentials.tmdb("k"), HTTPFields()), (.bearerToken("t"), HTTPFields()), (.none, ["X-Key": "k"]),
+    ] as [(OriginCredentials, HTTPFields)] {
+      let server = try server(
+        "https://a.example", FakeTransfer(status), credentials: credentials, secretFields: secretFields)
+      let error = await failure { () throws(CacheError) in
+        _ = try await HTTPCityOrigin(server).answer(to: Asked.cities(), conditions: [:])
+      }
+      #expect(error?.hint == "check the key, token or headers that the configuration gives this origin")
+    }
   }
 
   @Test(arguments: Array(100..<200) + Array(300..<600))

@@ -48,15 +48,3 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
     return CitiesPageDTO(body.page(request.query.page))
   }
 }
-
-extension CitiesQuery {
-  /// This query.
-  ///
-  /// - Throws: `CacheError` with the code `invalidRequest` for a page that no origin has.
-  func checked() throws(CacheError) -> CitiesQuery {
-    guard page >= 0 else {
-      throw CacheError(.invalidRequest, "there is no page \(page) of cities", hint: "pages of cities begin at 0")
-    }
-    return self
-  }
-}

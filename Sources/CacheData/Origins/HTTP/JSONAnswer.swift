@@ -42,22 +42,3 @@ enum JSONAnswer {
       } + "'"
   }
 }
-
-extension CacheError {
-  /// The error of the origin called `origin`, which answered with `what`.
-  static func invalidAnswer(_ origin: String, _ what: String) -> CacheError {
-    CacheError(
-      .invalidAnswer, "\(origin) sent \(what)", hint: "check the base URL of this origin, or try again later")
-  }
-}
-
-/// A whole number of things: zero or more.
-struct Count: Decodable, Sendable, Hashable {
-  let value: Int
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    value = try container.decode(Int.self)
-    if value < 0 { throw DecodingError.dataCorruptedError(in: container, debugDescription: "a negative count") }
-  }
-}

@@ -12,6 +12,9 @@ struct SecretTexts: Sendable {
       parts.flatMap { [$0, PercentEncoding.queryPart($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
   }
 
+  /// Whether there are none.
+  var isEmpty: Bool { texts.isEmpty }
+
   /// Whether a secret stands in `text`.
   func occur(in text: String) -> Bool {
     let text = text.lowercased()

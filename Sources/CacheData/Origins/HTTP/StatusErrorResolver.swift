@@ -13,7 +13,9 @@ struct StatusErrorResolver {
     case 401, 403, 407, 451:
       return error(
         .originRefused, "\(origin) refused \(subject)", response,
-        hint: "check the key, token or headers that the configuration gives this origin")
+        hint: secrets.isEmpty
+          ? "give this origin a key or token in the configuration"
+          : "check the key, token or headers that the configuration gives this origin")
     case 404, 410:
       return error(.notFound, "\(origin) has no \(subject)", response, hint: "check what was asked for")
     case 400, 414, 422:
@@ -42,11 +44,19 @@ struct StatusErrorResolver {
     return CacheError(code, "\(text) (\(response.head.status))\(reason)", hint: hint)
   }
 
-  /// `Retry-After` (RFC 9110, section 10.2.3) in seconds is quoted; a date is not, because the clock is not known here.
+  /// What `Retry-After` says (RFC 9110, section 10.2.3). A date in it is compared with that of the answer, because the
+  /// server's clock may not be ours.
   private func retry(_ head: HTTPResponseHead) -> String {
-    guard let delay = head.fields["retry-after"].flatMap(DeltaSeconds.duration) else { return "try again later" }
+    guard let value = head.fields["retry-after"],
+      let delay = DeltaSeconds.duration(value) ?? delay(until: value, head), delay > .zero
+    else { return "try again later" }
     let seconds = delay.components.seconds
     return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
+  }
+
+  private func delay(until date: String, _ head: HTTPResponseHead) -> Duration? {
+    guard let sent = head.fields["date"].flatMap({ HTTPDate.time($0, now: .zero) }) else { return nil }
+    return HTTPDate.time(date, now: sent).map { $0 - sent }
   }
 
   /// Names no more of the new address than its host: the rest may repeat a secret.
