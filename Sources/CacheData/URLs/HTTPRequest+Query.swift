@@ -12,32 +12,28 @@ extension HTTPRequest {
       throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
     }
     var fields = HTTPFields(try query.fields.map { field throws(CacheError) in try Self.field(field) })
-    var components = try Self.components(query.url)
-    if let credentials = Self.credentials(components), !fields.contains("authorization") {
+    if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
       fields.append("Authorization", credentials)
     }
-    (components.percentEncodedUser, components.percentEncodedPassword, components.fragment) = (nil, nil, nil)
     if !query.body.isEmpty, !fields.contains("content-type") {
       fields.append("Content-Type", "application/x-www-form-urlencoded")
     }
-    guard let url = components.string else { throw Self.noURL(query.url) }
-    self.init(method: query.method, url: url, fields: fields, body: query.body)
+    self.init(method: query.method, url: try Self.normalized(query.url), fields: fields, body: query.body)
   }
 
-  private static func components(_ text: String) throws(CacheError) -> URLComponents {
-    guard var components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
-      let host = components.host?.lowercased(), ["http", "https"].contains(scheme), !host.isEmpty
-    else { throw noURL(text) }
-    (components.scheme, components.host) = (scheme, host)
-    if components.port == (scheme == "https" ? 443 : 80) { components.port = nil }
-    if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
-    return components
+  private static func normalized(_ text: String) throws(CacheError) -> String {
+    let url = URLReference.resolve(text, against: text)
+    guard let url, ["http://", "https://"].contains(where: url.hasPrefix) else {
+      // The text itself is not repeated: it may hold a password.
+      throw CacheError(
+        .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
+    }
+    return url
   }
 
-  private static func credentials(_ components: URLComponents) -> String? {
-    guard let user = components.user else { return nil }
-    let pair = Data("\(user):\(components.password ?? "")".utf8)
-    return "Basic \(pair.base64EncodedString())"
+  private static func credentials(_ url: String) -> String? {
+    guard let url = URLComponents(string: url), let user = url.user else { return nil }
+    return "Basic \(Data("\(user):\(url.password ?? "")".utf8).base64EncodedString())"
   }
 
   private static func field(_ field: URLQuery.Field) throws(CacheError) -> HTTPFields.Field {
@@ -56,10 +52,5 @@ extension HTTPRequest {
           && ($0.properties.isAlphabetic || $0.properties.numericType != nil
             || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0))
       }
-  }
-
-  /// The text itself is not repeated: it may hold a password.
-  private static func noURL(_ text: String) -> CacheError {
-    CacheError(.invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
   }
 }

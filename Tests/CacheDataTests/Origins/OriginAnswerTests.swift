@@ -115,7 +115,7 @@ struct OriginAnswerTests {
       status: 301, fields: ["Location": "http://b.example:8080/new?q=1"], code: .invalidAnswer,
       message: "http@a.example redirects \(subject) elsewhere (301)", hint: "\(moved) http://b.example:8080"),
     Case(
-      status: 302, fields: ["Location": "https://user:word@b.example/"], code: .invalidAnswer,
+      status: 302, fields: ["Location": "ftp://user:word@b.example/"], code: .invalidAnswer,
       message: "http@a.example redirects \(subject) elsewhere (302)", hint: moved),
     Case(
       status: 307, code: .invalidAnswer, message: "http@a.example redirects \(subject) elsewhere (307)", hint: moved),

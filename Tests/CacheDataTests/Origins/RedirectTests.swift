@@ -22,7 +22,7 @@ struct RedirectTests {
     arguments: [
       ("/b?c=1#d", "http://a.example/b?c=1"), ("b", "http://a.example/b"), ("?c=1", "http://a.example/cities?c=1"),
       ("//b.example", "http://b.example/"), ("https://a.example/cities", "https://a.example/cities"),
-      ("HTTPS://A.example:444/", "HTTPS://A.example:444/"),
+      ("HTTPS://A.example:444/", "https://a.example:444/"), ("http://u:p@b.example/", "http://b.example/"),
     ], [301, 302, 303, 307, 308])
   func theNewAddressIsAsked(redirect: (location: String, url: String), status: Int) async throws {
     let first = "http://a.example/cities?\(Self.query)"
@@ -57,8 +57,7 @@ struct RedirectTests {
   }
 
   @Test(arguments: [
-    "http://a.example/", "HTTP://a.example/", "ftp://a.example/", "file:///etc/passwd", "https://u:p@a.example/", "",
-    "https://",
+    "http://a.example/", "HTTP://a.example/", "ftp://a.example/", "file:///etc/passwd", "", "https://",
     "javascript:alert(1)",
   ])
   func otherRedirectsAreNotFollowed(location: String) async throws {

@@ -9,10 +9,10 @@ struct Redirect {
   /// The redirect that `head`, the answer to `request`, is; `nil` where it is none, or must not be followed.
   init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
     guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
-      let url = URLReference.resolve(location, against: request.url)
+      !location.isEmpty, let url = URLReference.resolve(location, against: request.url)
     else { return nil }
     let schemes = Self.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
-    guard schemes.contains(where: url.lowercased().hasPrefix), !Self.hasUser(url) else { return nil }
+    guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }
     self.url = url
     original = request
   }
@@ -38,8 +38,4 @@ struct Redirect {
   }
 
   private static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
-
-  private static func hasUser(_ url: String) -> Bool {
-    url.split(separator: "/", maxSplits: 2).dropFirst().first?.contains("@") ?? true
-  }
 }
