@@ -14,6 +14,8 @@ final class TestEngine: StorageEngine {
     var alter: @Sendable (Entry) -> Entry = { $0 }
     var conflicts = 0
     var batches = 0
+    var reads = 0
+    var failure: StorageError?
   }
 
   private let state = Mutex(State())
@@ -24,6 +26,12 @@ final class TestEngine: StorageEngine {
   /// How many batches were tried.
   var batches: Int { state.withLock { $0.batches } }
 
+  /// How many reads were tried.
+  var reads: Int { state.withLock { $0.reads } }
+
+  /// From now on every read and every batch fails with `error`; with `nil` all is well again.
+  func breakDown(_ error: StorageError?) { state.withLock { $0.failure = error } }
+
   /// From now on a read returns what `change` makes of the entry that it found.
   func alter(_ change: @escaping @Sendable (Entry) -> Entry) { state.withLock { $0.alter = change } }
 
@@ -33,6 +41,11 @@ final class TestEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
+    let failure = state.withLock { state in
+      state.reads += 1
+      return state.failure
+    }
+    if let failure { throw failure }
     let found = try await base.read(key) { bytes, metadata throws(StorageError) in
       EntryTable.Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
     }
@@ -47,6 +60,7 @@ final class TestEngine: StorageEngine {
       defer { state.conflicts = max(0, state.conflicts - 1) }
       return state.conflicts > 0
     }
+    if let failure = state.withLock({ $0.failure }) { throw failure }
     if isRefused { throw StorageError(.conflict, "another writer was faster") }
     try await base.apply(batch)
   }

@@ -25,7 +25,8 @@ public final class LeasedFlights: FetchFlights {
   private let processes: any ProcessTable
   private let timing: LeaseTiming
   private let identify: @Sendable () -> LeaseHolder
-  private let local = LocalFlights()
+  /// The flights within this process.
+  let local = LocalFlights()
   private let state = Mutex(State())
 
   /// Flights whose leases are kept in `store`.

@@ -1,0 +1,85 @@
+internal import Glibc
+public import ResponseStorage
+
+/// The processes by the operating system: Linux's /proc (proc(5)) and kill(2).
+///
+/// Cost: some 20 microseconds for `current` and for `hasEnded(_:)` each; neither is called on the way of a hit.
+public struct SystemProcessTable: ProcessTable {
+  private static let bootIdentifier = "/proc/sys/kernel/random/boot_id"
+  private static let processNamespace = "/proc/self/ns/pid"
+
+  /// The table.
+  public init() {}
+
+  /// This process; `nil` where /proc is not mounted.
+  public var current: ProcessIdentity? {
+    guard let system, let status = ProcessStatus(of: getpid()) else { return nil }
+    return ProcessIdentity(system: system, number: getpid(), startedAt: status.startedAt)
+  }
+
+  /// Whether there is no such process any more: none of its number, another one that was given it, or one that only
+  /// waits for its parent to take note of its end. One whose status may not be read counts as running.
+  public func hasEnded(_ process: ProcessIdentity) -> Bool {
+    guard process.number > 0, process.system == system else { return false }
+    if kill(process.number, 0) != 0, errno == ESRCH { return true }
+    guard let status = ProcessStatus(of: process.number) else { return false }
+    return status.isOver || status.startedAt != process.startedAt
+  }
+
+  /// The run of the kernel and the namespace of processes: within both a number is one process at a time.
+  private var system: String? {
+    guard let boot = SmallFile.text(Self.bootIdentifier), let space = SmallFile.target(Self.processNamespace) else {
+      return nil
+    }
+    return "\(boot.prefix { !$0.isWhitespace })/\(space)"
+  }
+}
+
+/// What /proc/PID/stat tells of a process.
+struct ProcessStatus: Hashable {
+  /// Whether the process has ended, and only its parent has not yet taken note.
+  let isOver: Bool
+  /// When it was started, in clock ticks since the start of the machine.
+  let startedAt: UInt64
+
+  init?(of process: pid_t) {
+    guard let text = SmallFile.text("/proc/\(process)/stat") else { return nil }
+    self.init(text)
+  }
+
+  /// The status in the format of proc(5): the state is field 3, the start field 22. Field 2 is the program's name in
+  /// parentheses, and may itself hold spaces and parentheses: the fields are counted from the last one.
+  init?(_ text: String) {
+    guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = text[end...].split(separator: " ").dropFirst()
+    guard fields.count >= 20, let state = fields.first,
+      let startedAt = UInt64(fields[fields.startIndex + 19])
+    else { return nil }
+    isOver = ["Z", "X", "x"].contains(state)
+    self.startedAt = startedAt
+  }
+}
+
+/// Reads what the kernel tells in one piece.
+private enum SmallFile {
+  private static let maximumLength = 4_096
+
+  static func text(_ path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return bytes { Glibc.read(file, $0.baseAddress, $0.count) }
+  }
+
+  /// What a symbolic link leads to.
+  static func target(_ path: String) -> String? {
+    bytes { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress, $0.count) }
+    }
+  }
+
+  private static func bytes(_ fill: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> String? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: maximumLength) { buffer, count in count = max(0, fill(buffer)) }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+}

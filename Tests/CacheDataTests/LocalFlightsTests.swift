@@ -1,0 +1,121 @@
+import CacheDomain
+import Testing
+
+@testable import CacheData
+
+@Suite(.timeLimit(.minutes(1)))
+struct LocalFlightsTests {
+  private let flights = LocalFlights()
+
+  /// Boards in a task of its own, and returns once that task waits as the `count`th one.
+  private func follower(_ key: String = "a", count: Int) async -> Task<Result<Boarding, CacheError>, Never> {
+    let task = Task { [flights] in
+      await Result { () async throws(CacheError) in try await flights.board(key) }
+    }
+    while flights.waiters(for: key) < count { await Task.yield() }
+    return task
+  }
+
+  private func lead(_ key: String = "a") async throws -> FlightTicket {
+    try #require(try await flights.board(key).ticket)
+  }
+
+  /// Lands in a task that was cancelled before.
+  private func landCancelled(_ ticket: FlightTicket) async {
+    await Task { [flights] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      await flights.land(ticket)
+    }.value
+  }
+
+  @Test(arguments: [0, 1, 200])
+  func oneLeadsAndTheOthersLandWithIt(count: Int) async throws {
+    let ticket = try await lead()
+    var followers: [Task<Result<Boarding, CacheError>, Never>] = []
+    for number in 0..<count { followers.append(await follower(count: number + 1)) }
+    await flights.land(ticket)
+    for follower in followers { #expect(try await follower.value.get() == .landed) }
+    #expect(flights.waiters(for: "a") == 0)
+  }
+
+  @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
+    let (first, second) = (try await lead("a"), try await lead("b"))
+    let follower = await follower("b", count: 1)
+    await flights.land(first)
+    #expect(flights.waiters(for: "b") == 1)
+    await flights.land(second)
+    #expect(try await follower.value.get() == .landed)
+  }
+
+  @Test func afterLandingSomebodyElseLeads() async throws {
+    let first = try await lead()
+    await flights.land(first)
+    let second = try await lead()
+    #expect(first != second)
+    let follower = await follower(count: 1)
+    await flights.land(first)
+    #expect(flights.waiters(for: "a") == 1, "an old ticket ends no later flight")
+    await flights.land(second)
+    await flights.land(second)
+    #expect(try await follower.value.get() == .landed)
+  }
+
+  @Test func aCancelledLeaderIsFollowedByTheFirstWhoWaits() async throws {
+    let ticket = try await lead()
+    let (first, second) = (await follower(count: 1), await follower(count: 2))
+    await landCancelled(ticket)
+    let inherited = try #require(try await first.value.get().ticket)
+    #expect(flights.waiters(for: "a") == 1, "the others go on waiting")
+    await flights.land(ticket)
+    #expect(flights.waiters(for: "a") == 1, "the lead has passed on")
+    await flights.land(inherited)
+    #expect(try await second.value.get() == .landed)
+  }
+
+  @Test func whereNobodyWaitsACancelledLeaderEndsTheFlight() async throws {
+    await landCancelled(try await lead())
+    await flights.land(try await lead())
+  }
+
+  @Test func aCancelledFollowerLeavesTheOthersWaiting() async throws {
+    let ticket = try await lead()
+    let (first, second) = (await follower(count: 1), await follower(count: 2))
+    first.cancel()
+    #expect(await first.value.failure?.code == .cancelled)
+    #expect(flights.waiters(for: "a") == 1)
+    await flights.land(ticket)
+    #expect(try await second.value.get() == .landed)
+  }
+
+  @Test func whoIsCancelledBeforeBoardingLeavesNoFlight() async throws {
+    let task = Task { [flights] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await Result { () async throws(CacheError) in try await flights.board("a") }
+    }
+    #expect(await task.value.failure?.code == .cancelled)
+    await flights.land(try await lead())
+  }
+}
+
+extension Boarding {
+  /// The ticket of who leads; `nil` for who has landed.
+  var ticket: FlightTicket? {
+    if case .leading(let ticket) = self { ticket } else { nil }
+  }
+}
+
+extension Result where Failure == CacheError, Success: Sendable {
+  /// What `body` returns or throws.
+  init(_ body: () async throws(CacheError) -> Success) async {
+    do throws(CacheError) {
+      self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  /// The error; `nil` for a success.
+  var failure: CacheError? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,79 @@
+import CacheDomain
+import StorageSPI
+import Testing
+
+@testable import CacheData
+@testable import ResponseStorage
+
+/// A store that fails never keeps a fetch from happening: the flight is this process's alone.
+@Suite(.timeLimit(.minutes(1)))
+struct FailingStoreTests {
+  private static let failures: [StorageError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
+
+  @Test(arguments: failures)
+  func withoutAStoreTheTasksOfTheProcessShareTheFlight(code: StorageError.Code) async throws {
+    let test = try await FlightTest()
+    let engine = UnavailableEngine(reason: StorageError(code, "no store"))
+    let flights = test.flights(1, store: EntryStore(engine: engine, clock: test.test.clock))
+    let ticket = try #require(try await flights.board("a").ticket)
+    let follower = test.boarding(flights)
+    try await test.expect { flights.local.waiters(for: "a") == 1 }
+    await flights.land(ticket)
+    #expect(await follower.value == .landed)
+    #expect(test.time.sleeps.isEmpty)
+  }
+
+  @Test(arguments: failures)
+  func aStoreThatFailsWhileOneWaitsIsWaitedForNoMore(code: StorageError.Code) async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    let follower = test.boarding(test.flights(2))
+    try await test.expect { test.time.sleeps.count == 1 }
+    test.test.engine.breakDown(StorageError(code, "no store"))
+    let outcome = await test.outcome(of: follower)
+    #expect(outcome.boarding?.ticket != nil)
+    #expect(outcome.passed == .milliseconds(5))
+  }
+
+  @Test(arguments: failures)
+  func aStoreThatFailsOnLandingKeepsNobodyWaiting(code: StorageError.Code) async throws {
+    let test = try await FlightTest()
+    let flights = test.flights(1)
+    let ticket = try #require(try await flights.board("a").ticket)
+    let follower = test.boarding(flights)
+    try await test.expect { flights.local.waiters(for: "a") == 1 }
+    test.test.engine.breakDown(StorageError(code, "no store"))
+    await flights.land(ticket)
+    #expect(await follower.value == .landed)
+    test.test.engine.breakDown(nil)
+    #expect(try await test.entries().count == 1, "the lease is left to run out")
+    test.test.clock.advance(by: FlightTest.duration)
+    await flights.land(try #require(try await flights.board("a").ticket))
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aRenewalThatFailsIsTriedAgain() async throws {
+    let test = try await FlightTest()
+    let flights = test.flights(1)
+    let ticket = try #require(try await flights.board("a").ticket)
+    try await test.expect { test.time.sleeps.count == 1 }
+    let before = try await test.entries()
+    for (error, batches) in [(StorageError(.busy, "held"), 2), (nil, 3)] {
+      test.test.engine.breakDown(error)
+      test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
+      try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == batches }
+      #expect(try await (test.entries() == before) == (error != nil))
+    }
+    await flights.land(ticket)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aStoreThatRefusesEveryChangeIsGivenUp() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    test.test.engine.refuse(.max)
+    let outcome = await test.outcome(of: test.boarding(test.flights(2)), .milliseconds(100))
+    #expect(outcome.boarding?.ticket != nil)
+    #expect(outcome.passed >= FlightTest.duration * 2)
+  }
+}

@@ -1,0 +1,106 @@
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import CacheData
+@testable import ResponseStorage
+
+/// Several processes over one store, with a hand on the time, on the store and on what is known of the processes.
+struct FlightTest {
+  static let duration = Duration.seconds(10)
+
+  let test: TestStore
+  let time: ManualTime
+  let processes = FakeProcesses()
+
+  init() async throws {
+    test = try await TestStore()
+    time = ManualTime(clock: test.clock)
+  }
+
+  /// The flights of the process `number`; another store than the common one may be given.
+  func flights(_ number: Int32, store: EntryStore? = nil) -> LeasedFlights {
+    LeasedFlights(
+      store: store ?? test.store, processes: processes,
+      timing: LeaseTiming(duration: Self.duration, sleep: { [time] in try await time.sleep($0) })
+    ) { [processes] in
+      LeaseHolder(name: "process \(number)", process: processes.identity(number))
+    }
+  }
+
+  /// The leases as the process `number` sees them; with `nil` as one that nothing is known of.
+  func table(_ number: Int32?) -> LeaseTable {
+    let process = number.map { processes.identity($0) }
+    return LeaseTable(
+      store: test.store, processes: processes,
+      holder: LeaseHolder(name: "crashed", process: process), duration: Self.duration)
+  }
+
+  /// Leaves behind a lease that nobody renews.
+  @discardableResult
+  func leaveLease(_ flight: String = "a", process number: Int32? = nil) async throws -> CacheKey {
+    let key = try Lease.key(for: flight)
+    _ = try #require(try await table(number).take(key, expecting: .absent))
+    return key
+  }
+
+  /// The entries of the store.
+  func entries() async throws -> [EntrySummary] { try await test.engine.scan(KeyRange(), limit: 100) }
+
+  /// Boards in a task of its own.
+  func boarding(_ flights: any FetchFlights, _ key: String = "a") -> Task<Boarding?, Never> {
+    Task { try? await flights.board(key) }
+  }
+
+  /// Lets time go by in steps of `step` until `isEnough` says so, and returns how much did.
+  func passTime(
+    _ step: Duration = .milliseconds(5), until isEnough: @escaping @Sendable () -> Bool
+  ) async -> Duration {
+    var passed = Duration.zero
+    while !isEnough() {
+      // Whoever waits may just be about to: it is left some turns.
+      for _ in 0..<50 where !isEnough() { await Task.yield() }
+      if isEnough() { break }
+      time.advance(by: step)
+      passed += step
+    }
+    return passed
+  }
+
+  /// What became of `task`, and how much time went by until then.
+  func outcome(
+    of task: Task<Boarding?, Never>, _ step: Duration = .milliseconds(5)
+  ) async -> (boarding: Boarding?, passed: Duration) {
+    let isDone = Flag()
+    let observer = Task {
+      let boarding = await task.value
+      isDone.raise()
+      return boarding
+    }
+    let passed = await passTime(step) { isDone.isRaised }
+    return (await observer.value, passed)
+  }
+
+  /// Returns once `condition` holds, without letting time go by.
+  func expect(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { await Task.yield() }
+  }
+}
+
+/// Something that happens once.
+final class Flag: Sendable {
+  private let raised = Mutex(false)
+
+  var isRaised: Bool { raised.withLock { $0 } }
+
+  func raise() { raised.withLock { $0 = true } }
+}
+
+extension Boarding {
+  /// The ticket of who leads; `nil` for who has landed.
+  var ticket: FlightTicket? {
+    if case .leading(let ticket) = self { ticket } else { nil }
+  }
+}

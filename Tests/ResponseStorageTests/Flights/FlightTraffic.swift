@@ -1,0 +1,65 @@
+import CacheData
+import CacheDomain
+import StorageConformance
+import Synchronization
+
+/// Many tasks that board and land as a seed says, some of which are cancelled on the way.
+final class FlightTraffic: Sendable {
+  static let keys = ["a", "b"]
+
+  /// What one of the tasks does.
+  private struct Trip: Sendable {
+    let key: String
+    /// How often it yields before it boards, and before it lands.
+    let delays: (Int, Int)
+    /// After how many yields it is cancelled; `nil` for never.
+    let cancelledAfter: Int?
+  }
+
+  private let trips: [Trip]
+  private let state = Mutex((leaders: Set<String>(), collisions: 0))
+
+  init(seed: UInt64, count: Int = 60) {
+    var generator = SeededGenerator(seed: seed)
+    trips = (0..<count).map { _ in
+      Trip(
+        key: Self.keys[Int.random(in: 0..<Self.keys.count, using: &generator)],
+        delays: (Int.random(in: 0..<30, using: &generator), Int.random(in: 0..<30, using: &generator)),
+        cancelledAfter: Bool.random(using: &generator) ? Int.random(in: 0..<60, using: &generator) : nil)
+    }
+  }
+
+  /// How often somebody led while another one did.
+  var collisions: Int { state.withLock { $0.collisions } }
+
+  /// Makes all trips at once, each with one of `flights`, and returns when all have ended.
+  func run(over flights: [any FetchFlights]) async {
+    await withTaskGroup(of: Void.self) { group in
+      for (number, trip) in trips.enumerated() {
+        let task = Task { await travel(trip, flights[number % flights.count]) }
+        group.addTask {
+          if let count = trip.cancelledAfter {
+            await Self.yield(count)
+            task.cancel()
+          }
+          await task.value
+        }
+      }
+    }
+  }
+
+  private func travel(_ trip: Trip, _ flights: any FetchFlights) async {
+    await Self.yield(trip.delays.0)
+    guard case .leading(let ticket)? = try? await flights.board(trip.key) else { return }
+    state.withLock { state in
+      if !state.leaders.insert(trip.key).inserted { state.collisions += 1 }
+    }
+    await Self.yield(trip.delays.1)
+    state.withLock { _ = $0.leaders.remove(trip.key) }
+    await flights.land(ticket)
+  }
+
+  private static func yield(_ count: Int) async {
+    for _ in 0..<count { await Task.yield() }
+  }
+}

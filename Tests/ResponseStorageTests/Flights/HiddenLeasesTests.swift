@@ -1,0 +1,51 @@
+import CacheDomain
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+/// Leases are no concern of who looks into a store, except by the name of their namespace.
+struct HiddenLeasesTests {
+  private static let selections: [(EntrySelection, isShown: Bool)] = [
+    (EntrySelection(), false), (EntrySelection(prefix: "lea"), false), (EntrySelection(state: .fresh), false),
+    (EntrySelection(namespace: "leases"), true), (EntrySelection(namespace: "leases", state: .fresh), true),
+    (EntrySelection(namespace: "leases", prefix: "leases/v1/"), true), (EntrySelection(namespace: "cities"), false),
+  ]
+
+  private func administration(_ test: FlightTest) -> StoreAdministration {
+    StoreAdministration(store: test.test.store, ledger: FakeLedger())
+  }
+
+  @Test(arguments: selections)
+  func theyAreListedAndRemovedByTheirNamespaceOnly(selection: EntrySelection, isShown: Bool) async throws {
+    let test = try await FlightTest()
+    let key = try await test.leaveLease()
+    let listing = try await administration(test).list(selection, after: nil, limit: 10)
+    #expect(listing.entries.map(\.key) == (isShown ? [key] : []))
+    #expect(try await administration(test).remove(selection, dryRun: false).entries == (isShown ? 1 : 0))
+    #expect(try await test.entries().isEmpty == isShown)
+  }
+
+  @Test func theyAreNotCounted() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    let report = try await administration(test).statistics()
+    #expect(report.statistics.namespaces.isEmpty)
+    #expect(EntryState.allCases.allSatisfy { report.count($0) == 0 })
+  }
+
+  @Test func whoNamesTheKeyOfOneCanRemoveIt() async throws {
+    let test = try await FlightTest()
+    let key = try await test.leaveLease()
+    #expect(try await administration(test).remove(keys: [key], dryRun: false).entries == 1)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func thoseThatHaveRunOutAreDroppedLikeAnyExpiredEntry() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    test.test.clock.advance(by: FlightTest.duration)
+    try await test.test.engine.compact()
+    #expect(try await test.entries().isEmpty)
+  }
+}

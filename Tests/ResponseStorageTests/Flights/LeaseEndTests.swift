@@ -1,0 +1,126 @@
+import CacheDomain
+import StorageSPI
+import Testing
+
+@testable import CacheData
+@testable import ResponseStorage
+
+/// Leases whose holders are gone, or seem to be.
+@Suite(.timeLimit(.minutes(1)))
+struct LeaseEndTests {
+  /// Longer than a lease holds by no more than a pause.
+  private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(200)
+
+  @Test(arguments: [nil, 9] as [Int32?])
+  func aLeaseThatNobodyRenewsRunsOut(process: Int32?) async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease(process: process)
+    let flights = test.flights(2)
+    let outcome = await test.outcome(of: test.boarding(flights))
+    let ticket = try #require(outcome.boarding?.ticket)
+    #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
+    await flights.land(ticket)
+    #expect(try await test.entries().isEmpty, "what the crash left behind is gone")
+  }
+
+  @Test func aLeaseThatHasRunOutBeforeKeepsNobodyWaiting() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    test.test.clock.advance(by: FlightTest.duration)
+    #expect(try await test.flights(2).board("a").ticket != nil)
+  }
+
+  @Test func theLeaseOfADeadProcessIsTakenOverAtOnce() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease(process: 9)
+    test.processes.end(9)
+    #expect(try await test.flights(2).board("a").ticket != nil)
+    #expect(test.time.sleeps == [FlightTest.duration / 3], "nobody waited")
+  }
+
+  @Test func ofThoseWhoWaitForAProcessThatDiesOneLeads() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease(process: 9)
+    let flights = [test.flights(1), test.flights(2), test.flights(3)]
+    let followers = flights.map { test.boarding($0) }
+    try await test.expect { test.time.sleeps.count == 3 }
+    test.processes.end(9)
+    test.time.advance(by: .milliseconds(5))
+    // One of them holds the lease and renews it, the others go on waiting.
+    try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), FlightTest.duration / 3] }
+    let holder = try #require(try await test.entries().first?.metadata.attributes["holder"])
+    let leader = try #require((0..<3).first { holder == "process \($0 + 1)" })
+    await flights[leader].land(try #require(await followers[leader].value?.ticket))
+    for number in 0..<3 where number != leader {
+      #expect(await test.outcome(of: followers[number]).boarding == .landed)
+    }
+  }
+
+  @Test func anEntryThatIsNoLeaseIsTakenOver() async throws {
+    let test = try await FlightTest()
+    let key = try Lease.key(for: "a")
+    let metadata = EntryMetadata(
+      storedAt: test.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
+    try await test.test.store.write(key, payload: [1, 2, 3], metadata: metadata)
+    let flights = test.flights(1)
+    await flights.land(try #require(try await flights.board("a").ticket))
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aDamagedLeaseIsTakenOver() async throws {
+    let test = try await FlightTest()
+    try await test.leaveLease()
+    test.test.engine.alter { ($0.key, $0.payload + [0], $0.metadata) }
+    let flights = test.flights(1)
+    await flights.land(try #require(try await flights.board("a").ticket))
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aClockSetBackMakesNobodyWaitLonger() async throws {
+    let test = try await FlightTest()
+    test.test.clock.advance(by: .seconds(100_000))
+    try await test.leaveLease()
+    test.test.clock.set(Timestamp(milliseconds: 0))
+    let outcome = await test.outcome(of: test.boarding(test.flights(2)))
+    #expect(outcome.boarding?.ticket != nil)
+    #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
+  }
+
+  @Test func aClockSetBackDoesNotMakeAnAbandonedLeaseHoldAgain() async throws {
+    let test = try await FlightTest()
+    let key = try await test.leaveLease()
+    let version = try #require(try await test.table(nil).find(key)?.version)
+    try await test.table(nil).abandon(key, version: version)
+    test.test.clock.set(Timestamp(milliseconds: 1))
+    #expect(try await test.flights(2).board("a").ticket != nil)
+    #expect(test.time.sleeps == [FlightTest.duration / 3], "nobody waited")
+  }
+
+  @Test func whoLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let first = try #require(try await here.board("a").ticket)
+    // As after a suspension: the time has gone by without a renewal.
+    test.test.clock.advance(by: FlightTest.duration)
+    let second = try #require(try await there.board("a").ticket)
+    await here.land(first)
+    #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
+    await there.land(second)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func whoLostItsLeaseStopsRenewingIt() async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let first = try #require(try await here.board("a").ticket)
+    test.test.clock.advance(by: FlightTest.duration)
+    let second = try #require(try await there.board("a").ticket)
+    try await test.expect { test.time.sleeps.count == 2 }
+    test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
+    // That of the other is renewed, its own is not.
+    try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == 5 }
+    await here.land(first)
+    #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
+    await there.land(second)
+  }
+}

@@ -1,0 +1,157 @@
+import CacheDomain
+import StorageSPI
+import Testing
+
+@testable import CacheData
+@testable import ResponseStorage
+
+@Suite(.timeLimit(.minutes(1)))
+struct LeasedFlightsTests {
+  private func lead(_ flights: any FetchFlights, _ key: String = "a") async throws -> FlightTicket {
+    try #require(try await flights.board(key).ticket)
+  }
+
+  @Test func whoLeadsHoldsALeaseUntilItLands() async throws {
+    let test = try await FlightTest()
+    let flights = test.flights(7)
+    let ticket = try await lead(flights, "cities/v1/page=0")
+    let lease = try #require(try await test.entries().first)
+    #expect(lease.key.text == "leases/v1/cities%2Fv1%2Fpage%3D0")
+    #expect(
+      lease.metadata.attributes == ["holder": "process 7", "system": "this", "pid": "7", "started": "700"])
+    #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: FlightTest.duration))
+    #expect(lease.payloadBytes == 0)
+    await flights.land(ticket)
+    #expect(try await test.entries().isEmpty)
+    #expect(test.test.engine.batches == 2, "two small writes are all that it costs")
+    #expect(test.test.engine.reads == 0)
+  }
+
+  @Test func ofManyInTwoProcessesOneLeads() async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let ticket = try await lead(here)
+    let followers = (0..<40).map { test.boarding($0 < 20 ? here : there) }
+    try await test.expect { here.local.waiters(for: "a") == 20 && there.local.waiters(for: "a") == 19 }
+    try await test.expect { test.time.sleeps == [.milliseconds(5), FlightTest.duration / 3] }
+    #expect(test.test.engine.reads == 1, "in another process one caller looks at the lease")
+    await here.land(ticket)
+    for follower in followers { #expect(await test.outcome(of: follower).boarding == .landed) }
+    #expect(try await test.entries().isEmpty)
+    #expect(test.time.sleeps.isEmpty)
+  }
+
+  @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let (first, second) = (try await lead(here, "a"), try await lead(there, "b"))
+    #expect(try await test.entries().count == 2)
+    await here.land(first)
+    await there.land(second)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func afterLandingSomebodyElseLeads() async throws {
+    let test = try await FlightTest()
+    for flights in [test.flights(1), test.flights(2), test.flights(1)] {
+      let ticket = try await lead(flights)
+      await flights.land(ticket)
+      await flights.land(ticket)
+    }
+  }
+
+  @Test func thePausesGrow() async throws {
+    let test = try await FlightTest()
+    let ticket = try await lead(test.flights(1))
+    let follower = test.boarding(test.flights(2))
+    for pause in [5, 10, 20, 40, 80, 100, 100, 100].map(Duration.milliseconds) {
+      try await test.expect { test.time.sleeps.first == pause }
+      test.time.advance(by: pause)
+      try await test.expect { test.time.sleeps.count == 2 }
+    }
+    follower.cancel()
+    #expect(await follower.value == nil)
+    #expect(ticket.key == "a")
+  }
+
+  @Test func aLeaseIsRenewedForAsLongAsTheFlightLasts() async throws {
+    let test = try await FlightTest()
+    let flights = test.flights(1)
+    let ticket = try await lead(flights)
+    let follower = test.boarding(test.flights(2))
+    let end = test.test.clock.now.advanced(by: FlightTest.duration * 6)
+    _ = await test.passTime(.milliseconds(50)) { test.test.clock.now >= end }
+    let lease = try #require(try await test.entries().first)
+    #expect(lease.metadata.retainUntil > end)
+    #expect(lease.metadata.attributes["holder"] == "process 1")
+    await flights.land(ticket)
+    #expect(await test.outcome(of: follower).boarding == .landed)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test(arguments: [16_000, 20_000, 100_000])
+  func anyKeyHasALease(length: Int) async throws {
+    let test = try await FlightTest()
+    let flights = test.flights(1)
+    let key = String(repeating: "/", count: length)
+    let first = try await lead(flights, key + "a")
+    let second = try await lead(flights, key + "b")
+    let leases = try await test.entries()
+    #expect(leases.count == 2)
+    #expect(leases.allSatisfy { $0.key.text.hasPrefix("leases/v1/xxh3=") })
+    for ticket in [first, second] { await flights.land(ticket) }
+  }
+
+  @Test func theHolderIsNamedAtTheFirstBoardingAndOnlyThen() async throws {
+    let test = try await FlightTest()
+    let (named, again) = (Flag(), Flag())
+    let flights = LeasedFlights(store: test.test.store, processes: test.processes) {
+      if named.isRaised { again.raise() }
+      named.raise()
+      return LeaseHolder(name: "one", process: nil)
+    }
+    #expect(!named.isRaised)
+    for _ in 0..<2 { await flights.land(try await lead(flights)) }
+    #expect(named.isRaised)
+    #expect(!again.isRaised)
+  }
+
+  @Test func aCancelledFollowerStopsWaitingAndAnotherOneTakesItsPlace() async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let ticket = try await lead(here)
+    let first = test.boarding(there)
+    try await test.expect { test.time.sleeps.count == 2 }
+    let second = test.boarding(there)
+    try await test.expect { there.local.waiters(for: "a") == 1 }
+    first.cancel()
+    #expect(await first.value == nil)
+    try await test.expect { test.time.sleeps.count == 2 && there.local.waiters(for: "a") == 0 }
+    await here.land(ticket)
+    #expect(await test.outcome(of: second).boarding == .landed)
+  }
+
+  @Test(arguments: [true, false])
+  func aCancelledLeaderIsFollowedByExactlyOneOther(hasFollowerHere: Bool) async throws {
+    let test = try await FlightTest()
+    let (here, there) = (test.flights(1), test.flights(2))
+    let ticket = try await lead(here)
+    var followers = [test.boarding(there)]
+    try await test.expect { test.time.sleeps.count == 2 }
+    if hasFollowerHere { followers.append(test.boarding(here)) }
+    try await test.expect { here.local.waiters(for: "a") == followers.count - 1 }
+    await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await here.land(ticket)
+    }.value
+    var outcomes: [Boarding?] = []
+    for (follower, flights) in zip(followers, [there, here]).reversed() {
+      let boarding = await test.outcome(of: follower).boarding
+      if let ticket = boarding?.ticket { await flights.land(ticket) }
+      outcomes.append(boarding)
+    }
+    #expect(outcomes.count { $0?.ticket != nil } == 1)
+    #expect(outcomes.count { $0 == .landed } == followers.count - 1)
+    #expect(try await test.entries().isEmpty)
+  }
+}

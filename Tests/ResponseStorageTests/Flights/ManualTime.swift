@@ -1,0 +1,78 @@
+import StorageConformance
+import StorageSPI
+import Synchronization
+
+@testable import ResponseStorage
+
+/// Time that stands still until it is told to go on: whoever sleeps wakes when enough of it has gone by. The clock goes
+/// with it, and can be set besides.
+final class ManualTime: Sendable {
+  private struct Sleeper {
+    let deadline: Duration
+    let duration: Duration
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var elapsed = Duration.zero
+    var lastNumber = 0
+    var sleepers: [Int: Sleeper] = [:]
+  }
+
+  private let clock: ManualClock
+  private let state = Mutex(State())
+
+  init(clock: ManualClock) { self.clock = clock }
+
+  /// How long those sleep who do.
+  var sleeps: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
+
+  /// Returns when `duration` has gone by.
+  func sleep(_ duration: Duration) async throws {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = state.withLock { state in
+          if Task.isCancelled { return true }
+          state.sleepers[number] = Sleeper(
+            deadline: state.elapsed + duration, duration: duration, continuation: continuation)
+          return false
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Lets `duration` go by.
+  func advance(by duration: Duration) {
+    clock.advance(by: duration)
+    let woken = state.withLock { state in
+      state.elapsed += duration
+      let due = state.sleepers.filter { $0.value.deadline <= state.elapsed }
+      for number in due.keys { state.sleepers[number] = nil }
+      return due.values.sorted { $0.deadline < $1.deadline }
+    }
+    for sleeper in woken { sleeper.continuation.resume() }
+  }
+}
+
+/// Processes that run until they are said to have ended.
+final class FakeProcesses: ProcessTable {
+  private let ended = Mutex<Set<ProcessIdentity>>([])
+
+  var current: ProcessIdentity? { nil }
+
+  func identity(_ number: Int32) -> ProcessIdentity {
+    ProcessIdentity(system: "this", number: number, startedAt: UInt64(number) * 100)
+  }
+
+  func end(_ number: Int32) { ended.withLock { _ = $0.insert(identity(number)) } }
+
+  func hasEnded(_ process: ProcessIdentity) -> Bool { ended.withLock { $0.contains(process) } }
+}
