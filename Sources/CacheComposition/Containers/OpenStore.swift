@@ -6,13 +6,17 @@ internal import StorageSPI
 /// A store that is open, and what goes with it. Whoever opened it closes it.
 public struct OpenStore: Sendable {
   let entries: EntryStore
-  let flights: any FetchFlights = LocalFlights()
+  let flights: any FetchFlights
   let background = BackgroundWork()
   private let ledger: any UsageLedger
 
   init(entries: EntryStore, ledger: any UsageLedger) {
     self.entries = entries
     self.ledger = ledger
+    let processes = SystemProcessTable()
+    flights = LeasedFlights(store: entries, processes: processes) {
+      LeaseHolder(name: String(UInt64.random(in: .min ... .max), radix: 16), process: processes.current)
+    }
   }
 
   /// The administration of the store.

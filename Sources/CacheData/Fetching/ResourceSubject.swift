@@ -24,7 +24,7 @@ where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
 
   func key() throws(CacheError) -> String { try storage.key(for: request) }
 
-  func flight() throws(CacheError) -> String? { try key() }
+  func flight() throws(CacheError) -> String? { source.isInProcess ? nil : try key() }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Storage.Response> {
     guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }

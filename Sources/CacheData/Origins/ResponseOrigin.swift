@@ -10,6 +10,9 @@ public protocol ResponseOrigin<Request, Response>: Sendable {
   /// The origin's name, which is part of the key of every entry: answers of two origins are never mixed up.
   var name: String { get }
 
+  /// Whether asking the origin costs so little that several fetches need not share one request.
+  var isInProcess: Bool { get }
+
   /// The request as the rules of caching see it, without conditions.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` where what is asked makes no sense.
@@ -26,6 +29,9 @@ public protocol ResponseOrigin<Request, Response>: Sendable {
 }
 
 extension ResponseOrigin {
+  /// No: an origin is somewhere else unless it says so.
+  public var isInProcess: Bool { false }
+
   /// The request of an origin that is not reached by HTTP.
   public func message(for request: Request) throws(CacheError) -> HTTPRequest {
     HTTPRequest(url: "\(name):\(Request.resource)")

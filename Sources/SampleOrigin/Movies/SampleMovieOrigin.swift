@@ -16,6 +16,9 @@ public struct SampleMovieOrigin: MovieOrigin {
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
 
+  /// Yes: it is part of the program.
+  public var isInProcess: Bool { true }
+
   /// The origin. It holds nothing and costs nothing.
   public init() {}
 

@@ -116,7 +116,7 @@ struct OriginAnswerTests {
       message: "http@a.example redirects \(subject) elsewhere (301)", hint: "\(moved) http://b.example:8080"),
     Case(
       status: 302, fields: ["Location": "ftp://user:word@b.example/"], code: .invalidAnswer,
-      message: "http@a.example redirects \(subject) elsewhere (302)", hint: moved),
+      message: "http@a.example redirects \(subject) elsewhere (302)", hint: "\(moved) ftp://b.example"),
     Case(
       status: 307, code: .invalidAnswer, message: "http@a.example redirects \(subject) elsewhere (307)", hint: moved),
     Case(status: 206, code: .invalidAnswer, message: "\(odd) (206)", hint: "check the base URL of this origin"),
