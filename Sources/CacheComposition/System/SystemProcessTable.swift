@@ -74,7 +74,8 @@ private enum SmallFile {
   /// What a symbolic link leads to.
   static func target(_ path: String) -> String? {
     bytes { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress, $0.count) }
+      guard let start = buffer.baseAddress else { return 0 }
+      return start.withMemoryRebound(to: CChar.self, capacity: buffer.count) { readlink(path, $0, buffer.count) }
     }
   }
 

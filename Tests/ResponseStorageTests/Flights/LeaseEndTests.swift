@@ -1,4 +1,5 @@
 import CacheDomain
+import StorageConformance
 import StorageSPI
 import Testing
 

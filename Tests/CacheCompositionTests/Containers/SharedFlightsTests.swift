@@ -1,0 +1,105 @@
+import CacheData
+import CacheDomain
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import CacheComposition
+@testable import ResponseStorage
+
+/// Flights over every engine that several processes can use at once: each store here is opened as by a process of its
+/// own.
+@Suite(.timeLimit(.minutes(1)))
+struct SharedFlightsTests {
+  static let shared = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
+
+  private static let flight = "cities/v1/a"
+
+  /// What one fetch does to the origin and the cache, as far as flights have to do with it.
+  private struct Fetcher: Sendable {
+    let store: OpenStore
+    let key: CacheKey
+    let request: @Sendable () -> Void
+
+    /// Whether the answer is there at the end.
+    func fetch() async throws -> Bool {
+      if try await isStored() { return true }
+      guard case .leading(let ticket) = try await store.flights.board(key.text) else { return try await isStored() }
+      if try await !isStored() {
+        request()
+        try await store.entries.write(key, payload: [1], metadata: metadata)
+      }
+      await store.flights.land(ticket)
+      return try await isStored()
+    }
+
+    private func isStored() async throws -> Bool {
+      try await store.entries.read(key) { _, _ throws(StorageError) in true } != nil
+    }
+
+    private var metadata: EntryMetadata {
+      EntryMetadata(
+        storedAt: store.entries.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture,
+        contentType: "text/plain")
+    }
+  }
+
+  private func leases(_ store: OpenStore) async throws -> [EntrySummary] {
+    try await store.administration.list(EntrySelection(namespace: "leases"), after: nil, limit: 10).entries
+  }
+
+  @Test(arguments: shared)
+  func manyFetchesThroughSeveralStoresMakeOneRequest(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    let requests = Mutex(0)
+    let key = try CacheKey(Self.flight)
+    var stores: [OpenStore] = []
+    for _ in 0..<4 { stores.append(try await container.openStore()) }
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<200 {
+        let store = stores[number % 4]
+        group.addTask {
+          try await Fetcher(store: store, key: key) { requests.withLock { $0 += 1 } }.fetch()
+        }
+      }
+      for try await isStored in group { #expect(isStored) }
+    }
+    #expect(requests.withLock { $0 } == 1)
+    #expect(try await leases(stores[0]).isEmpty)
+    for store in stores { try await store.close() }
+  }
+
+  @Test(arguments: shared)
+  func theLeaseOfAProcessThatEndedIsTakenOver(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    let (left, right) = (try await container.openStore(), try await container.openStore())
+    let current = try #require(SystemProcessTable().current)
+    let dead = ProcessIdentity(system: current.system, number: current.number, startedAt: current.startedAt - 1)
+    let table = LeaseTable(
+      store: left.entries, processes: SystemProcessTable(), holder: LeaseHolder(name: "crashed", process: dead),
+      duration: .seconds(1_000))
+    #expect(try await table.take(try Lease.key(for: Self.flight), expecting: .absent) != nil)
+    guard case .leading(let ticket) = try await right.flights.board(Self.flight) else {
+      Issue.record("nobody leads")
+      return
+    }
+    #expect(try await leases(left).count == 1)
+    await right.flights.land(ticket)
+    #expect(try await leases(left).isEmpty)
+    for store in [left, right] { try await store.close() }
+  }
+
+  @Test func aStoreThatNobodyElseCanUseKeepsNoLeases() async throws {
+    let home = try TestHome()
+    let store = try await home.container(backend: "memory").openStore()
+    guard case .leading(let ticket) = try await store.flights.board(Self.flight) else {
+      Issue.record("nobody leads")
+      return
+    }
+    #expect(try await leases(store).isEmpty)
+    await store.flights.land(ticket)
+    try await store.close()
+  }
+}
