@@ -6,12 +6,13 @@ internal import StorageSPI
 /// A store that is open, and what goes with it. Whoever opened it closes it.
 public struct OpenStore: Sendable {
   let entries: EntryStore
-  let flights: any FetchFlights = LocalFlights()
+  let flights: any FetchFlights
   let background = BackgroundWork()
   private let ledger: any UsageLedger
 
-  init(entries: EntryStore, ledger: any UsageLedger) {
+  init(entries: EntryStore, flights: any FetchFlights, ledger: any UsageLedger) {
     self.entries = entries
+    self.flights = flights
     self.ledger = ledger
   }
 
