@@ -105,9 +105,20 @@ public struct AppDIContainer: Sendable {
   }
 
   private func openStore(over engine: any StorageEngine) -> OpenStore {
-    OpenStore(
-      entries: EntryStore(engine: engine, clock: clock),
+    let entries = EntryStore(engine: engine, clock: clock)
+    return OpenStore(
+      entries: entries, flights: makeFlights(entries),
       ledger: FileUsageLedger(path: "\(configuration.home)/\(configuration.backend).usage"))
+  }
+
+  /// A store that no other process can use at the same time needs no leases.
+  private func makeFlights(_ store: EntryStore) -> any FetchFlights {
+    let plugin = try? catalogue.plugin(named: configuration.backend)
+    guard let plugin, plugin.declaration.capabilities.contains(.shared) else { return LocalFlights() }
+    let processes = SystemProcessTable()
+    return LeasedFlights(store: store, processes: processes) {
+      LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
+    }
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

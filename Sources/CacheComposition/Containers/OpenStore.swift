@@ -10,8 +10,9 @@ public struct OpenStore: Sendable {
   let background = BackgroundWork()
   private let ledger: any UsageLedger
 
-  init(entries: EntryStore, ledger: any UsageLedger) {
+  init(entries: EntryStore, flights: any FetchFlights, ledger: any UsageLedger) {
     self.entries = entries
+    self.flights = flights
     self.ledger = ledger
     let processes = SystemProcessTable()
     flights = LeasedFlights(store: entries, processes: processes) {

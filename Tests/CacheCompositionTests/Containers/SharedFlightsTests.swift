@@ -52,7 +52,7 @@ struct SharedFlightsTests {
   func manyFetchesThroughSeveralStoresMakeOneRequest(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
-    let requests = Mutex(0)
+    let requests = RequestCount()
     let key = try CacheKey(Self.flight)
     var stores: [OpenStore] = []
     for _ in 0..<4 { stores.append(try await container.openStore()) }
@@ -60,12 +60,12 @@ struct SharedFlightsTests {
       for number in 0..<200 {
         let store = stores[number % 4]
         group.addTask {
-          try await Fetcher(store: store, key: key) { requests.withLock { $0 += 1 } }.fetch()
+          try await Fetcher(store: store, key: key) { requests.add() }.fetch()
         }
       }
       for try await isStored in group { #expect(isStored) }
     }
-    #expect(requests.withLock { $0 } == 1)
+    #expect(requests.value == 1)
     #expect(try await leases(stores[0]).isEmpty)
     for store in stores { try await store.close() }
   }
@@ -102,4 +102,13 @@ struct SharedFlightsTests {
     await store.flights.land(ticket)
     try await store.close()
   }
+}
+
+/// How many requests were made.
+private final class RequestCount: Sendable {
+  private let count = Atomic(0)
+
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+
+  func add() { count.add(1, ordering: .sequentiallyConsistent) }
 }
