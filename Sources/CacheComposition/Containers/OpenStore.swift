@@ -14,10 +14,6 @@ public struct OpenStore: Sendable {
     self.entries = entries
     self.flights = flights
     self.ledger = ledger
-    let processes = SystemProcessTable()
-    flights = LeasedFlights(store: entries, processes: processes) {
-      LeaseHolder(name: String(UInt64.random(in: .min ... .max), radix: 16), process: processes.current)
-    }
   }
 
   /// The administration of the store.
