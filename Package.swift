@@ -47,6 +47,8 @@ let package = Package(
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
+    .target(name: "CLazyCurl"),
+    layer("CacheNetwork", "CacheDomain", "CacheData", "CLazyCurl"),
     layer("CachePresentation", "CacheDomain"),
     layer("ArgumentParser"),
 
@@ -59,7 +61,7 @@ let package = Package(
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
-      "SampleOrigin", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+      "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     .executableTarget(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],

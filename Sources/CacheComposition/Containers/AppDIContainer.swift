@@ -24,7 +24,8 @@ public struct AppDIContainer: Sendable {
   public init(
     configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
     userAgent: String = "cachectl",
-    transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = Self.noNetwork,
+    transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = NetworkServiceFactory()
+      .makeService,
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.observe = observe
@@ -81,13 +82,6 @@ public struct AppDIContainer: Sendable {
     URLsDIContainer(
       store: store.entries, transfer: origins.makeTransfer(.standard), userAgent: origins.userAgent,
       services: services(store))
-  }
-
-  /// Reaches no server: for a program that has no network.
-  public static let noNetwork: @Sendable (Configuration.Transport) -> any DataTransferService = { _ in
-    UnavailableTransfer(
-      reason: CacheError(
-        .originUnavailable, "this program reaches no servers", hint: "set \"environment\" to \"dev\""))
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.

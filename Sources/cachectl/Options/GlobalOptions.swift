@@ -58,6 +58,12 @@ struct GlobalOptions: ParsableArguments {
     }
   }
 
+  /// Prints what it is given under `topic`, to those who want to know; `nil` where nobody does.
+  func logger(_ topic: String) -> (@Sendable (String) -> Void)? {
+    guard verbose else { return nil }
+    return { text in explain(topic, text) }
+  }
+
   /// Whether a progress bar would be seen and is wanted.
   var showsProgress: Bool { Console.error.screen.isTerminal && !quiet }
 }

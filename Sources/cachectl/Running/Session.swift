@@ -15,6 +15,7 @@ struct Session {
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
     container = AppDIContainer(
       configuration: configuration, userAgent: "cachectl/\(Tool.version)",
+      transfer: NetworkServiceFactory(log: global.logger("request")).makeService,
       observe: global.observer)
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)

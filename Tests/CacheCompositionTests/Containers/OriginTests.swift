@@ -153,15 +153,4 @@ struct OriginTests {
     #expect(server.requests.map(\.url) == ["http://127.0.0.1:8080/cities?page=0&order=revenue&sort=desc"])
     try await store.close()
   }
-
-  @Test func withoutANetworkNoServerIsReached() async throws {
-    let home = try TestHome()
-    let configuration = try home.container(#"{"backend": "memory", "environment": "real"}"#).configuration
-    let container = AppDIContainer(configuration: configuration, transfer: AppDIContainer.noNetwork)
-    let store = try await container.openStore()
-    let error = await #expect(throws: CacheError.self) { _ = try await fetchCities(container, store) }
-    #expect(error?.code == .originUnavailable)
-    #expect(error?.hint.contains("\"dev\"") == true)
-    try await store.close()
-  }
 }
