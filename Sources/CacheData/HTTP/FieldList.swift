@@ -8,9 +8,10 @@ enum FieldList {
   /// The parts of `text` between separators that are not inside a quoted string, trimmed; empty ones are left out.
   /// A backslash escapes the next character of a quoted string, if `isEscaping`.
   static func split(_ text: Substring, at separator: UInt8, isEscaping: Bool = true) -> [Substring] {
+    // Without collections of other kinds: their types would have to be made at run time, on the way of each hit.
     var parts: [Substring] = []
-    var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
-    for index in text.utf8.indices {
+    var (start, index, isQuoted, isEscaped) = (text.startIndex, text.startIndex, false, false)
+    while index < text.endIndex {
       let byte = text.utf8[index]
       if isEscaped {
         isEscaped = false
@@ -19,11 +20,18 @@ enum FieldList {
       } else if isEscaping, isQuoted, byte == UInt8(ascii: "\\") {
         isEscaped = true
       } else if !isQuoted, byte == separator {
-        parts.append(text[start..<index])
+        add(text[start..<index], to: &parts)
         start = text.utf8.index(after: index)
       }
+      index = text.utf8.index(after: index)
     }
-    return (parts + [text[start...]]).map(trimmed).filter { !$0.isEmpty }
+    add(text[start...], to: &parts)
+    return parts
+  }
+
+  private static func add(_ part: Substring, to parts: inout [Substring]) {
+    let part = trimmed(part)
+    if !part.isEmpty { parts.append(part) }
   }
 
   /// `text` without the white space around it.

@@ -12,8 +12,8 @@ extension CacheKey {
   /// - Throws: `CacheError` with the code `invalidRequest` where the key would be too long.
   init(for request: some CacheableRequest) throws(CacheError) {
     let parameters = request.parameters.sorted { $0.name < $1.name }
-    let parts = parameters.map { "\(Self.percentEncoded($0.name))=\(Self.percentEncoded($0.value))" }
-    let text = ([type(of: request).resource, Self.schemeVersion] + parts).joined(separator: "/")
+    var text = "\(type(of: request).resource)/\(Self.schemeVersion)"
+    for (name, value) in parameters { text += "/\(Self.percentEncoded(name))=\(Self.percentEncoded(value))" }
     do throws(StorageError) {
       try self.init(text)
     } catch {
