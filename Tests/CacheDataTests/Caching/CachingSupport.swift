@@ -56,5 +56,6 @@ extension HTTPFields {
 }
 
 extension HTTPFields: CustomTestStringConvertible {
+  /// The lines in one.
   public var testDescription: String { "[\(text)]" }
 }
