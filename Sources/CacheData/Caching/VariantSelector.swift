@@ -28,7 +28,7 @@ public struct VariantSelector: Sendable, Hashable {
   ///
   /// - Parameter isShared: whether the cache is shared. What it stores of an answer to credentials is an answer that
   ///   the origin allows to everybody (RFC 9111, section 3.5).
-  public init?(response: HTTPFields, request: HTTPFields, isShared: Bool) {
+  public init?(response: HTTPFields, request: HTTPFields, isShared: Bool = false) {
     var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
     guard !names.contains("*") else { return nil }
     if isShared, request.contains("authorization") { names.insert(Self.anybody) }

@@ -62,6 +62,13 @@ struct VaryTests {
     #expect(!stored.selector.selects([:]))
   }
 
+  @Test func whatEveryRequestSelectsHasNothingToKeep() throws {
+    for isShared in [false, true] {
+      let rules = HTTPCacheRules.testing(isShared: isShared)
+      #expect(try #require(rules.stored(["Cache-Control": "public"], for: ["A": "1"])).selector == .always)
+    }
+  }
+
   @Test func everyVariantIsSelectedByItsOwnRequest() throws {
     let rules = HTTPCacheRules.testing()
     let requests: [HTTPFields] = [
