@@ -25,7 +25,8 @@ struct CacheStatus: Sendable, Hashable {
   /// The status of a request that is answered as `decision` says.
   init(_ decision: CacheDecision) {
     isHit = decision.action == .serve || decision.action == .serveThenRevalidate
-    forwardReason = decision.forwardReason
+    // Where the origin may not be asked, the decision says why it would have to be.
+    forwardReason = decision.action == .fail ? nil : decision.forwardReason
   }
 
   /// The value of the field: a member of a list of structured fields, to which each cache on the way adds one.

@@ -9,6 +9,8 @@ extension HTTPCacheRules {
     let named = ["location", "content-location"].compactMap { response.fields[$0] }
       .compactMap { URLReference.resolve($0, against: request.url) }
       .filter { URLReference.isSameOrigin($0, request.url) }
-    return [request.url] + named.filter { $0 != request.url }
+    return named.reduce(into: [request.url]) { urls, url in
+      if !urls.contains(url) { urls.append(url) }
+    }
   }
 }

@@ -68,21 +68,38 @@ extension HTTPCacheRules {
     _ stored: StoredHead, _ directives: ResponseDirectives, _ staleness: Duration, _ remaining: Duration,
     _ allowed: RequestDirectives, _ trace: inout CacheTrace
   ) -> CacheDecision {
-    let reason: CacheDecision.ForwardReason = remaining > .zero ? .request : .stale
+    guard remaining <= .zero else { return tooOld(stored, staleness, allowed, &trace) }
     if let prohibition = directives.staleProhibition {
       trace.note("stale use", "forbidden by \(prohibition)")
-      return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", reason, allowed)
+      return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
     }
-    if allowed.maxStale.allows(staleness) {
-      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+    if isAccepted(staleness, allowed, &trace) {
       return CacheDecision(.serve, "it is stale, and a stale response is accepted")
     }
     let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
-    if remaining <= .zero, allowed.maxAge == nil, .zero - remaining < window {
+    if !allowed.wantsFresh, .zero - remaining < window {
       trace.note("stale-while-revalidate", "may be used for \(Self.seconds(window + remaining)) more")
-      return CacheDecision(.serveThenRevalidate, "it is stale, and may be used while it is revalidated")
+      return CacheDecision(
+        allowed.isOnlyIfCached ? .serve : .serveThenRevalidate,
+        "it is stale, and may be used while it is revalidated")
     }
-    return revalidated(stored, "the stored response is stale", reason, allowed)
+    return revalidated(stored, "the stored response is stale", .stale, allowed)
+  }
+
+  /// What is fresh by itself, but older than the request allows: no directive of the response has a say in that.
+  private func tooOld(
+    _ stored: StoredHead, _ excess: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    if isAccepted(excess, allowed, &trace) {
+      return CacheDecision(.serve, "it is older than the request allows, and a stale response is accepted")
+    }
+    return revalidated(stored, "the stored response is older than the request allows", .request, allowed)
+  }
+
+  private func isAccepted(_ staleness: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace) -> Bool {
+    guard allowed.maxStale.allows(staleness) else { return false }
+    trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+    return true
   }
 
   private func revalidated(
@@ -109,14 +126,18 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether `stored` may stand in at `now` for an origin that fails (RFC 5861, section 4).
-  public func mayStandIn(_ stored: StoredHead, at now: Duration, trace: inout CacheTrace) -> Bool {
+  /// Whether `stored` may answer a request with the header fields `request` at `now` for an origin that fails (RFC 5861,
+  /// section 4).
+  public func mayStandIn(
+    _ stored: StoredHead, for request: HTTPFields = [:], at now: Duration, trace: inout CacheTrace
+  ) -> Bool {
     let directives = directives(stored.head)
     if let prohibition = directives.staleProhibition {
       trace.note("stale-if-error", "forbidden by \(prohibition)")
       return false
     }
-    let window = directives.staleIfError ?? freshness.staleIfError
+    let wish = CacheControl(request).seconds("stale-if-error").duration
+    let window = wish ?? directives.staleIfError ?? freshness.staleIfError
     let left = window + stored.remainingFreshness(at: now)
     trace.note("stale-if-error", left > .zero ? "may stand in for \(Self.seconds(left)) more" : "too stale to stand in")
     return left > .zero

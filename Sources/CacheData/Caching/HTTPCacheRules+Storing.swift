@@ -5,6 +5,9 @@ extension HTTPCacheRules {
     200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
   ]
 
+  /// Statuses that answer a condition or a range of one request, and so say nothing to another.
+  private static let dependentStatuses: Set = [304, 412, 416]
+
   /// What is stored of the final response `response` to `request`; `nil` where nothing may be.
   ///
   /// - Parameters:
@@ -19,11 +22,12 @@ extension HTTPCacheRules {
       trace.note("storing", "not stored: \(refusal)")
       return nil
     }
-    guard let selector = VariantSelector(response: response.fields, request: request.fields) else {
+    guard let selector = VariantSelector(response: response.fields, request: request.fields, isShared: isShared)
+    else {
       trace.note("storing", "not stored: Vary: * selects no further request")
       return nil
     }
-    let kept = HTTPResponseHead(status: response.status, fields: storedFields(of: response))
+    let kept = HTTPResponseHead(status: response.status, fields: storedFields(response.fields))
     return times(
       of: StoredHead(
         head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),
@@ -62,7 +66,10 @@ extension HTTPCacheRules {
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
     return switch true {
     case request.method != "GET": "the method is \(request.method)"
-    case response.status < 200 || response.status == 304: "\(response.status) is no final answer of its own"
+    case response.status < 200 || Self.dependentStatuses.contains(response.status):
+      "\(response.status) is no final answer of its own"
+    case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
+      "it is not one part of a content whose length is known"
     case control.contains("must-understand") && !isUnderstood: "must-understand, and the status is not understood"
     case CacheControl(request.fields).contains("no-store"): "the request says no-store"
     case control.contains("no-store") && !isUnderstood: "no-store"
@@ -87,10 +94,13 @@ extension HTTPCacheRules {
       || directives.control.contains(isShared ? "s-maxage" : "private")
   }
 
-  /// The fields without those that are about the connection, or that a shared cache may not keep (section 3.1).
-  func storedFields(of response: HTTPResponseHead) -> HTTPFields {
-    let omitted = ConnectionFields.names(of: response.fields).union(directives(response).privateFields)
-    return HTTPFields(response.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+  /// The fields without those that are about the connection, and those that no answer may have without a confirmation
+  /// or that a shared cache may not keep (section 3.1).
+  func storedFields(_ fields: HTTPFields) -> HTTPFields {
+    let directives = ResponseDirectives(fields, isShared: isShared)
+    let omitted = ConnectionFields.names(of: fields)
+      .union(directives.privateFields).union(directives.fieldsWithRevalidation)
+    return HTTPFields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })
   }
 
   static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }

@@ -1,9 +1,7 @@
 /// Asking the origin whether a stored response still holds, and what follows from its answer (RFC 9111, section 4.3).
 extension HTTPCacheRules {
-  /// Fields that describe the stored content and not the message: a confirmation does not change them (section 3.2).
-  private static let contentFields: Set = [
-    "content-length", "content-encoding", "content-range", "content-md5", "content-digest", "repr-digest",
-  ]
+  /// Fields that follow from how the stored content came: a confirmation does not change them (section 3.2).
+  private static let contentFields: Set = ["content-length", "content-encoding", "content-range"]
 
   /// The fields that make a request conditional on `stored`: both validators, where there are both.
   public func conditions(on stored: StoredHead) -> HTTPFields {
@@ -14,10 +12,17 @@ extension HTTPCacheRules {
   }
 
   /// Whether the 304 with the head `confirmation` is about `stored` (section 4.3.4): a validator that it names must be
-  /// the stored one.
+  /// the stored one. One that names other selecting fields is not, as nobody knows what they were for what is stored.
+  ///
+  /// Tags are compared weakly: many servers weaken the tag of a compressed 200, and do not in the 304 about it.
   func confirms(_ confirmation: HTTPResponseHead, _ stored: StoredHead) -> Bool {
-    guard let tag = confirmation.fields["etag"].map(EntityTag.init) else { return true }
-    return stored.head.fields["etag"].map { EntityTag($0).matchesWeakly(tag) } ?? true
+    let (news, old) = (confirmation.fields, stored.head.fields)
+    guard hasSameSelection(news, old) else { return false }
+    if let tag = news["etag"].map(EntityTag.init) {
+      return old["etag"].map { EntityTag($0).matchesWeakly(tag) } ?? false
+    }
+    guard let modified = news["last-modified"] else { return true }
+    return old["last-modified"].map { isSameDate($0, modified, now: stored.storedAt) } ?? false
   }
 
   /// `stored` brought up to date by the head of a 304, or of a response to HEAD (sections 4.3.4 and 4.3.5).
@@ -33,16 +38,25 @@ extension HTTPCacheRules {
 
   /// Whether the head of a response to HEAD describes what is stored (section 4.3.5).
   func describes(_ head: HTTPResponseHead, _ stored: StoredHead) -> Bool {
-    head.status == stored.head.status
+    head.status == stored.head.status && hasSameSelection(head.fields, stored.head.fields)
       && ["etag", "last-modified", "content-length"].allSatisfy { name in
         head.fields[name].map { $0 == stored.head.fields[name] } ?? true
       }
   }
 
+  private func hasSameSelection(_ news: HTTPFields, _ old: HTTPFields) -> Bool {
+    news["vary"].map { Set(FieldList.names($0)) == Set(FieldList.names(old["vary"] ?? "")) } ?? true
+  }
+
+  private func isSameDate(_ left: String, _ right: String, now: Duration) -> Bool {
+    left == right || HTTPDate.time(left, now: now).map { $0 == HTTPDate.time(right, now: now) } ?? false
+  }
+
   private func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
-    let news = storedFields(of: head).lines.filter { !Self.contentFields.contains($0.name.lowercased()) }
+    let news = storedFields(head.fields).lines.filter { !Self.contentFields.contains($0.name.lowercased()) }
     // A message without a date was made when it was received, and one without an age is new.
     let replaced = Set(news.map { $0.name.lowercased() } + ["date", "age"])
-    return HTTPFields(stored.lines.filter { !replaced.contains($0.name.lowercased()) } + news)
+    // What the stored directives keep out stays out where the news repeat no directive.
+    return storedFields(HTTPFields(stored.lines.filter { !replaced.contains($0.name.lowercased()) } + news))
   }
 }

@@ -18,18 +18,19 @@ struct RequestDirectives: Sendable, Hashable {
   }
 
   var mustRevalidate: Bool
-  var mustNotStore: Bool
   var isOnlyIfCached: Bool
   var maxAge: Duration?
   var minFresh: Duration
   var maxStale: Staleness
+
+  /// Whether the request asks for a response that is fresh in its own way.
+  var wantsFresh: Bool { maxAge != nil || minFresh > .zero }
 
   init(_ fields: HTTPFields, _ options: FetchOptions) {
     let control = CacheControl(fields)
     // RFC 9111, section 5.4: the old way to say no-cache counts where the new one is not there.
     let pragma = fields.contains("cache-control") ? [] : FieldList.names(fields["pragma"] ?? "")
     mustRevalidate = control.contains("no-cache") || pragma.contains("no-cache")
-    mustNotStore = control.contains("no-store")
     isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly
     let ages = [control.seconds("max-age").duration, options.maxAge].compactMap(\.self)
     maxAge = ages.min()

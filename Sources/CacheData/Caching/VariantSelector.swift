@@ -3,7 +3,7 @@
 ///
 /// Only a digest of the values is kept, so that no secret of a request gets into a store.
 public struct VariantSelector: Sendable, Hashable {
-  /// The names of the fields, in lower case and order.
+  /// The names of the fields, in lower case and order, and `*` where credentials do not matter.
   public let names: [String]
   /// A digest of their values; empty where no field is named and there are no credentials.
   public let digest: String
@@ -17,17 +17,28 @@ public struct VariantSelector: Sendable, Hashable {
     self.digest = digest
   }
 
+  /// What stands among the names for: with whatever credentials. No field is called so.
+  private static let anybody = "*"
+
+  /// Fields whose values mean the same in any case (RFC 9110, sections 12.5.2 to 12.5.4).
+  private static let caseInsensitive: Set = ["accept-charset", "accept-encoding", "accept-language"]
+
   /// What selects the response with the header fields `response` to a request with the header fields `request`; `nil`
   /// where nothing will ever select it (`Vary: *`).
-  public init?(response: HTTPFields, request: HTTPFields) {
-    let names = FieldList.names(response.values(of: "vary").joined(separator: ","))
+  ///
+  /// - Parameter isShared: whether the cache is shared. What it stores of an answer to credentials is an answer that
+  ///   the origin allows to everybody (RFC 9111, section 3.5).
+  public init?(response: HTTPFields, request: HTTPFields, isShared: Bool = false) {
+    var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
     guard !names.contains("*") else { return nil }
-    self.init(names: Array(Set(names)).sorted(), request: request)
+    if isShared, request.contains("authorization") { names.insert(Self.anybody) }
+    self.init(names: names.sorted(), request: request)
   }
 
   private init(names: [String], request: HTTPFields) {
     let isPlain = names.isEmpty && !request.contains("authorization")
-    self.init(names: names, digest: isPlain ? "" : Self.digest(names + ["authorization"], request))
+    let fields = names.contains(Self.anybody) ? names.filter { $0 != Self.anybody } : names + ["authorization"]
+    self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request))
   }
 
   /// Whether the response is one that may answer a request with the header fields `request`.
@@ -41,7 +52,8 @@ public struct VariantSelector: Sendable, Hashable {
       // White space and the way in which a list is spread over lines do not make another value.
       let members = FieldList.members(request.values(of: name).joined(separator: ","))
       let value = request.contains(name) ? members.joined(separator: ",") : "\0"
-      digest.update(Array("\(name)\0\(value)\0".utf8))
+      let comparable = caseInsensitive.contains(name) ? value.lowercased() : value
+      digest.update(Array("\(name)\0\(comparable)\0".utf8))
     }
     return digest.hexText
   }

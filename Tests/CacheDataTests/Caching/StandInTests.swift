@@ -1,0 +1,32 @@
+import Testing
+
+@testable import CacheData
+
+/// RFC 5861, section 4.
+struct StandInTests {
+  /// Whether a response stands in for a failing origin, where 30 seconds are configured.
+  @Test(arguments: [
+    ("max-age=60", "", 59, true, true), ("max-age=60", "", 89, true, true), ("max-age=60", "", 90, false, false),
+    ("max-age=60, stale-if-error=100", "", 159, true, true), ("max-age=60, stale-if-error=100", "", 160, false, false),
+    ("max-age=60, stale-if-error=0", "", 61, false, false), ("max-age=60, stale-if-error=x", "", 89, true, true),
+    ("max-age=60, must-revalidate, stale-if-error=100", "", 61, false, false),
+    ("no-cache, stale-if-error=100", "", 1, false, false),
+    ("max-age=60, proxy-revalidate", "", 61, true, false), ("max-age=60, s-maxage=60", "", 61, true, false),
+    ("max-age=60, no-cache=\"a\"", "", 61, true, true),
+    // The request may say so as well, within what the response allows.
+    ("max-age=60", "stale-if-error=100", 159, true, true), ("max-age=60", "stale-if-error=100", 160, false, false),
+    ("max-age=60, must-revalidate", "stale-if-error=100", 61, false, false),
+    ("max-age=60", "stale-if-error=0", 61, false, false),
+  ])
+  func standsIn(_ control: String, _ request: String, after seconds: Int, privately: Bool, shared: Bool) throws {
+    for (isShared, expected) in [(false, privately), (true, shared)] {
+      let rules = HTTPCacheRules.testing(isShared: isShared, staleIfError: 30)
+      let stored = try #require(rules.stored(["Cache-Control": control]))
+      var trace = CacheTrace(isRecording: true)
+      let mayStandIn = rules.mayStandIn(
+        stored, for: ["Cache-Control": request], at: received + .seconds(seconds), trace: &trace)
+      #expect(mayStandIn == expected, "shared: \(isShared)")
+      #expect(trace.criteria.count == 1)
+    }
+  }
+}
