@@ -30,9 +30,11 @@ struct SuiteCase: Sendable {
   /// The requests, one after the other, each with the origin's script and what is expected.
   let exchanges: [SuiteExchange]
 
-  init(
-    _ id: String, _ kind: Kind, _ name: String, _ audience: Audience = .everybody, _ exchanges: [SuiteExchange]
-  ) {
+  init(_ id: String, _ kind: Kind, _ name: String, _ exchanges: [SuiteExchange]) {
+    self.init(id, kind, name, .everybody, exchanges)
+  }
+
+  init(_ id: String, _ kind: Kind, _ name: String, _ audience: Audience, _ exchanges: [SuiteExchange]) {
     self.id = id
     self.kind = kind
     self.name = name
