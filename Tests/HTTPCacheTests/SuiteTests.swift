@@ -19,7 +19,7 @@ struct SuiteTests {
       Issue.record("\(id): \(failure)")
     }
     for id in known.keys.sorted() where failures[id] == nil {
-      Issue.record("\(id) is listed as failing, and passes")
+      Issue.record("\(id) is listed as failing (\(known[id] ?? "")), and passes")
     }
     #expect(setting.cases.count == setting.expectedCount)
     #expect(setting.cases.count - failures.count > setting.bestPublished)
