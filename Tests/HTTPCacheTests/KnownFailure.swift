@@ -74,7 +74,7 @@ struct KnownFailure: Sendable {
       "no stale response was served: the fetch failed, which the suite counts as a failure (no browser passes)",
       "stale-close-must-revalidate", "stale-close-no-cache"),
     cases(
-      "Pragma: no-cache of a request counts where there is no Cache-Control (RFC 9111, section 5.4)",
+      "Pragma: no-cache of a request counts where there is no Cache-Control (RFC 7234, section 5.4)",
       "pragma-request-no-cache"),
     cases(
       "max-age=0 was asked for explicitly; RFC 8246 is about reloads by a browser", "cc-resp-immutable-fresh"),
