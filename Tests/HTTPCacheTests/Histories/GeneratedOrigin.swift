@@ -88,7 +88,6 @@ final class GeneratedOrigin: DataTransferService {
     if let confirmed = state.contents.firstIndex(where: { $0.tag != nil && $0.tag == request.fields["If-None-Match"] }),
       state.generator.happens(60)
     {
-      if head.has("no-store") || head.has("private") { return content(head, for: request, &state) }
       state.contents[confirmed].heads = [head]
       state.events.append(.confirmed(state.contents[confirmed].serial))
       return HTTPResponse(HTTPResponseHead(status: 304, fields: state.contents[confirmed].fields(head)))
