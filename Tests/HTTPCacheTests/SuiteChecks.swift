@@ -105,7 +105,9 @@ struct SuiteChecks {
       case .dateValidated: "if-modified-since"
       case .cached, .notCached, nil: nil
       }
-    if let condition, !record.request.fields.contains(condition) { throw Failure("request \(number) has no \(condition)") }
+    if let condition, !record.request.fields.contains(condition) {
+      throw Failure("request \(number) has no \(condition)")
+    }
     if let method = exchange.originGets, record.request.method != method {
       throw Failure("request \(number) was a \(record.request.method)")
     }

@@ -5,7 +5,7 @@ struct HistorySetting: Sendable, CustomStringConvertible {
   let seed: UInt64
   let isShared: Bool
 
-  static let all = (1...40).flatMap { seed in
+  static let all = (1...12).flatMap { seed in
     [false, true].map { HistorySetting(seed: seed, isShared: $0) }
   }
 

@@ -42,7 +42,9 @@ extension SuiteCase {
       "headers-omit-headers-listed-in-Cache-Control-no-cache", .check, "no-cache of two fields",
       [
         SuiteExchange(
-          answer: ["Cache-Control": "no-cache=\"a, b\"", "a": "1", "b": "2", "c": "3", "Cache-Control": "max-age=3600"],
+          answer: [
+            "Cache-Control": "no-cache=\"a, b\"", "a": "1", "b": "2", "c": "3", "Cache-Control": "max-age=3600",
+          ],
           pauses: true),
         SuiteExchange(expect: .cached, shows: ["c": "3"], lacks: ["a", "b"]),
       ]),
