@@ -87,6 +87,9 @@ let package = Package(
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
+    tests(
+      "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "MemoryStorage"),
     tests("CommandLineTests", "cachectl"),
   ]
 )

@@ -79,9 +79,8 @@ extension HTTPCacheRules {
     let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
     if !allowed.wantsFresh, .zero - remaining < window {
       trace.note("stale-while-revalidate", "may be used for \(Self.seconds(window + remaining)) more")
-      return CacheDecision(
-        allowed.isOnlyIfCached ? .serve : .serveThenRevalidate,
-        "it is stale, and may be used while it is revalidated")
+      let action: CacheDecision.Action = allowed.isOnlyIfCached ? .serve : .serveThenRevalidate
+      return CacheDecision(action, "it is stale, and may be used while it is revalidated")
     }
     return revalidated(stored, "the stored response is stale", .stale, allowed)
   }

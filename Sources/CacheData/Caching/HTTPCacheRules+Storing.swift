@@ -82,6 +82,16 @@ extension HTTPCacheRules {
     }
   }
 
+  /// Whether what is stored may stay so once a confirmation has made it `response`.
+  func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
+    // What the request says about storing concerns the confirmation, not what was stored before.
+    var request = request
+    request.method = "GET"
+    request.fields["cache-control"] = nil
+    return refusal(to: response, for: request) == nil
+      && VariantSelector(response: response.fields, request: request.fields) != nil
+  }
+
   /// Section 3.5.
   private func isAllowed(_ directives: ResponseDirectives, withCredentials: Bool) -> Bool {
     !isShared || !withCredentials

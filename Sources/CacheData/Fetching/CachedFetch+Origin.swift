@@ -37,9 +37,14 @@ extension CachedFetch {
 
   private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     var trace = plan.trace
-    let head = services.rules.updated(
+    var head = services.rules.updated(
       base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
       trace: &trace)
+    if !services.rules.mayStay(head.head, for: plan.message) {
+      // The confirmation came with no-store, or the like: it answers this request, and no other.
+      head.freshUntil = head.storedAt
+      head.retainUntil = head.storedAt
+    }
     return try await keep(base.response, head, exchange, isFromCache: true, plan, trace)
   }
 

@@ -60,6 +60,10 @@ struct URLSubject: FetchSubject {
 
   func keep(_ answer: HTTPResponse, _ head: StoredHead) async throws(CacheError) -> String {
     let variants = selected(try await storage.variants(of: request.url))
+    guard head.retainUntil > head.storedAt else {
+      if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
+      return try key()
+    }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.url, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }

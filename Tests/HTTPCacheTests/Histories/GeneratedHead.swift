@@ -1,0 +1,74 @@
+import CacheData
+import StorageConformance
+
+/// What a generated origin says about the use of a response, and when; with the arithmetic of RFC 9111, section 4.2,
+/// written down once more to check the cache by.
+struct GeneratedHead: Sendable {
+  /// The directives, with their arguments where they have one.
+  let directives: [String: Int?]
+  /// The `Age`, in seconds.
+  let age: Int
+  /// The `Date`.
+  let madeAt: Duration
+  let receivedAt: Duration
+
+  /// Directives, how probable each is in a hundred, and up to which number its argument goes.
+  private static let choices: [(name: String, percent: Int, bound: Int?)] = [
+    ("max-age", 50, 30), ("s-maxage", 15, 30), ("no-store", 8, nil), ("no-cache", 8, nil), ("private", 12, nil),
+    ("public", 20, nil), ("must-revalidate", 10, nil), ("proxy-revalidate", 8, nil),
+    ("stale-while-revalidate", 12, 20), ("stale-if-error", 12, 20),
+  ]
+
+  static func random(at now: Duration, _ generator: inout SeededGenerator) -> GeneratedHead {
+    var directives: [String: Int?] = [:]
+    for choice in choices where generator.happens(choice.percent) {
+      directives[choice.name] = .some(choice.bound.map { Int.random(in: 0...$0, using: &generator) })
+    }
+    let skew = generator.happens(80) ? 0 : Int.random(in: -20...20, using: &generator)
+    return GeneratedHead(
+      directives: directives, age: generator.happens(80) ? 0 : Int.random(in: 0...20, using: &generator),
+      madeAt: now + .seconds(skew), receivedAt: now)
+  }
+
+  func has(_ directive: String) -> Bool { directives.keys.contains(directive) }
+
+  func seconds(_ directive: String) -> Duration? { directives[directive].flatMap(\.self).map { .seconds($0) } }
+
+  /// Every field each time, so that a confirmation replaces all that was said before.
+  var fields: HTTPFields {
+    let members = directives.sorted { $0.key < $1.key }.map { name, argument in
+      argument.map { "\(name)=\($0)" } ?? name
+    }
+    return [
+      "Cache-Control": members.isEmpty ? "unknown" : members.joined(separator: ", "), "Age": String(age),
+      "Date": HTTPDate.text(madeAt),
+    ]
+  }
+
+  /// How old it is. A clock that was set back makes nothing younger.
+  func age(at now: Duration) -> Duration {
+    max(receivedAt - madeAt, .seconds(age), .zero) + max(now - receivedAt, .zero)
+  }
+
+  /// For how much longer it is fresh.
+  func remaining(at now: Duration, status: Int, _ setting: HistorySetting) -> Duration {
+    let explicit = setting.isShared ? seconds("s-maxage") ?? seconds("max-age") : seconds("max-age")
+    let guessed = status == 200 || status == 404 || has("public") ? setting.timeToLive : .zero
+    return (explicit ?? guessed) - age(at: now)
+  }
+
+  /// Whether it may never be used stale.
+  func forbidsStaleness(_ setting: HistorySetting) -> Bool {
+    has("must-revalidate") || has("no-cache") || setting.isShared && (has("proxy-revalidate") || has("s-maxage"))
+  }
+
+  /// Whether a cache may keep it at all.
+  func forbidsStoring(_ setting: HistorySetting) -> Bool {
+    has("no-store") || setting.isShared && has("private")
+  }
+}
+
+extension SeededGenerator {
+  /// Whether something with the probability `percent` in a hundred happens.
+  mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+}

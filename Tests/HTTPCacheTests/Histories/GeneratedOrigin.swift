@@ -1,0 +1,128 @@
+import CacheData
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Synchronization
+
+/// One piece of content that a generated origin gave.
+struct GeneratedContent: Sendable {
+  /// Which piece it is, from 1 on.
+  let serial: Int
+  /// For what it was given.
+  let request: HTTPRequest
+  let status: Int
+  /// The value of `Vary`; empty for none.
+  let vary: String
+  let tag: String?
+  /// What was last said about its use in full, and what was said since in answers to HEAD, which may count or not.
+  var heads: [GeneratedHead]
+
+  var body: [UInt8] { Array("content \(serial) of \(request.url)".utf8) }
+
+  /// The one among `contents` whose body is `body`.
+  static func content(of body: [UInt8], among contents: [GeneratedContent]) -> GeneratedContent? {
+    let words = String(decoding: body, as: UTF8.self).split(separator: " ")
+    guard words.count == 4, let serial = Int(words[1]), contents.indices.contains(serial - 1),
+      contents[serial - 1].body == body
+    else { return nil }
+    return contents[serial - 1]
+  }
+
+  func fields(_ head: GeneratedHead) -> HTTPFields {
+    var fields = head.fields
+    if let tag { fields.append("ETag", tag) }
+    if !vary.isEmpty { fields.append("Vary", vary) }
+    return fields
+  }
+}
+
+/// An origin that answers at random, and remembers what it gave.
+final class GeneratedOrigin: DataTransferService {
+  /// What became of one request to the origin.
+  enum Event: Sendable, Equatable {
+    case gave(Int)
+    case confirmed(Int)
+    case described
+    case failed
+  }
+
+  private struct State {
+    var generator: SeededGenerator
+    var contents: [GeneratedContent] = []
+    var events: [Event] = []
+  }
+
+  private let clock: ManualClock
+  private let state: Mutex<State>
+
+  init(seed: UInt64, clock: ManualClock) {
+    self.clock = clock
+    state = Mutex(State(generator: SeededGenerator(seed: seed)))
+  }
+
+  /// All that it gave, in order.
+  var contents: [GeneratedContent] { state.withLock { $0.contents } }
+
+  /// What became of the requests since this was asked last.
+  func takeEvents() -> [Event] {
+    state.withLock { state in
+      defer { state.events = [] }
+      return state.events
+    }
+  }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let now = Duration.milliseconds(clock.now.milliseconds)
+    let response = state.withLock { Self.response(to: request, at: now, &$0) }
+    guard let response else { throw CacheError(.originUnreachable, "the connection broke off") }
+    return response
+  }
+
+  private static func response(to request: HTTPRequest, at now: Duration, _ state: inout State) -> HTTPResponse? {
+    if state.generator.happens(10) {
+      state.events.append(.failed)
+      return nil
+    }
+    let head = GeneratedHead.random(at: now, &state.generator)
+    if request.method == "HEAD" { return description(head, of: request, &state) }
+    if let confirmed = state.contents.firstIndex(where: { $0.tag != nil && $0.tag == request.fields["If-None-Match"] }),
+      state.generator.happens(60)
+    {
+      state.contents[confirmed].heads = [head]
+      state.events.append(.confirmed(state.contents[confirmed].serial))
+      return HTTPResponse(HTTPResponseHead(status: 304, fields: state.contents[confirmed].fields(head)))
+    }
+    return content(head, for: request, &state)
+  }
+
+  private static func content(_ head: GeneratedHead, for request: HTTPRequest, _ state: inout State) -> HTTPResponse {
+    let serial = state.contents.count + 1
+    let content = GeneratedContent(
+      serial: serial, request: request,
+      status: [200, 200, 200, 200, 200, 404, 302, 503].randomElement(using: &state.generator) ?? 200,
+      vary: vary(request.url, &state.generator), tag: state.generator.happens(60) ? "\"tag-\(serial)\"" : nil,
+      heads: [head])
+    state.contents.append(content)
+    state.events.append(content.status == 503 ? .failed : .gave(serial))
+    return HTTPResponse(HTTPResponseHead(status: content.status, fields: content.fields(head)), body: content.body)
+  }
+
+  /// The head of the last content that was given for the URL.
+  private static func description(
+    _ head: GeneratedHead, of request: HTTPRequest, _ state: inout State
+  ) -> HTTPResponse {
+    state.events.append(.described)
+    for index in state.contents.indices where state.contents[index].request.url == request.url {
+      state.contents[index].heads.append(head)
+    }
+    guard let last = state.contents.last(where: { $0.request.url == request.url && $0.vary != "*" }) else {
+      return HTTPResponse(HTTPResponseHead(status: 200, fields: head.fields))
+    }
+    return HTTPResponse(HTTPResponseHead(status: last.status, fields: last.fields(head)))
+  }
+
+  private static func vary(_ url: String, _ generator: inout SeededGenerator) -> String {
+    if generator.happens(5) { return "*" }
+    return url.hasSuffix("plain") ? "" : url.hasSuffix("foo") ? "Foo" : "Foo, Bar"
+  }
+}

@@ -1,0 +1,53 @@
+import CacheData
+
+/// What has to hold for every answer, whatever was asked before.
+struct HistoryInvariants: Sendable {
+  let setting: HistorySetting
+  let request: GeneratedRequest
+  let now: Duration
+  /// What the origin had given before the request was made.
+  let known: [GeneratedContent]
+  /// What became of the requests to the origin, those afterwards included.
+  let events: [GeneratedOrigin.Event]
+
+  /// What is wrong with `response`, which comes from the store without the origin's confirmation.
+  func violation(ofStored response: HTTPResponse, _ content: GeneratedContent) -> String? {
+    if content.request.url != request.message.url { return "it was given for \(content.request.url)" }
+    if isForbidden(content) { return "it was not to be stored" }
+    if !selects(content) { return "it was given for other fields" }
+    if !content.heads.contains(where: { mayServe($0, content) }) { return "nothing permits to use it now" }
+    let ages = content.heads.map { String($0.age(at: now).components.seconds) }
+    guard let age = response.head.fields["Age"], ages.contains(age) else {
+      return "its Age is \(response.head.fields["Age"] ?? "missing"), not \(ages.joined(separator: " or "))"
+    }
+    return nil
+  }
+
+  /// Whether `content` is nothing that may ever be in the store.
+  func isForbidden(_ content: GeneratedContent) -> Bool {
+    guard let head = content.heads.first else { return true }
+    let mayKeepCredentials = ["public", "must-revalidate", "s-maxage"].contains { head.has($0) }
+    return head.forbidsStoring(setting) || content.vary == "*" || content.request.method != "GET"
+      || content.request.fields["Cache-Control"] == "no-store"
+      || setting.isShared && content.request.fields.contains("Authorization") && !mayKeepCredentials
+  }
+
+  private func selects(_ content: GeneratedContent) -> Bool {
+    let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
+    return (names + ["Authorization"]).allSatisfy { request.message.fields[$0] == content.request.fields[$0] }
+  }
+
+  private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
+    let remaining = head.remaining(at: now, status: content.status, setting)
+    if events.contains(.failed), !head.forbidsStaleness(setting) {
+      // RFC 5861, section 4: whatever else is said about freshness.
+      if .zero - remaining < head.seconds("stale-if-error") ?? setting.staleIfError { return true }
+    }
+    if head.has("no-cache") || request.flags.contains("no-cache") { return false }
+    let excess = request.maxAge.map { head.age(at: now) - $0 } ?? .zero
+    if remaining > .zero, excess <= .zero { return remaining >= request.minFresh }
+    if head.forbidsStaleness(setting) { return false }
+    if let maxStale = request.maxStale, max(.zero - remaining, excess) <= maxStale { return true }
+    return request.maxAge == nil && .zero - remaining < head.seconds("stale-while-revalidate") ?? .zero
+  }
+}

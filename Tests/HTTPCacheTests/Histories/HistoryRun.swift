@@ -1,0 +1,135 @@
+import CacheData
+import CacheDomain
+import MemoryStorage
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+
+/// A sequence of requests at random, with the clock moving at random between them, and what is wrong with the answers.
+struct HistoryRun {
+  private let setting: HistorySetting
+  private let clock = ManualClock(Timestamp(milliseconds: 1_800_000_000_000))
+  private let origin: GeneratedOrigin
+  private let engine: any StorageEngine
+  private let background = BackgroundWork()
+  private let cache: HTTPCache
+  private var generator: SeededGenerator
+  /// The number of pieces of content that were given for a URL when it was last changed.
+  private var changes: [String: Int] = [:]
+  /// How many seconds ago something was last changed.
+  private var sinceChange = 0
+  /// How many answers came from the store: a history without any checks nothing.
+  private(set) var hits = 0
+
+  init(_ setting: HistorySetting) async throws {
+    self.setting = setting
+    generator = SeededGenerator(seed: setting.seed)
+    origin = GeneratedOrigin(seed: ~setting.seed, clock: clock)
+    let plugin = MemoryPlugin()
+    engine = try await plugin.open(EngineConfiguration(for: plugin.declaration, clock: clock))
+    cache = HTTPCache(
+      storage: EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: clock)), transfer: origin,
+      services: FetchServices(
+        rules: setting.rules, now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background))
+  }
+
+  /// Makes `count` requests; returns what is wrong, with the number of the request.
+  mutating func violations(in count: Int) async throws -> [String] {
+    var violations: [String] = []
+    for step in 1...count {
+      advance()
+      let request = GeneratedRequest.random(&generator)
+      let known = origin.contents
+      let answer = await answer(to: request.message)
+      await background.finish()
+      let invariants = HistoryInvariants(
+        setting: setting, request: request, now: .milliseconds(clock.now.milliseconds), known: known,
+        events: origin.takeEvents())
+      let found = [violation(of: answer, invariants), try await violationOfStore(invariants)].compactMap(\.self)
+      violations += found.map { "request \(step), \(request.message.method) \(request.message): \($0)" }
+    }
+    return violations
+  }
+
+  /// Mostly a few seconds, sometimes years, sometimes back: but not behind the last change, because entries that have
+  /// expired are not looked for when a change removes what it makes invalid.
+  private mutating func advance() {
+    let seconds =
+      switch Int.random(in: 0..<20, using: &generator) {
+      case 0: 100_000_000
+      case 1: -min(Int.random(in: 1...30, using: &generator), sinceChange)
+      default: Int.random(in: 0...12, using: &generator)
+      }
+    clock.advance(by: .seconds(seconds))
+    sinceChange += seconds
+  }
+
+  private func answer(to request: HTTPRequest) async -> Result<Snapshot<HTTPResponse>, CacheError> {
+    do throws(CacheError) {
+      var snapshots = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
+      guard let snapshot = try await snapshots.next() else { return .failure(CacheError(.notFound, "no snapshot")) }
+      return .success(snapshot)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func violation(
+    of answer: Result<Snapshot<HTTPResponse>, CacheError>, _ invariants: HistoryInvariants
+  ) -> String? {
+    let (request, events) = (invariants.request, invariants.events)
+    if request.flags.contains("only-if-cached"), ["GET", "HEAD"].contains(request.message.method), !events.isEmpty {
+      return "only-if-cached asked the origin"
+    }
+    guard case .success(let snapshot) = answer else {
+      return events.last == .failed ? nil : "it failed, and the origin did not: \(answer)"
+    }
+    switch request.message.method {
+    case "GET": return violation(of: snapshot, invariants)
+    case "HEAD": return nil
+    default:
+      if (200..<400).contains(snapshot.value.head.status) {
+        changes[request.message.url] = origin.contents.count
+        sinceChange = 0
+      }
+      let expected = request.flags.contains("only-if-cached") ? 0 : 1
+      return events.count == expected ? nil : "the origin was asked \(events.count) times for a change"
+    }
+  }
+
+  private mutating func violation(of snapshot: Snapshot<HTTPResponse>, _ invariants: HistoryInvariants) -> String? {
+    let response = snapshot.value
+    if response.head.status == 504, response.body.isEmpty, invariants.request.flags.contains("only-if-cached") {
+      return nil
+    }
+    guard let content = GeneratedContent.content(of: response.body, among: origin.contents) else {
+      return "the origin never gave \(String(decoding: response.body, as: UTF8.self))"
+    }
+    if content.status != response.head.status { return "its status was \(content.status)" }
+    guard content.serial <= invariants.known.count else {
+      return snapshot.source == .origin ? nil : "it is new, and said to come from the store"
+    }
+    let stored = invariants.known[content.serial - 1]
+    if stored.serial <= changes[stored.request.url] ?? 0 { return "content \(stored.serial) was made invalid" }
+    if snapshot.isRevalidated {
+      return invariants.events.contains(.confirmed(stored.serial)) ? nil : "nobody confirmed it"
+    }
+    hits += 1
+    return invariants.violation(ofStored: response, stored)
+  }
+
+  /// Looks at all that is stored.
+  private func violationOfStore(_ invariants: HistoryInvariants) async throws -> String? {
+    let contents = origin.contents
+    for entry in try await engine.scan(KeyRange(), limit: 1000) {
+      let body = try await engine.read(entry.key) { bytes, _ throws(StorageError) in
+        bytes.withUnsafeBufferPointer { Array($0) }
+      }
+      guard let body, let content = GeneratedContent.content(of: body, among: contents) else {
+        return "something else is stored"
+      }
+      if invariants.isForbidden(content) { return "content \(content.serial) is stored, and was not to be" }
+    }
+    return nil
+  }
+}
