@@ -67,6 +67,9 @@ let package = Package(
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
       swiftSettings: settings),
 
+    // An origin that misbehaves as it is told: for tests only, and in no product.
+    .target(name: "TestOrigin", dependencies: ["CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+    tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI"),
     tests("CacheDomainTests", "CacheDomain"),
     tests("CacheDataTests", "CacheDomain", "CacheData"),
@@ -87,6 +90,6 @@ let package = Package(
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
-    tests("CommandLineTests", "cachectl"),
+    tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )
