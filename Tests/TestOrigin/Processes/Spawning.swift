@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// The calls of the system that start a program and wait for its end.
 public enum Spawning {
