@@ -67,6 +67,9 @@ let package = Package(
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
       swiftSettings: settings),
 
+    // An origin that misbehaves as it is told: for tests only, and in no product.
+    .target(name: "TestOrigin", dependencies: ["CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+    tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI"),
     tests("CacheDomainTests", "CacheDomain"),
     tests("CacheDataTests", "CacheDomain", "CacheData"),
@@ -90,6 +93,6 @@ let package = Package(
     tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
-    tests("CommandLineTests", "cachectl"),
+    tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )

@@ -18,6 +18,8 @@ test_packages=(
   jq          # reads the plist engine's files
   file        # recognises posters
   zsh fish    # run the completion scripts
+  curl        # a client that the server for tests is tried with
+  openssl     # makes a certificate that nobody trusts, and serves with it
 )
 
 say() { echo "cachectl: $*" >&2; }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestOrigin
 
 /// A program that is under way. What it writes goes to files: no pipe can fill up, whatever it writes.
 ///

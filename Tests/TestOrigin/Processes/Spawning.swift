@@ -1,15 +1,18 @@
-import Glibc
+public import Glibc
 
 /// The calls of the system that start a program and wait for its end.
-enum Spawning {
+public enum Spawning {
   /// A call that failed, with its error number.
-  struct Failure: Error {
-    let number: Int32
+  public struct Failure: Error {
+    /// The number.
+    public let number: Int32
   }
 
   /// Starts the program that `arguments` begin with in `folder`, with all signals as a shell would have them, and
   /// nothing to read on the standard input.
-  static func start(
+  ///
+  /// - Throws: `Failure`.
+  public static func start(
     _ arguments: [String], variables: [String], folder: String, output: String, errors: String
   ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
@@ -43,7 +46,7 @@ enum Spawning {
   }
 
   /// Waits for the end of a program: its status, or 128 and the number of the signal that ended it.
-  static func wait(for identifier: pid_t) -> Int32 {
+  public static func wait(for identifier: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F

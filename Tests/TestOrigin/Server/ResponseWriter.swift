@@ -1,0 +1,87 @@
+/// Sends an answer over a connection, as well or as badly as it says.
+struct ResponseWriter {
+  private static let pieceSize = 65536
+
+  /// How the sending ended.
+  enum End {
+    /// Everything was sent, and the connection can go on.
+    case complete
+    /// Everything was sent that was to be, and the connection has to end.
+    case last
+    /// The peer closed the connection before.
+    case abandoned
+  }
+
+  let connection: Connection
+  let request: TestRequest
+
+  func write(_ response: TestResponse) -> End {
+    if let gate = response.gate, !gate.wait(on: connection) { return .abandoned }
+    switch response.form {
+    case .nothing: return .last
+    case .raw(let bytes): return connection.send(bytes[...]) ? .last : .abandoned
+    case .message: return message(response)
+    }
+  }
+
+  private func message(_ response: TestResponse) -> End {
+    guard connection.send(head(response)) else { return .abandoned }
+    if let gate = response.bodyGate, !gate.wait(on: connection) { return .abandoned }
+    guard !hasContent(response) || content(response) else { return .abandoned }
+    return closes(response) ? .last : .complete
+  }
+
+  private func head(_ response: TestResponse) -> String {
+    var fields = response.fields
+    if fields["Date"] == nil { fields["Date"] = WireDate.text() }
+    if response.status >= 200, ![204, 304].contains(response.status) {
+      switch framing(response) {
+      case .length: fields["Content-Length"] = String(response.body.count ?? 0)
+      case .claimedLength(let length): fields["Content-Length"] = String(length)
+      case .chunked: fields["Transfer-Encoding"] = "chunked"
+      case .close: break
+      }
+    }
+    if closes(response) { fields["Connection"] = "close" }
+    let lines = ["HTTP/1.1 \(response.status) \(StatusPhrase.text(response.status))"]
+    return (lines + fields.lines.map { "\($0.name): \($0.value)" } + ["", ""]).joined(separator: "\r\n")
+  }
+
+  private func content(_ response: TestResponse) -> Bool {
+    guard case .chunked(let size) = framing(response) else {
+      return response.body.forEachPiece(size: Self.pieceSize, limit: response.cut, connection.send)
+    }
+    let isSent = response.body.forEachPiece(size: max(1, size), limit: response.cut) { piece in
+      connection.send("\(String(piece.count, radix: 16))\r\n") && connection.send(piece) && connection.send("\r\n")
+    }
+    return isSent && (response.cut != nil || connection.send("0\r\n\r\n"))
+  }
+
+  private func framing(_ response: TestResponse) -> TestResponse.Framing {
+    response.framing == .length && response.body.count == nil ? .chunked(Self.pieceSize) : response.framing
+  }
+
+  private func hasContent(_ response: TestResponse) -> Bool {
+    request.method != "HEAD" && ![204, 304].contains(response.status)
+  }
+
+  private func closes(_ response: TestResponse) -> Bool {
+    if request.fields["Connection"]?.lowercased() == "close" || response.cut != nil { return true }
+    return switch response.framing {
+    case .length, .chunked: false
+    case .claimedLength, .close: true
+    }
+  }
+}
+
+/// The words after the status in a status line.
+private enum StatusPhrase {
+  private static let phrases = [
+    200: "OK", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
+    304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Content", 429: "Too Many Requests",
+    500: "Internal Server Error", 503: "Service Unavailable", 504: "Gateway Timeout",
+  ]
+
+  static func text(_ status: Int) -> String { phrases[status] ?? "Status" }
+}

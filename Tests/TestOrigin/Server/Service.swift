@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+
+/// Serves connections, each on a thread of its own, until it is stopped.
+final class Service: Sendable {
+  let traffic = Traffic()
+  let answers: Answers
+  /// The connections that are open; `nil` once the service has stopped.
+  private let open = Mutex<[ObjectIdentifier: Connection]?>([:])
+
+  init(_ answers: Answers) { self.answers = answers }
+
+  /// Accepts what comes to `listener` until that is shut down.
+  func accept(from listener: Descriptor) {
+    Thread.detachNewThread { [self] in
+      while let descriptor = try? Descriptor("accept", Glibc.accept(listener.number, nil, nil)) {
+        serve(Connection(descriptor))
+      }
+    }
+  }
+
+  /// Ends every connection.
+  func stop() {
+    let connections = open.withLock { open in
+      defer { open = nil }
+      return open.map { Array($0.values) } ?? []
+    }
+    for connection in connections { connection.descriptor.shutDown() }
+  }
+
+  private func serve(_ connection: Connection) {
+    let isOpen = open.withLock { open in
+      open?[ObjectIdentifier(connection)] = connection
+      return open != nil
+    }
+    guard isOpen else { return }
+    traffic.connect()
+    Thread.detachNewThread { [self] in
+      converse(connection)
+      open.withLock { _ = $0?.removeValue(forKey: ObjectIdentifier(connection)) }
+    }
+  }
+
+  private func converse(_ connection: Connection) {
+    var reader = RequestReader(connection)
+    while let request = reader.next() {
+      traffic.begin(request)
+      let end = ResponseWriter(connection: connection, request: request).write(answers.answer(to: request))
+      if end == .last { connection.finish() }
+      traffic.end(isAbandoned: end == .abandoned)
+      guard end == .complete else { return }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Synchronization
+
+/// What a server has seen so far.
+final class Traffic: Sendable {
+  private struct State {
+    var requests: [TestRequest] = []
+    var connections = 0
+    var abandoned = 0
+    var current = 0
+    var highest = 0
+    var waiting: [(isMet: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+
+    var counts: Counts { Counts(requests: requests.count, abandoned: abandoned) }
+
+    /// The tasks whose conditions are met now, which wait no longer.
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      let counts = counts
+      let ready = waiting.filter { $0.isMet(counts) }.map(\.continuation)
+      waiting.removeAll { $0.isMet(counts) }
+      return ready
+    }
+  }
+
+  /// What tasks wait for.
+  struct Counts: Sendable {
+    let requests: Int
+    let abandoned: Int
+  }
+
+  private let state = Mutex(State())
+
+  var requests: [TestRequest] { state.withLock(\.requests) }
+  var connections: Int { state.withLock(\.connections) }
+  var abandoned: Int { state.withLock(\.abandoned) }
+  var highest: Int { state.withLock(\.highest) }
+
+  func connect() { state.withLock { $0.connections += 1 } }
+
+  func begin(_ request: TestRequest) {
+    resume { state in
+      state.requests.append(request)
+      state.current += 1
+      state.highest = max(state.highest, state.current)
+    }
+  }
+
+  func end(isAbandoned: Bool) {
+    resume { state in
+      state.current -= 1
+      if isAbandoned { state.abandoned += 1 }
+    }
+  }
+
+  /// Forgets the requests.
+  func clear() { state.withLock { $0.requests = [] } }
+
+  /// Waits until `isMet` holds.
+  func wait(_ isMet: @escaping @Sendable (Counts) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      resume { $0.waiting.append((isMet, continuation)) }
+    }
+  }
+
+  private func resume(_ change: (inout sending State) -> Void) {
+    let ready = state.withLock { state in
+      change(&state)
+      return state.takeReady()
+    }
+    for continuation in ready { continuation.resume() }
+  }
+}
