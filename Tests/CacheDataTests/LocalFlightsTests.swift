@@ -8,12 +8,15 @@ struct LocalFlightsTests {
   private let flights = LocalFlights()
 
   /// Boards in a task of its own, and returns once that task waits as the `count`th one.
-  private func follower(_ key: String = "a", count: Int) async -> Task<Result<Boarding, CacheError>, Never> {
+  private func follower(_ key: String = "a", count: Int) async throws -> Follower {
     let task = Task { [flights] in
       await Result { () async throws(CacheError) in try await flights.board(key) }
     }
-    while flights.waiters(for: key) < count { await Task.yield() }
-    return task
+    while flights.waiters(for: key) < count {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    return Follower(task: task)
   }
 
   private func lead(_ key: String = "a") async throws -> FlightTicket {
@@ -31,8 +34,8 @@ struct LocalFlightsTests {
   @Test(arguments: [0, 1, 200])
   func oneLeadsAndTheOthersLandWithIt(count: Int) async throws {
     let ticket = try await lead()
-    var followers: [Task<Result<Boarding, CacheError>, Never>] = []
-    for number in 0..<count { followers.append(await follower(count: number + 1)) }
+    var followers: [Follower] = []
+    for number in 0..<count { followers.append(try await follower(count: number + 1)) }
     await flights.land(ticket)
     for follower in followers { #expect(try await follower.value.get() == .landed) }
     #expect(flights.waiters(for: "a") == 0)
@@ -40,7 +43,7 @@ struct LocalFlightsTests {
 
   @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
     let (first, second) = (try await lead("a"), try await lead("b"))
-    let follower = await follower("b", count: 1)
+    let follower = try await follower("b", count: 1)
     await flights.land(first)
     #expect(flights.waiters(for: "b") == 1)
     await flights.land(second)
@@ -52,7 +55,7 @@ struct LocalFlightsTests {
     await flights.land(first)
     let second = try await lead()
     #expect(first != second)
-    let follower = await follower(count: 1)
+    let follower = try await follower(count: 1)
     await flights.land(first)
     #expect(flights.waiters(for: "a") == 1, "an old ticket ends no later flight")
     await flights.land(second)
@@ -62,7 +65,7 @@ struct LocalFlightsTests {
 
   @Test func aCancelledLeaderIsFollowedByTheFirstWhoWaits() async throws {
     let ticket = try await lead()
-    let (first, second) = (await follower(count: 1), await follower(count: 2))
+    let (first, second) = (try await follower(count: 1), try await follower(count: 2))
     await landCancelled(ticket)
     let inherited = try #require(try await first.value.get().ticket)
     #expect(flights.waiters(for: "a") == 1, "the others go on waiting")
@@ -79,7 +82,7 @@ struct LocalFlightsTests {
 
   @Test func aCancelledFollowerLeavesTheOthersWaiting() async throws {
     let ticket = try await lead()
-    let (first, second) = (await follower(count: 1), await follower(count: 2))
+    let (first, second) = (try await follower(count: 1), try await follower(count: 2))
     first.cancel()
     #expect(await first.value.failure?.code == .cancelled)
     #expect(flights.waiters(for: "a") == 1)
@@ -95,6 +98,24 @@ struct LocalFlightsTests {
     #expect(await task.value.failure?.code == .cancelled)
     await flights.land(try await lead())
   }
+}
+
+/// Somebody who boards; a test that is stopped because it takes too long stops it too.
+private struct Follower: Sendable {
+  let task: Task<Result<Boarding, CacheError>, Never>
+
+  /// What became of boarding.
+  var value: Result<Boarding, CacheError> {
+    get async {
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
 }
 
 extension Boarding {

@@ -39,7 +39,12 @@ public final class LocalFlights: FetchFlights {
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
   public func board(_ key: String) async throws(CacheError) -> Boarding {
-    let number = state.withLock { $0.nextNumber() }
+    if Task.isCancelled { throw .cancelled }
+    let (number, ticket) = state.withLock { state in
+      let number = state.nextNumber()
+      return (number, Self.lead(key, number, &state))
+    }
+    if let ticket { return .leading(ticket) }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if let result = join(key, number, continuation) { continuation.resume(returning: result) }
@@ -68,14 +73,18 @@ public final class LocalFlights: FetchFlights {
   private func join(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<Boarding, CacheError>? {
     state.withLock { state in
       if Task.isCancelled { return .failure(.cancelled) }
-      guard state.flights[key] != nil else {
-        let ticket = FlightTicket(key: key, number: number)
-        state.flights[key] = Flight(ticket: ticket)
-        return .success(.leading(ticket))
-      }
+      if let ticket = Self.lead(key, number, &state) { return .success(.leading(ticket)) }
       state.flights[key]?.waiters.append((number, waiter))
       return nil
     }
+  }
+
+  /// The ticket of the caller `number` who leads; `nil` where somebody else does.
+  private static func lead(_ key: String, _ number: UInt64, _ state: inout State) -> FlightTicket? {
+    guard state.flights[key] == nil else { return nil }
+    let ticket = FlightTicket(key: key, number: number)
+    state.flights[key] = Flight(ticket: ticket)
+    return ticket
   }
 
   /// Takes the caller `number` from among those who wait, if it is still there.

@@ -50,8 +50,8 @@ struct FlightTest {
   func entries() async throws -> [EntrySummary] { try await test.engine.scan(KeyRange(), limit: 100) }
 
   /// Boards in a task of its own.
-  func boarding(_ flights: any FetchFlights, _ key: String = "a") -> Task<Boarding?, Never> {
-    Task { try? await flights.board(key) }
+  func boarding(_ flights: any FetchFlights, _ key: String = "a") -> Follower {
+    Follower(task: Task { try? await flights.board(key) })
   }
 
   /// Lets time go by in steps of `step` until `isEnough` says so, and returns how much did.
@@ -59,7 +59,7 @@ struct FlightTest {
     _ step: Duration = .milliseconds(5), until isEnough: @escaping @Sendable () -> Bool
   ) async -> Duration {
     var passed = Duration.zero
-    while !isEnough() {
+    while !isEnough(), !Task.isCancelled {
       // Whoever waits may just be about to: it is left some turns.
       for _ in 0..<50 where !isEnough() { await Task.yield() }
       if isEnough() { break }
@@ -69,24 +69,45 @@ struct FlightTest {
     return passed
   }
 
-  /// What became of `task`, and how much time went by until then.
+  /// What became of `follower`, and how much time went by until then.
   func outcome(
-    of task: Task<Boarding?, Never>, _ step: Duration = .milliseconds(5)
+    of follower: Follower, _ step: Duration = .milliseconds(5)
   ) async -> (boarding: Boarding?, passed: Duration) {
     let isDone = Flag()
     let observer = Task {
-      let boarding = await task.value
+      _ = await follower.value
       isDone.raise()
-      return boarding
     }
     let passed = await passTime(step) { isDone.isRaised }
-    return (await observer.value, passed)
+    observer.cancel()
+    return (await follower.value, passed)
   }
 
   /// Returns once `condition` holds, without letting time go by.
   func expect(_ condition: () async throws -> Bool) async throws {
-    while try await !condition() { await Task.yield() }
+    while try await !condition() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
   }
+}
+
+/// Somebody who boards; a test that is stopped because it takes too long stops it too.
+struct Follower: Sendable {
+  let task: Task<Boarding?, Never>
+
+  /// What became of boarding; `nil` where it was cancelled.
+  var value: Boarding? {
+    get async {
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
 }
 
 /// Something that happens once.
