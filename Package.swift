@@ -61,7 +61,8 @@ let package = Package(
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
-      "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+      "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage",
+      "LMDBStorage"),
     .executableTarget(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
@@ -78,6 +79,7 @@ let package = Package(
       "MemoryStorage"),
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
+    tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
     tests("ArgumentParserTests", "ArgumentParser", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
     tests(

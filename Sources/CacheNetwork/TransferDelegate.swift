@@ -4,23 +4,61 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Gathers the answers of a session's tasks.
-final class TransferDelegate: NSObject, URLSessionDataDelegate {
-  typealias Continuation = CheckedContinuation<Result<HTTPResponse, CacheError>, Never>
+/// Hands what a session reports to the receiver of the answer that it is about.
+///
+/// It is safe to share: its only state is behind a lock. `NSObject`, from which every delegate has to inherit, is not
+/// marked as such but has no state of its own.
+final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  private let limit: Int
+  private let receivers = Mutex<[Int: ResponseReceiver]>([:])
 
-  /// An answer on its way.
-  fileprivate struct Transfer {
-    let limit: Int
-    let continuation: Continuation
-    var head: HTTPResponseHead?
-    var body: [UInt8] = []
-    var isTooLong = false
+  init(limit: Int) {
+    self.limit = limit
   }
 
-  private let transfers = Mutex<[Int: Transfer]>([:])
+  /// Makes ready for the answer to `task`, which has not been resumed.
+  func expect(_ task: URLSessionTask, _ errors: TransferErrorResolver) {
+    let receiver = ResponseReceiver(limit: limit, errors: errors)
+    receivers.withLock { $0[task.taskIdentifier] = receiver }
+  }
 
-  func begin(_ task: URLSessionTask, limit: Int, _ continuation: Continuation) {
-    transfers.withLock { $0[task.taskIdentifier] = Transfer(limit: limit, continuation: continuation) }
+  /// Begins the transfer, unless it was stopped before.
+  func start(_ task: URLSessionTask, _ continuation: ResponseReceiver.Continuation) {
+    guard let receiver = receiver(of: task) else {
+      continuation.resume(returning: .failure(.cancelled))
+      return
+    }
+    if receiver.deliver(to: continuation) { task.resume() } else { forget(task) }
+  }
+
+  /// Ends the transfer at once: whoever waits for it gets `error`, and its connection is closed.
+  func stop(_ task: URLSessionTask, because error: CacheError) {
+    guard let receiver = receiver(of: task) else { return }
+    if receiver.finish(.failure(error)) { forget(task) }
+    task.cancel()
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    guard let receiver = receiver(of: dataTask) else { return completionHandler(.cancel) }
+    if let error = receiver.receive(response) {
+      completionHandler(.cancel)
+      stop(dataTask, because: error)
+    } else {
+      completionHandler(.allow)
+    }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    if let error = receiver(of: dataTask)?.receive(data) { stop(dataTask, because: error) }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let receiver = receiver(of: task) else { return }
+    forget(task)
+    receiver.complete(task.response, error)
   }
 
   func urlSession(
@@ -30,77 +68,11 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate {
     completionHandler(nil)
   }
 
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    let isAllowed = transfers.withLock { transfers in
-      transfers[dataTask.taskIdentifier]?.begin(response) ?? false
-    }
-    completionHandler(isAllowed ? .allow : .cancel)
+  private func receiver(of task: URLSessionTask) -> ResponseReceiver? {
+    receivers.withLock { $0[task.taskIdentifier] }
   }
 
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    let isAllowed = transfers.withLock { transfers in
-      transfers[dataTask.taskIdentifier]?.append(data) ?? false
-    }
-    if !isAllowed { dataTask.cancel() }
-  }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    guard let transfer = transfers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-    let host = task.originalRequest?.url?.host ?? "the server"
-    transfer.continuation.resume(returning: transfer.result(error, host: host))
-  }
-}
-
-extension TransferDelegate.Transfer {
-  /// Notes the head, and says whether the rest is wanted.
-  fileprivate mutating func begin(_ response: URLResponse) -> Bool {
-    head = (response as? HTTPURLResponse).map { HTTPResponseHead($0) }
-    isTooLong = response.expectedContentLength > Int64(limit)
-    return !isTooLong
-  }
-
-  /// Takes more of the content, and says whether the rest is wanted.
-  fileprivate mutating func append(_ data: Data) -> Bool {
-    isTooLong = isTooLong || body.count + data.count > limit
-    if isTooLong { body = [] } else { body += data }
-    return !isTooLong
-  }
-
-  fileprivate func result(_ error: (any Error)?, host: String) -> Result<HTTPResponse, CacheError> {
-    if isTooLong {
-      return .failure(
-        CacheError(
-          .invalidAnswer, "\(host) sent more than the \(limit) bytes that are accepted",
-          hint: "raise maxResponseBytes in the configuration of the origin"))
-    }
-    if let error { return .failure(CacheError(transferFailure: error, host: host)) }
-    guard var head else {
-      return .failure(CacheError(.originUnreachable, "\(host) sent no answer", hint: "try again later"))
-    }
-    head.describe(body)
-    return .success(HTTPResponse(head, body: body))
-  }
-}
-
-extension HTTPResponseHead {
-  fileprivate init(_ response: HTTPURLResponse) {
-    let lines = response.allHeaderFields.compactMap { name, value in
-      (name as? String).map { HTTPFields.Field($0, "\(value)") }
-    }
-    // The dictionary has no order of its own: an order that is always the same makes answers comparable.
-    self.init(
-      status: response.statusCode,
-      fields: HTTPFields(lines.sorted { ($0.name.lowercased(), $0.value) < ($1.name.lowercased(), $1.value) }))
-  }
-
-  /// Makes the head say what `body` is, after the codings of content and transfer were undone.
-  fileprivate mutating func describe(_ body: [UInt8]) {
-    fields["Transfer-Encoding"] = nil
-    guard !body.isEmpty, fields.contains("Content-Encoding") else { return }
-    fields["Content-Encoding"] = nil
-    fields["Content-Length"] = String(body.count)
+  private func forget(_ task: URLSessionTask) {
+    receivers.withLock { _ = $0.removeValue(forKey: task.taskIdentifier) }
   }
 }

@@ -5,10 +5,14 @@ internal import FoundationNetworking
 
 /// A URLSession with its delegate.
 final class TransferSession: Sendable {
-  private let delegate = TransferDelegate()
+  private let timeout: Duration
+  private let delegate: TransferDelegate
   private let session: URLSession
 
-  init(timeout: Duration) {
+  /// A session that gives a transfer `timeout` from its beginning to its end, and takes at most `limit` bytes.
+  init(timeout: Duration, limit: Int) {
+    self.timeout = timeout
+    delegate = TransferDelegate(limit: limit)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -17,9 +21,10 @@ final class TransferSession: Sendable {
     configuration.urlCredentialStorage = nil
     // Otherwise the language of the system, on which an answer might depend without the cache's knowing it.
     configuration.httpAdditionalHeaders = ["Accept-Language": "*"]
-    let seconds = Double(timeout.components.seconds) + Double(timeout.components.attoseconds) / 1e18
-    configuration.timeoutIntervalForRequest = seconds
-    configuration.timeoutIntervalForResource = seconds * 10
+    // The session counts whole seconds in which nothing comes; the time of the whole is kept here.
+    configuration.timeoutIntervalForRequest = Double(timeout.components.seconds) + 2
+    // How many transfers run at once is decided elsewhere.
+    configuration.httpMaximumConnectionsPerHost = 64
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
@@ -29,21 +34,22 @@ final class TransferSession: Sendable {
     session.finishTasksAndInvalidate()
   }
 
-  /// Sends `request`; an answer longer than `limit` bytes is broken off.
-  func transfer(_ request: URLRequest, limit: Int) async throws(CacheError) -> HTTPResponse {
+  /// Sends `request`, which is sent as `urlRequest`.
+  func transfer(_ request: HTTPRequest, _ urlRequest: URLRequest) async throws(CacheError) -> HTTPResponse {
     if Task.isCancelled { throw .cancelled }
-    let task = session.dataTask(with: request)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        delegate.begin(task, limit: limit, continuation)
-        task.resume()
-        // A task that was cancelled before it was known to the delegate is not told to anybody otherwise.
-        if Task.isCancelled { task.cancel() }
-      }
-    } onCancel: {
-      task.cancel()
+    let errors = TransferErrorResolver(request, timeout: timeout)
+    let task = session.dataTask(with: urlRequest)
+    delegate.expect(task, errors)
+    let deadline = Task.detached { [delegate, timeout] in
+      try await Task.sleep(for: timeout)
+      delegate.stop(task, because: errors.timedOut)
     }
-    if Task.isCancelled { throw .cancelled }
+    defer { deadline.cancel() }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { delegate.start(task, $0) }
+    } onCancel: {
+      delegate.stop(task, because: .cancelled)
+    }
     return try result.get()
   }
 }

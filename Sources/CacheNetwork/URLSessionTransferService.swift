@@ -9,8 +9,9 @@ internal import Synchronization
 /// follows no redirects.
 ///
 /// What URLSession makes of responses (swift-corelibs-foundation): lines of the same field are joined by a comma, the
-/// order of the fields is lost, and names differ in their letters' case from what was sent. A coding of the content
-/// that it has undone is taken out of the head.
+/// order of the fields is lost, and names differ in their letters' case from what was sent. Codings of content and
+/// transfer that it has undone are taken out of the head, and with the former the length of the content.
+/// It asks for compressed content where a request says nothing of `Accept-Encoding` and does not ask for a part.
 ///
 /// Cost: nothing until the first transfer, which loads libcurl.
 public final class URLSessionTransferService: DataTransferService {
@@ -18,8 +19,8 @@ public final class URLSessionTransferService: DataTransferService {
   private let maxResponseBytes: Int
   private let session = Mutex<TransferSession?>(nil)
 
-  /// A service that waits for `timeout` at most for each answer to begin and to go on, for ten times as long for its
-  /// end, and takes none longer than `maxResponseBytes`.
+  /// A service that waits for `timeout` at most for the end of each answer, and takes none whose content, with its
+  /// coding undone, is longer than `maxResponseBytes`.
   public init(timeout: Duration, maxResponseBytes: Int) {
     self.timeout = timeout
     self.maxResponseBytes = maxResponseBytes
@@ -34,11 +35,8 @@ public final class URLSessionTransferService: DataTransferService {
   /// - Throws: `CacheError`: `originUnreachable` where there is no whole response; `invalidAnswer` where it is too long;
   ///   `invalidRequest` where the request cannot be sent; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    let session = try openSession()
-    guard let url = URL(string: request.url), url.host != nil else {
-      throw CacheError(.invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
-    }
-    return try await session.transfer(URLRequest(request, url: url), limit: maxResponseBytes)
+    let urlRequest = try URLRequest(request)
+    return try await openSession().transfer(request, urlRequest)
   }
 
   private func openSession() throws(CacheError) -> TransferSession {
@@ -49,18 +47,9 @@ public final class URLSessionTransferService: DataTransferService {
     }
     return session.withLock { session in
       if let session { return session }
-      let opened = TransferSession(timeout: timeout)
+      let opened = TransferSession(timeout: timeout, limit: maxResponseBytes)
       session = opened
       return opened
     }
-  }
-}
-
-extension URLRequest {
-  fileprivate init(_ request: HTTPRequest, url: URL) {
-    self.init(url: url)
-    httpMethod = request.method
-    for field in request.fields.lines { addValue(field.value, forHTTPHeaderField: field.name) }
-    if !request.body.isEmpty { httpBody = Data(request.body) }
   }
 }

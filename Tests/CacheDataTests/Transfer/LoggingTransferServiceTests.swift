@@ -1,0 +1,62 @@
+import CacheData
+import CacheDomain
+import Synchronization
+import Testing
+
+@Suite struct LoggingTransferServiceTests {
+  @Test func logsAnswerWithoutSecrets() async throws {
+    let logger = Records()
+    let request = HTTPRequest(
+      url: "https://u:hidden@a.example/b?q=1&api_key=hidden#hidden", fields: ["Authorization": "Bearer hidden"])
+    let response = try await service(FakeTransfer(200, ["Set-Cookie": "hidden"], "body"), logger).transfer(request)
+    #expect(response.body == Array("body".utf8))
+    let record = try #require(logger.records.first)
+    #expect(record.method == "GET")
+    #expect(record.url == "https://a.example/b?...")
+    #expect(record.status == 200)
+    #expect(record.byteCount == 4)
+    #expect(record.duration == .milliseconds(1_500))
+    #expect(record.failure == nil)
+    #expect(!String(reflecting: record).contains("hidden"))
+  }
+
+  @Test func logsFailure() async throws {
+    let logger = Records()
+    let transfer = FakeTransfer(failing: CacheError(.originUnreachable, "hidden"))
+    let error = await #expect(throws: CacheError.self) {
+      try await service(transfer, logger).transfer(HTTPRequest(method: "HEAD", url: "http://a/"))
+    }
+    #expect(error?.message == "hidden")
+    let record = try #require(logger.records.first)
+    #expect(record.method == "HEAD")
+    #expect(record.url == "http://a/")
+    #expect(record.status == nil)
+    #expect(record.failure == .originUnreachable)
+    #expect(!String(reflecting: record).contains("hidden"))
+  }
+
+  /// Each look at the clock finds it a second and a half later.
+  private func service(_ transfer: any DataTransferService, _ logger: Records) -> LoggingTransferService {
+    let time = ManualTime()
+    return LoggingTransferService(transfer, logger: logger) { time.next() }
+  }
+
+  private final class ManualTime: Sendable {
+    private let now = Mutex(ContinuousClock.now)
+
+    func next() -> ContinuousClock.Instant {
+      now.withLock { now in
+        now += .milliseconds(1_500)
+        return now
+      }
+    }
+  }
+
+  private final class Records: TransferLogger {
+    private let logged = Mutex<[TransferRecord]>([])
+
+    var records: [TransferRecord] { logged.withLock { $0 } }
+
+    func log(_ record: TransferRecord) { logged.withLock { $0.append(record) } }
+  }
+}

@@ -1,0 +1,110 @@
+import CacheData
+import CacheDomain
+import TestOrigin
+import Testing
+
+/// Transfers that fail: each has its code and its words, and none of them a secret.
+@Suite(.timeLimit(.minutes(1)))
+struct TransferFailureTests {
+  /// What a server does, and which error that is.
+  struct Failure: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let response: TestResponse
+    let code: CacheError.Code
+    let words: String
+
+    static let all = [
+      Failure(
+        testDescription: "cut short", response: TestResponse("hello").cut(after: 2), code: .originUnreachable,
+        words: "broke off"),
+      Failure(
+        testDescription: "claims more", response: TestResponse("hello").claiming(length: 9), code: .originUnreachable,
+        words: "broke off"),
+      Failure(
+        testDescription: "cut short in chunks", response: TestResponse("hello").chunked(2).cut(after: 3),
+        code: .originUnreachable, words: "broke off"),
+      Failure(
+        testDescription: "cut short when compressed", response: TestResponse("hello").gzipped().cut(after: 12),
+        code: .originUnreachable, words: "broke off"),
+      Failure(testDescription: "hangs up", response: .hangUp, code: .originUnreachable, words: "broke off"),
+      Failure(testDescription: "no HTTP", response: .raw("SSH-2.0-x\r\n"), code: .invalidAnswer, words: "no HTTP"),
+      Failure(
+        testDescription: "announces too much",
+        response: TestResponse(body: .repeated([1], count: 1 << 30)), code: .invalidAnswer,
+        words: "larger than 100 bytes"),
+      Failure(
+        testDescription: "never ends", response: TestResponse(body: .repeated([1], count: nil)).chunked(),
+        code: .invalidAnswer, words: "larger than 100 bytes"),
+      Failure(
+        testDescription: "too large when decompressed",
+        response: TestResponse(String(repeating: "x", count: 10_000)).gzipped(), code: .invalidAnswer,
+        words: "larger than 100 bytes"),
+    ]
+  }
+
+  @Test(arguments: Failure.all)
+  func failingAnswers(_ failure: Failure) async throws {
+    let server = try TestServer(script: [failure.response])
+    try await expect(failure.code, failure.words, server.url)
+  }
+
+  @Test func silentServer() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    try await expect(.originUnreachable, "did not answer within", server.url, timeout: .milliseconds(50))
+    await server.abandoned(1)
+  }
+
+  @Test func serverThatStopsInTheMiddle() async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    try await expect(.originUnreachable, "did not answer within", server.url, timeout: .milliseconds(50))
+    await server.abandoned(1)
+  }
+
+  @Test func closedPort() async throws {
+    let port = try ClosedPort()
+    try await expect(.originUnreachable, "refuses the connection", port.url)
+  }
+
+  @Test func untrustedCertificate() async throws {
+    let server = try SelfSignedServer()
+    try await expect(.originUnreachable, "no secure connection", server.url)
+  }
+
+  @Test func serverWithoutTLS() async throws {
+    let server = try TestServer(script: [TestResponse("hi")])
+    try await expect(.originUnreachable, "no secure connection", "https://127.0.0.1:\(server.port)")
+  }
+
+  @Test(arguments: [
+    ("http://no-such-host.invalid", CacheError.Code.originUnreachable, "no-such-host.invalid"),
+    ("ftp://127.0.0.1", .invalidRequest, "no URL"),
+    ("http://", .invalidRequest, "no URL"),
+    ("", .invalidRequest, "no URL"),
+  ])
+  func unusableURLs(_ url: String, _ code: CacheError.Code, _ words: String) async throws {
+    try await expect(code, words, url)
+  }
+
+  @Test(arguments: [
+    HTTPRequest(url: "http://127.0.0.1:1/", fields: ["X-A": "b\r\nX-C: d"]),
+    HTTPRequest(url: "http://127.0.0.1:1/", fields: ["X A": "b"]),
+    HTTPRequest(url: "http://127.0.0.1:1/", fields: ["": "b"]),
+    HTTPRequest(method: "GET /x HTTP/1.1\r\n", url: "http://127.0.0.1:1/"),
+  ])
+  func requestsThatHTTPDoesNotAllow(_ request: HTTPRequest) async {
+    let error = await #expect(throws: CacheError.self) { try await transferService().transfer(request) }
+    #expect(error?.code == .invalidRequest)
+  }
+
+  private func expect(
+    _ code: CacheError.Code, _ words: String, _ url: String, timeout: Duration = .seconds(30)
+  ) async throws {
+    let request = HTTPRequest(url: url + "/a?api_key=hidden", fields: ["Authorization": "Bearer hidden"])
+    let error = await #expect(throws: CacheError.self) {
+      try await transferService(timeout: timeout).transfer(request)
+    }
+    #expect(error?.code == code)
+    #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    #expect(!String(describing: error).contains("hidden"))
+  }
+}

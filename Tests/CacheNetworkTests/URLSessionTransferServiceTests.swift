@@ -1,0 +1,145 @@
+import CacheData
+import CacheDomain
+import CacheNetwork
+import TestOrigin
+import Testing
+
+/// Transfers from a server on the loopback interface that answers well.
+@Suite(.timeLimit(.minutes(1)))
+struct URLSessionTransferServiceTests {
+  /// An answer of the server, and what becomes of it.
+  struct Answer: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let response: TestResponse
+    var method = "GET"
+    let status: Int
+    let body: String
+    var fields: [String: String?] = [:]
+
+    static let all = [
+      Answer(
+        testDescription: "whole", response: TestResponse(fields: ["X-A": "b"], "hi"), status: 200, body: "hi",
+        fields: ["x-a": "b", "content-length": "2"]),
+      Answer(
+        testDescription: "chunked", response: TestResponse("hi ho").chunked(2), status: 200, body: "hi ho",
+        fields: ["transfer-encoding": nil]),
+      Answer(
+        testDescription: "compressed", response: TestResponse(fields: ["ETag": "W/\"1\""], "hello, hello").gzipped(),
+        status: 200, body: "hello, hello",
+        fields: ["content-encoding": nil, "content-length": "12", "etag": "W/\"1\""]),
+      Answer(
+        testDescription: "compressed in chunks", response: TestResponse("hello, hello").gzipped().chunked(3),
+        status: 200, body: "hello, hello", fields: ["content-encoding": nil]),
+      Answer(
+        testDescription: "redirect", response: .redirect(to: "/b"), status: 302, body: "", fields: ["location": "/b"]),
+      Answer(
+        testDescription: "not modified", response: TestResponse(status: 304, fields: ["ETag": "\"1\""]), status: 304,
+        body: "", fields: ["etag": "\"1\""]),
+      Answer(
+        testDescription: "head", response: .raw("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"), method: "HEAD",
+        status: 200, body: "", fields: ["content-length": "999"]),
+      Answer(
+        testDescription: "unauthorised",
+        response: TestResponse(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"a\""], "no"), status: 401,
+        body: "no"),
+      Answer(testDescription: "busy", response: .html(503), status: 503, body: html(503)),
+      Answer(
+        testDescription: "repeated lines",
+        response: .raw("HTTP/1.1 200 OK\r\nVary: A\r\nVary: B\r\nContent-Length: 0\r\n\r\n"), status: 200, body: "",
+        fields: ["vary": "A, B"]),
+      Answer(
+        testDescription: "interim answer",
+        response: .raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+        status: 200, body: "hi", fields: ["link": nil]),
+      Answer(
+        testDescription: "until the end", response: TestResponse("all of it").untilClose(), status: 200,
+        body: "all of it"),
+    ]
+
+    private static func html(_ status: Int) -> String {
+      guard case .bytes(let bytes) = TestResponse.html(status).body else { return "" }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  @Test(arguments: Answer.all)
+  func answers(_ answer: Answer) async throws {
+    let server = try TestServer(script: [answer.response])
+    let response = try await transferService().transfer(HTTPRequest(method: answer.method, url: server.url + "/a"))
+    #expect(response.head.status == answer.status)
+    #expect(String(decoding: response.body, as: UTF8.self) == answer.body)
+    for (name, value) in answer.fields { #expect(response.head.fields[name] == value, "\(name)") }
+    #expect(server.count == 1)
+  }
+
+  @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "PURGE"])
+  func sendsMethodsAndContent(_ method: String) async throws {
+    let server = try TestServer(script: [TestResponse(status: 204)])
+    let request = HTTPRequest(
+      method: method, url: server.url + "/a?b=c",
+      fields: ["X-Test": "1", "X-Test": "2", "Accept-Encoding": "identity"],
+      body: Array("content".utf8))
+    #expect(try await transferService().transfer(request).head.status == 204)
+    let received = try #require(server.requests.first)
+    #expect(received.method == method)
+    #expect(received.target == "/a?b=c")
+    #expect(received.body == Array("content".utf8))
+    #expect(received.fields["X-Test"] == "1, 2")
+    #expect(received.fields["Accept-Encoding"] == "identity")
+  }
+
+  @Test func asksForPartsUncompressedAndKeepsNothing() async throws {
+    let server = try TestServer { _ in
+      TestResponse(fields: ["Set-Cookie": "a=b", "Cache-Control": "max-age=60"], "hi")
+    }
+    let service = transferService()
+    _ = try await service.transfer(HTTPRequest(url: server.url))
+    _ = try await service.transfer(HTTPRequest(url: server.url, fields: ["Range": "bytes=0-1"]))
+    #expect(server.requests.map { $0.fields["Cookie"] } == [nil, nil])
+    #expect(server.requests.map(\.acceptsGzip) == [true, false])
+  }
+
+  @Test func cancellationClosesTheConnection() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let service = transferService()
+    let task = Task { try await service.transfer(HTTPRequest(url: server.url)) }
+    await server.received(1)
+    task.cancel()
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    await server.abandoned(1)
+  }
+
+  @Test func cancelledTaskSendsNothing() async throws {
+    let server = try TestServer(script: [TestResponse("never")])
+    let service = transferService()
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await service.transfer(HTTPRequest(url: server.url))
+    }
+    task.cancel()
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(server.count == 0)
+  }
+
+  @Test func manyTransfersAtOnceGetTheirOwnAnswers() async throws {
+    let server = try TestServer { TestResponse($0.path) }
+    let service = transferService()
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<50 {
+        group.addTask {
+          let response = try await service.transfer(HTTPRequest(url: "\(server.url)/\(number)"))
+          return String(decoding: response.body, as: UTF8.self) == "/\(number)"
+        }
+      }
+      for try await isOwn in group { #expect(isOwn) }
+    }
+    #expect(server.count == 50)
+  }
+}
+
+/// A service with a session of its own.
+func transferService(timeout: Duration = .seconds(30), limit: Int = 100) -> URLSessionTransferService {
+  URLSessionTransferService(timeout: timeout, maxResponseBytes: limit)
+}
