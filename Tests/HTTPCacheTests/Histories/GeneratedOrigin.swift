@@ -10,6 +10,8 @@ struct GeneratedContent: Sendable {
   let serial: Int
   /// For what it was given.
   let request: HTTPRequest
+  /// Whether what was last said about it in full was said to somebody with credentials.
+  var isForCredentials: Bool
   let status: Int
   /// The value of `Vary`; empty for none.
   let vary: String
@@ -89,6 +91,7 @@ final class GeneratedOrigin: DataTransferService {
       state.generator.happens(60)
     {
       state.contents[confirmed].heads = [head]
+      state.contents[confirmed].isForCredentials = request.fields.contains("Authorization")
       state.events.append(.confirmed(state.contents[confirmed].serial))
       return HTTPResponse(HTTPResponseHead(status: 304, fields: state.contents[confirmed].fields(head)))
     }
@@ -98,7 +101,7 @@ final class GeneratedOrigin: DataTransferService {
   private static func content(_ head: GeneratedHead, for request: HTTPRequest, _ state: inout State) -> HTTPResponse {
     let serial = state.contents.count + 1
     let content = GeneratedContent(
-      serial: serial, request: request,
+      serial: serial, request: request, isForCredentials: request.fields.contains("Authorization"),
       status: [200, 200, 200, 200, 200, 404, 302, 503].randomElement(using: &state.generator) ?? 200,
       vary: vary(request.url, &state.generator), tag: state.generator.happens(60) ? "\"tag-\(serial)\"" : nil,
       heads: [head])

@@ -29,12 +29,14 @@ struct HistoryInvariants: Sendable {
     let mayKeepCredentials = ["public", "must-revalidate", "s-maxage"].contains { head.has($0) }
     return head.forbidsStoring(setting) || content.vary == "*" || content.request.method != "GET"
       || content.request.fields["Cache-Control"] == "no-store"
-      || setting.isShared && content.request.fields.contains("Authorization") && !mayKeepCredentials
+      || setting.isShared && content.isForCredentials && !mayKeepCredentials
   }
 
   private func selects(_ content: GeneratedContent) -> Bool {
     let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
-    return (names + ["Authorization"]).allSatisfy { request.message.fields[$0] == content.request.fields[$0] }
+    // RFC 9111, section 3.5: what a shared cache keeps of an answer to credentials is for everybody.
+    let isForEverybody = setting.isShared && content.request.fields.contains("Authorization")
+    return (names + (isForEverybody ? [] : ["Authorization"])).allSatisfy { request.message.fields[$0] == content.request.fields[$0] }
   }
 
   private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
