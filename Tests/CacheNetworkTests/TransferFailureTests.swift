@@ -1,5 +1,6 @@
 import CacheData
 import CacheDomain
+import CacheNetwork
 import TestOrigin
 import Testing
 
