@@ -107,7 +107,8 @@ extension CachedFetch {
   private func standIn(_ plan: Plan, for error: CacheError) -> Snapshot<Value>? {
     var plan = plan
     guard let found = plan.lookup.found,
-      services.rules.mayStandIn(found.head, at: services.now(), trace: &plan.trace)
+      services.rules.mayStandIn(
+        found.head, for: plan.message.fields, at: services.now(), trace: &plan.trace)
     else { return nil }
     plan.lookup.warnings.append(error)
     observe(plan)

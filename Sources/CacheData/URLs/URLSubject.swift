@@ -102,7 +102,7 @@ struct URLSubject: FetchSubject {
   /// RFC 9111, section 4.3.5: a HEAD brings what it describes up to date, and shows that something else is stale.
   private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
     var (head, trace) = (found.head, CacheTrace(isRecording: false))
-    if rules.describes(exchange.head, head) {
+    if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
       head = rules.updated(
         head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime, trace: &trace)
     } else {
