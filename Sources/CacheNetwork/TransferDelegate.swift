@@ -68,6 +68,19 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     completionHandler(nil)
   }
 
+  /// A server that asks for credentials has answered: its answer, which is whole by now, is the one to give. Left to
+  /// itself the session would wait for credentials and never end the task.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    if let receiver = receiver(of: task) {
+      forget(task)
+      receiver.complete(challenge.failureResponse ?? task.response, nil)
+    }
+    completionHandler(.cancelAuthenticationChallenge, nil)
+  }
+
   private func receiver(of task: URLSessionTask) -> ResponseReceiver? {
     receivers.withLock { $0[task.taskIdentifier] }
   }

@@ -53,8 +53,8 @@ struct TransferErrorResolver: Sendable {
     switch (error as? URLError)?.code {
     case .cancelled: return .cancelled
     case .timedOut: return timedOut
-    case .badURL, .unsupportedURL:
-      return CacheError(.invalidRequest, "the URL to ask \(server) for is malformed", hint: "check how it is written")
+    // The URL is one of HTTP: what libcurl does not support here is what came back.
+    case .badURL, .unsupportedURL: return noHTTP
     case .cannotFindHost, .dnsLookupFailed:
       return unreachable("the name of \(server) is not known", hint: "check the name and the connection to the network")
     case .cannotConnectToHost:

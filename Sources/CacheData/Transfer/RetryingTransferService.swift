@@ -68,15 +68,8 @@ public struct RetryingTransferService: DataTransferService {
 
   /// How long to wait after the attempt number `attempt`; `nil` where that is too long.
   private func pause(after head: HTTPResponseHead, attempt: Int) -> Duration? {
-    if let demanded = retryAfter(head) { return demanded <= patience.longestPause ? demanded : nil }
+    if let demanded = RetryAfter.delay(head, now: now()) { return demanded <= patience.longestPause ? demanded : nil }
     let pause = min(patience.firstPause * (1 << min(attempt - 1, 16)), patience.longestPause)
     return pause / 2 + pause / 2 * random()
-  }
-
-  /// RFC 9110, section 10.2.3: a date or a number of seconds.
-  private func retryAfter(_ head: HTTPResponseHead) -> Duration? {
-    guard let value = head.fields["retry-after"] else { return nil }
-    if let seconds = DeltaSeconds.duration(value) { return seconds }
-    return HTTPDate.time(value, now: now()).map { max($0 - now(), .zero) }
   }
 }

@@ -44,19 +44,10 @@ struct StatusErrorResolver {
     return CacheError(code, "\(text) (\(response.head.status))\(reason)", hint: hint)
   }
 
-  /// What `Retry-After` says (RFC 9110, section 10.2.3). A date in it is compared with that of the answer, because the
-  /// server's clock may not be ours.
   private func retry(_ head: HTTPResponseHead) -> String {
-    guard let value = head.fields["retry-after"],
-      let delay = DeltaSeconds.duration(value) ?? delay(until: value, head), delay > .zero
-    else { return "try again later" }
+    guard let delay = RetryAfter.delay(head), delay > .zero else { return "try again later" }
     let seconds = delay.components.seconds
     return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
-  }
-
-  private func delay(until date: String, _ head: HTTPResponseHead) -> Duration? {
-    guard let sent = head.fields["date"].flatMap({ HTTPDate.time($0, now: .zero) }) else { return nil }
-    return HTTPDate.time(date, now: sent).map { $0 - sent }
   }
 
   /// Names no more of the new address than its host: the rest may repeat a secret.
