@@ -53,6 +53,7 @@ import Testing
     try scratch.configure(OriginSettings.cities(server.url))
     expectFailure(try await scratch.cachectl("fetch", "cities"), status: 69)
     #expect(try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.isEmpty == true)
+    #expect(server.count > 0)
     withExtendedLifetime(kept) {}
   }
 

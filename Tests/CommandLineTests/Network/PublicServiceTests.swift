@@ -31,7 +31,7 @@ import Testing
     let document = try await scratch.cachectl(
       "--backend", engine, "fetch", "cities", "--output", "json"
     ).document()
-    #expect(document["items"]?.elements.isEmpty == true && document["totalItems"] == 0)
+    #expect(document["items"]?.elements.isEmpty == true && document["totalItems"] == 0 && origin.server.count == 1)
   }
 
   @Test(arguments: Contract.engines)
@@ -59,5 +59,6 @@ import Testing
     let (scratch, origin) = (try Scratch(), try MovieDatabaseOrigin(key: "k3y", token: "none"))
     try scratch.configure(OriginSettings.movies(origin.url))
     expectFailure(try await scratch.cachectl(["fetch"] + command, environment: ["KEY": key]), status: status)
+    #expect(origin.server.count <= 1)
   }
 }
