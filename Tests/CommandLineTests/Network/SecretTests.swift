@@ -35,12 +35,14 @@ import Testing
     try scratch.configure(
       OriginSettings.cities(cities.url, more: headers), OriginSettings.movies(origin.url, more: headers))
     let environment = ["KEY": credential, "PASSWORD": Self.password]
-    for (response, echo) in zip(
-      Self.responses(credential, closed: closed), Self.responses(Self.password, closed: closed))
-    {
-      origin.server.override(response)
-      cities.override(echo)
-      for command in [["movies", "--query", "x"], ["cities"], ["poster", "/a.png"]] {
+    let echoes = Self.responses(Self.password, closed: closed)
+    for (response, echo) in zip(Self.responses(credential, closed: closed), echoes) {
+      // The images are asked without the key: what could repeat it is the search alone.
+      for (command, override) in [
+        (["movies", "--query", "x"], response), (["cities"], echo), (["poster", "/a.png"], echo),
+      ] {
+        origin.server.override(override)
+        cities.override(override)
         let arguments = ["--backend", engine, "--verbose", "--output", "json", "fetch"] + command
         let run = try await scratch.cachectl(arguments, environment: environment)
         Self.expectNoTrace(in: run.output + Data(run.errors.utf8), "\(command): \(run.errors)")
