@@ -1,16 +1,19 @@
-import Glibc
+import Foundation
 import TestOrigin
 
 /// A client that sends exactly what it is told, and keeps what comes back as it came.
 struct RawClient: ~Copyable {
   private let descriptor: Int32
+  /// The server lives as long as its client.
+  private let server: TestServer?
 
   /// Connects to a server.
   ///
   /// - Throws: `NoConnection`.
-  init(_ server: TestServer) throws { try self.init(port: server.port) }
+  init(_ server: TestServer) throws { try self.init(port: server.port, server) }
 
-  init(port: Int) throws {
+  init(port: Int, _ server: TestServer? = nil) throws {
+    self.server = server
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -66,6 +69,16 @@ struct RawClient: ~Copyable {
     let client = try RawClient(server)
     client.send(([request] + fields + ["Connection: close", "", ""]).joined(separator: "\n"))
     return client.rest()
+  }
+
+  /// The same on a thread of its own: a task that waits for a server keeps others from running.
+  static func answerInBackground(of server: TestServer) -> AsyncStream<String> {
+    let (answers, continuation) = AsyncStream.makeStream(of: String.self)
+    Thread.detachNewThread {
+      continuation.yield((try? answer(of: server)) ?? "no answer")
+      continuation.finish()
+    }
+    return answers
   }
 }
 

@@ -1,0 +1,93 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Servers that fail in every way: the status of the contract, and what was cached before still answers.
+@Suite struct BadAnswerTests {
+  /// A way to fail. What is not in the answer of the server itself is where its redirect leads.
+  enum Failure: String, CaseIterable, Sendable {
+    case invalidJSON, page, wrongTypes, missingKeys, empty, anotherPage
+    case announcedTooLong, endless, cut, cutChunks, tooLong, garbage, noAnswer, redirectLoop, failedServer
+    case certificate, unknownHost, refusedConnection
+
+    /// The answer; the servers that it leads to live as long as what is returned beside it.
+    func response() throws -> (TestResponse, keeping: [any AnyObject & Sendable]) {
+      let good = TestResponse.json(OriginSettings.page)
+      switch self {
+      case .invalidJSON: return (.json("{\"items\": ["), [])
+      case .page: return (.html(200), [])
+      case .wrongTypes: return (.json(OriginSettings.page.replacing("12", with: "\"12\"")), [])
+      case .missingKeys: return (.json("{\"resource\": \"cities\"}"), [])
+      case .empty: return (.json(""), [])
+      case .anotherPage: return (.json(OriginSettings.page.replacing("\"page\": 0", with: "\"page\": 1")), [])
+      case .announcedTooLong: return (Self.long(1 << 30), [])
+      case .endless: return (Self.long(nil), [])
+      case .cut: return (good.cut(after: 20), [])
+      case .cutChunks: return (good.chunked(10).cut(after: 20), [])
+      case .tooLong: return (good.claiming(length: 10_000), [])
+      case .garbage: return (.raw("220 mail.example ESMTP\r\n"), [])
+      case .noAnswer: return (.hangUp, [])
+      case .redirectLoop: return (.redirect(to: "/"), [])
+      case .failedServer: return (.html(500), [])
+      case .certificate:
+        let server = try SelfSignedServer()
+        return (.redirect(to: server.url), [server])
+      case .unknownHost: return (.redirect(to: "http://nonexistent.invalid/"), [])
+      case .refusedConnection:
+        let port = try ClosedPort()
+        return (.redirect(to: port.url), [port])
+      }
+    }
+
+    private static func long(_ count: Int?) -> TestResponse {
+      TestResponse(
+        fields: ["Content-Type": "application/json"], body: .repeated(Array("[1, 2, 3], ".utf8), count: count))
+    }
+  }
+
+  @Test(arguments: Failure.allCases)
+  func withoutAnEntryTheFetchFails(failure: Failure) async throws {
+    let scratch = try Scratch()
+    let (response, kept) = try failure.response()
+    let server = try TestServer(script: [response])
+    try scratch.configure(OriginSettings.cities(server.url))
+    expectFailure(try await scratch.cachectl("fetch", "cities"), status: 69)
+    #expect(try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.isEmpty == true)
+    #expect(server.count > 0)
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func withAnEntryItAnswersAndStays(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
+    try scratch.configure(OriginSettings.cities(server.url))
+    let options = ["--backend", engine, "--output", "json"]
+    let before = try await scratch.cachectl(options + ["fetch", "cities"]).document()
+    for failure in Failure.allCases {
+      let (response, kept) = try failure.response()
+      server.override(response)
+      let run = try await scratch.cachectl(options + ["fetch", "cities"])
+      expectSuccess(run)
+      let document = try run.document()
+      #expect(document["source"] == "cache" && document["stale"] == true, "\(failure)")
+      #expect(document["items"] == before["items"] && document["storedAt"] == before["storedAt"], "\(failure)")
+      #expect(run.errorLines.count == 1, "\(failure): \(run.errors)")
+      withExtendedLifetime(kept) {}
+    }
+    server.override(nil)
+    let after = try await scratch.cachectl(options + ["fetch", "cities"]).document()
+    #expect(after["revalidated"] == true && after["items"] == before["items"])
+  }
+
+  @Test(arguments: ["http://nonexistent.invalid", "closed", "untrusted"])
+  func aServerThatCannotBeReachedIsNamed(address: String) async throws {
+    let (scratch, port, untrusted) = (try Scratch(), try ClosedPort(), try SelfSignedServer())
+    let url = ["closed": port.url, "untrusted": untrusted.url][address] ?? address
+    try scratch.configure(OriginSettings.cities(url))
+    let host = url.contains("127.0.0.1") ? "127.0.0.1" : "nonexistent.invalid"
+    expectFailure(try await scratch.cachectl("fetch", "cities"), status: 69, mentioning: [host])
+    expectFailure(try await scratch.cachectl("fetch", "url", url), status: 69, mentioning: [host])
+    expectFailure(try await scratch.cachectl("fetch", "cities", "--offline"), status: 66)
+    withExtendedLifetime((port, untrusted)) {}
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `fetch url`: what curl gives, from the cache where HTTP allows it.
+@Suite struct FetchURLTests {
+  private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
+  private static let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
+
+  @Test(arguments: Contract.persistentEngines)
+  func bytesComeThroughUnchanged(engine: String) async throws {
+    let (scratch, body) = (try Scratch(), TestBody.bytes(Self.bytes))
+    let server = try TestServer { request in
+      let response = TestResponse(fields: Self.fresh, body: body)
+      return request.path == "/gzip" ? response.gzipped() : request.path == "/chunks" ? response.chunked() : response
+    }
+    for path in ["/plain", "/gzip", "/chunks"] {
+      for _ in 1...2 {
+        let run = try await scratch.cachectl("--backend", engine, "fetch", "url", server.url + path)
+        expectSuccess(run)
+        #expect(run.output == Data(Self.bytes) && run.errors.isEmpty, "\(path): \(run.errors)")
+      }
+    }
+    #expect(server.count == 3)
+  }
+
+  @Test func includePrintsTheHeadWithAgeAndCacheStatus() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer(script: [TestResponse(status: 200, fields: Self.fresh, "hello")])
+    let command = ["fetch", "url", server.url, "--include"]
+    let first = try await scratch.cachectl(command).text
+    #expect(first.hasPrefix("HTTP/1.1 200\r\n") && first.hasSuffix("\r\n\r\nhello"))
+    #expect(first.contains("\r\nCache-Status: cachectl; fwd=uri-miss; fwd-status=200; stored; ttl="))
+    let second = try await scratch.cachectl(command).text
+    #expect(
+      second.contains(/\r\nAge: \d+\r\n/) && second.contains("\r\nCache-Status: cachectl; hit; ttl="), "\(second)")
+    #expect(server.count == 1)
+  }
+
+  @Test(arguments: [201, 404, 500])
+  func anyStatusIsAnAnswer(status: Int) async throws {
+    let server = try TestServer(script: [TestResponse(status: status, "hello")])
+    let run = try await Scratch().cachectl("fetch", "url", server.url, "--include")
+    expectSuccess(run)
+    #expect(run.text.hasPrefix("HTTP/1.1 \(status)\r\n") && run.text.hasSuffix("hello") && server.count == 1)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func variantsAreKeptApart(engine: String) async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      TestResponse(
+        fields: Self.fresh.replacing(with: ["Vary": "Accept-Language"]), request.fields["Accept-Language"] ?? "none")
+    }
+    for _ in 1...2 {
+      for language in ["fr", "de"] {
+        let run = try await scratch.cachectl(
+          "--backend", engine, "fetch", "url", server.url, "--header", "Accept-Language: \(language)")
+        #expect(run.text == language)
+      }
+    }
+    #expect(server.count == 2)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aChangeMakesTheEntryInvalid(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { TestResponse(fields: Self.fresh, $0.method) })
+    let command = ["--backend", engine, "fetch", "url", "\(server.url)/items"]
+    expectSuccess(try await scratch.cachectl(command))
+    let post = try await scratch.cachectl(command + ["--data", "a=1"])
+    #expect(post.text == "POST")
+    #expect(server.requests.last?.body == Array("a=1".utf8))
+    #expect(try await scratch.cachectl(command).text == "GET")
+    #expect(server.requests.map(\.method) == ["GET", "POST", "GET"])
+  }
+
+  @Test(arguments: ["\"1\"", "\"2\""])
+  func aHeadTellsWhetherTheEntryIsOutdated(tag: String) async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      let fields = Self.fresh.replacing(with: ["ETag": request.method == "HEAD" ? tag : "\"1\""])
+      return TestResponse(fields: fields, "hello")
+    }
+    let command = ["fetch", "url", server.url]
+    expectSuccess(try await scratch.cachectl(command))
+    let head = try await scratch.cachectl(command + ["--method", "HEAD", "--include"])
+    #expect(head.text.contains("; hit; ") && server.count == 1)
+    expectSuccess(try await scratch.cachectl(command + ["--method", "HEAD", "--max-age", "0s"]))
+    expectSuccess(try await scratch.cachectl(command))
+    #expect(server.requests.map(\.method) == (tag == "\"1\"" ? ["GET", "HEAD"] : ["GET", "HEAD", "GET"]))
+  }
+
+  @Test func redirectsAreFollowedButNotInCircles() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      switch request.path {
+      case "/end": TestResponse(fields: Self.fresh, "end")
+      case "/loop": .redirect(to: "/loop")
+      default: .redirect(to: "/end", status: 308, fields: Self.fresh)
+      }
+    }
+    for _ in 1...2 { #expect(try await scratch.cachectl("fetch", "url", "\(server.url)/start").text == "end") }
+    #expect(server.requests.map(\.path) == ["/start", "/end"])
+    expectFailure(
+      try await scratch.cachectl("fetch", "url", "\(server.url)/loop"), status: 69, mentioning: ["redirects"])
+  }
+
+  @Test func credentialsAreSentToTheirServerOnly() async throws {
+    let scratch = try Scratch()
+    let other = try TestServer(script: [TestResponse(fields: Self.fresh, "other")])
+    let server = try TestServer(script: [.redirect(to: "\(other.url)/")])
+    let run = try await scratch.cachectl(
+      "fetch", "url", server.url, "--header", "Authorization: Bearer t0ken", "--header", "X-Kept: 1")
+    #expect(run.text == "other")
+    #expect(server.requests.first?.fields["Authorization"] == "Bearer t0ken")
+    #expect(other.requests.map { $0.fields["Authorization"] } == [nil] && other.requests.first?.fields["X-Kept"] == "1")
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// The policies, when the origin is a server.
+@Suite struct HTTPPolicyTests {
+  private static func command(_ engine: String, _ options: String...) -> [String] {
+    ["--backend", engine, "fetch", "cities", "--output", "json"] + options
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func whatIsFreshAsksNobody(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer())
+    try scratch.configure(OriginSettings.cities(server.url))
+    for source in ["origin", "cache", "cache"] as [JSON] {
+      #expect(try await scratch.cachectl(Self.command(engine)).document()["source"] == source)
+    }
+    #expect(server.count == 1)
+    let refreshed = try await scratch.cachectl(Self.command(engine, "--refresh")).document()
+    #expect(refreshed["source"] == "origin" && server.count == 2)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func whatIsStaleIsConfirmedByA304(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
+    try scratch.configure(OriginSettings.cities(server.url))
+    let first = try await scratch.cachectl(Self.command(engine)).document()
+    let second = try await scratch.cachectl(Self.command(engine)).document()
+    #expect(second["source"] == "cache" && second["revalidated"] == true && second["items"] == first["items"])
+    #expect(server.requests.map { $0.fields["If-None-Match"] } == [nil, "\"cities\""])
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func cachedThenNetworkPrintsBoth(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer())
+    try scratch.configure(OriginSettings.cities(server.url))
+    let command = Self.command(engine, "--policy", "cached-then-network")
+    #expect(try await scratch.cachectl(command).documents().map { $0["source"] } == ["origin"])
+    let documents = try await scratch.cachectl(command).documents()
+    #expect(documents.map { $0["revalidated"] } == [false, true] && server.count == 2)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func offlineConnectsToNobody(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
+    try scratch.configure(OriginSettings.cities(server.url))
+    expectFailure(try await scratch.cachectl(["--offline", "--backend", engine, "fetch", "cities"]), status: 66)
+    #expect(server.connectionCount == 0)
+    expectSuccess(try await scratch.cachectl(Self.command(engine)))
+    let connections = server.connectionCount
+    let offline = try await scratch.cachectl(Self.command(engine, "--offline")).document()
+    #expect(offline["source"] == "cache" && offline["stale"] == true)
+    #expect(server.connectionCount == connections)
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func whatIsStaleStandsInForAServerThatFails(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
+    try scratch.configure(OriginSettings.cities(server.url))
+    let first = try await scratch.cachectl(Self.command(engine)).document()
+    server.override(.html(500))
+    let run = try await scratch.cachectl(Self.command(engine))
+    expectSuccess(run)
+    let document = try run.document()
+    #expect(document["source"] == "cache" && document["stale"] == true && document["items"] == first["items"])
+    #expect(run.errorLines.count == 1 && run.errors.contains("500"), "\(run.errors)")
+    server.override(.html(401))
+    expectFailure(try await scratch.cachectl("--backend", engine, "fetch", "cities"), status: 77)
+  }
+
+  @Test(arguments: ["0", "1", nil])
+  func aServerThatIsTooBusyIsAskedAgain(retryAfter: String?) async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer())
+    try scratch.configure(OriginSettings.cities(server.url))
+    server.enqueue([.tooManyRequests(retryAfter: retryAfter)])
+    let run = try await scratch.cachectl(Self.command("sqlite"))
+    expectSuccess(run)
+    #expect(try run.document()["source"] == "origin" && server.count == 2 && run.errors.isEmpty)
+  }
+
+  @Test func aServerThatWantsToBeLeftAloneForLongIsNotAskedAgain() async throws {
+    let (scratch, server) = (try Scratch(), try TestServer(script: [.tooManyRequests(retryAfter: "3600")]))
+    try scratch.configure(OriginSettings.cities(server.url))
+    let run = try await scratch.cachectl("fetch", "cities")
+    expectFailure(run, status: 69, mentioning: ["3600 seconds"])
+    #expect(server.count == 1)
+  }
+
+  @Test func anInterruptionEndsTheTransfer() async throws {
+    let (scratch, gate) = (try Scratch(), try TestGate())
+    let server = try TestServer(script: [TestResponse.json(OriginSettings.page).held(by: gate)])
+    try scratch.configure(OriginSettings.cities(server.url))
+    let program = try RunningProgram(Binary.path, ["fetch", "cities"], in: scratch)
+    await server.received(1)
+    program.signal(SIGINT)
+    let run = try await program.end()
+    #expect(run.status == 130 && run.output.isEmpty, "\(run.errors)")
+    await server.abandoned(1)
+    #expect(try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.isEmpty == true)
+  }
+}

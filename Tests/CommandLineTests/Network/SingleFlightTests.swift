@@ -1,0 +1,45 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Many fetches of one key at the same time, from several processes, make one request.
+@Suite struct SingleFlightTests {
+  /// Starts 50 fetches in the background, says so to the server, and waits for them.
+  private static let script = """
+    for number in $(seq 50); do
+      "$BINARY" --backend "$ENGINE" --output json fetch cities >"$FOLDER/$NAME-$number.out" 2>&1 ||
+        echo "$number: $?" >>"$FOLDER/$NAME.failed" &
+    done
+    curl --silent --noproxy '*' "$SERVER/started"
+    wait
+    """
+
+  /// Four shells start 50 processes each. The server holds its answer back until all 200 have been started.
+  @Test(arguments: Contract.persistentEngines)
+  func twoHundredFetchesAreOneRequest(engine: String) async throws {
+    let (scratch, gate) = (try Scratch(), try TestGate())
+    let fields: TestFields = ["Cache-Control": "max-age=600"]
+    let server = try TestServer { request in
+      request.path == "/started" ? TestResponse("") : .json(OriginSettings.page, fields: fields).held(by: gate)
+    }
+    try scratch.configure(OriginSettings.cities("\(server.url)/cities"))
+    try scratch.makeFolder("fetches")
+    let shells = try (1...4).map { number in
+      let variables = [
+        "BINARY": Binary.path, "ENGINE": engine, "FOLDER": scratch.path("fetches"), "NAME": String(number),
+        "SERVER": server.url,
+      ]
+      return try RunningProgram("/bin/bash", ["-c", Self.script], in: scratch, environment: variables)
+    }
+    await server.received(5)
+    gate.open()
+    for shell in shells { #expect(try await shell.end().status == 0) }
+    let names = scratch.names(below: "fetches")
+    #expect(
+      names.count == 200 && names.allSatisfy { $0.hasSuffix(".out") }, "\(names.filter { $0.hasSuffix("failed") })")
+    let documents = try names.map { try JSON(scratch.read("fetches/\($0)")) }
+    #expect(documents.allSatisfy { $0["items"] == documents.first?["items"] && $0["stale"] == false })
+    #expect(documents.count { $0["source"] == "origin" } == 1)
+    #expect(server.count(of: "/cities") == 1)
+  }
+}
