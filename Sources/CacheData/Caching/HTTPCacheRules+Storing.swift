@@ -51,12 +51,17 @@ extension HTTPCacheRules {
     return stored
   }
 
+  /// For how long what can be revalidated is kept at least, whatever its stale use: to confirm it costs less than to send
+  /// it again.
+  private static let revalidationTime: Duration = .seconds(86_400)
+
   /// For how long a stale response may be of any use.
   private func retention(_ response: HTTPResponseHead) -> Duration {
     let directives = directives(response)
+    let hasValidator = response.fields.contains("etag") || response.fields.contains("last-modified")
     return [
       freshness.staleIfError, freshness.staleWhileRevalidate, directives.staleIfError ?? .zero,
-      directives.staleWhileRevalidate ?? .zero,
+      directives.staleWhileRevalidate ?? .zero, hasValidator ? Self.revalidationTime : .zero,
     ].reduce(.zero, max)
   }
 
