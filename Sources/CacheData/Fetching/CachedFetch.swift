@@ -121,7 +121,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
   /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked.
   private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else {
-      return try await exchange(plan)
+      // An answer that was received before this fetch began may have been stored only after its look-up.
+      return try await lead(plan)
     }
     observe(plan)
     return snapshot(of: found, plan)
