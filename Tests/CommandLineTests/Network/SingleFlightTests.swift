@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestOrigin
 import Testing
 
@@ -17,11 +18,8 @@ import Testing
   /// Four shells start 50 processes each. The server holds its answer back until all 200 have been started.
   @Test(arguments: Contract.persistentEngines)
   func twoHundredFetchesAreOneRequest(engine: String) async throws {
-    let (scratch, gate) = (try Scratch(), try TestGate())
-    let fields: TestFields = ["Cache-Control": "max-age=600"]
-    let server = try TestServer { request in
-      request.path == "/started" ? TestResponse("") : .json(OriginSettings.page, fields: fields).held(by: gate)
-    }
+    let scratch = try Scratch()
+    let server = try Self.server()
     try scratch.configure(OriginSettings.cities("\(server.url)/cities"))
     try scratch.makeFolder("fetches")
     let shells = try (1...4).map { number in
@@ -31,8 +29,6 @@ import Testing
       ]
       return try RunningProgram("/bin/bash", ["-c", Self.script], in: scratch, environment: variables)
     }
-    await server.received(5)
-    gate.open()
     for shell in shells { #expect(try await shell.end().status == 0) }
     let names = scratch.names(below: "fetches")
     #expect(
@@ -41,5 +37,28 @@ import Testing
     #expect(documents.allSatisfy { $0["items"] == documents.first?["items"] && $0["stale"] == false })
     #expect(documents.count { $0["source"] == "origin" } == 1)
     #expect(server.count(of: "/cities") == 1)
+  }
+
+  /// A server that opens its own gate: tests that keep all threads of tasks busy must not let the fetches time out.
+  private static func server() throws -> TestServer {
+    let (gate, shells) = (try TestGate(), Counter())
+    let page = TestResponse.json(OriginSettings.page, fields: ["Cache-Control": "max-age=600"])
+    return try TestServer { request in
+      guard request.path == "/started" else { return page.held(by: gate) }
+      if shells.next() == 4 { gate.open() }
+      return TestResponse("")
+    }
+  }
+}
+
+/// Counts up from 1.
+private final class Counter: Sendable {
+  private let count = Mutex(0)
+
+  func next() -> Int {
+    count.withLock { count in
+      count += 1
+      return count
+    }
   }
 }
