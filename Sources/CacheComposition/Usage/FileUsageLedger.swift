@@ -53,12 +53,12 @@ struct FileUsageLedger: UsageLedger {
 
   /// The counts that a line tells of; `nil` where one of them is missing or no count.
   private static func counts(in line: String) -> UsageCounts? {
-    var numbers: [Substring: Int] = [:]
-    for word in line.split(whereSeparator: \.isWhitespace) {
-      let parts = word.split(separator: "=")
-      if parts.count == 2, let number = Int(parts[1]), number >= 0 { numbers[parts[0]] = number }
+    let words = line.split(whereSeparator: \.isWhitespace)
+    func number(_ name: String) -> Int? {
+      let word = words.last { $0.hasPrefix("\(name)=") }
+      return word.flatMap { Int($0.dropFirst(name.utf8.count + 1)) }.flatMap { $0 >= 0 ? $0 : nil }
     }
-    guard let hits = numbers["hits"], let misses = numbers["misses"], let evictions = numbers["evictions"] else {
+    guard let hits = number("hits"), let misses = number("misses"), let evictions = number("evictions") else {
       return nil
     }
     return UsageCounts(hits: hits, misses: misses, evictions: evictions)

@@ -36,7 +36,7 @@ struct SnapshotOrigin: Sendable {
 
   /// The remark that begins with `parts` and says where the value came from. A stale value is to be noticed.
   func status(_ parts: [String]) -> StatusLine {
-    StatusLine(parts + [[source, freshness].joined(separator: ", ")], style: isStale ? .yellow : .dim)
+    StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
   private var source: String {
