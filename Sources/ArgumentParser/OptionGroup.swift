@@ -3,18 +3,27 @@
 ///     @OptionGroup(title: "Global options")
 ///     var globals: GlobalOptions
 @propertyWrapper
-public struct OptionGroup<Value: ParsableArguments>: Decodable {
+public struct OptionGroup<Value> {
+  // What a value has to be is asked by the initialisers and not by the type: for a type the runtime would look for the
+  // proof of it at each start of the program.
+
   /// The values of the group.
   public var wrappedValue: Value
 
   /// A group that help shows in a section called `title`, or among the command's own where that is empty.
-  public init(title: String = "") {
+  public init(title: String = "") where Value: ParsableArguments {
     wrappedValue = DeclarationRecorder.inSection(title) { Value() }
   }
 
+  private init(holding value: Value) {
+    wrappedValue = value
+  }
+}
+
+extension OptionGroup: Decodable where Value: ParsableArguments {
   /// Takes the values from the parser, and validates them.
   public init(from decoder: any Decoder) throws {
-    wrappedValue = try Value(from: decoder)
+    self.init(holding: try Value(from: decoder))
     if let decoder = decoder as? ArgumentDecoder, decoder.suppliesValues { try wrappedValue.validate() }
   }
 }

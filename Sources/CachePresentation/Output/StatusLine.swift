@@ -7,7 +7,10 @@ public struct StatusLine: Sendable, Hashable {
 
   /// The remark made of `parts`, joined by middle dots.
   public init(_ parts: [String], style: TextStyle = .dim) {
-    self.text = TerminalText.line(parts.joined(separator: " · "))
+    // Not with `joined(separator:)`, whose types the runtime would have to make for this one line of each fetch.
+    var text = ""
+    for part in parts { text += text.isEmpty ? part : " · \(part)" }
+    self.text = TerminalText.line(text)
     self.style = style
   }
 
