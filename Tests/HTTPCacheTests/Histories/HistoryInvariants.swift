@@ -36,7 +36,9 @@ struct HistoryInvariants: Sendable {
     let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
     // RFC 9111, section 3.5: what a shared cache keeps of an answer to credentials is for everybody.
     let isForEverybody = setting.isShared && content.request.fields.contains("Authorization")
-    return (names + (isForEverybody ? [] : ["Authorization"])).allSatisfy { request.message.fields[$0] == content.request.fields[$0] }
+    return (names + (isForEverybody ? [] : ["Authorization"])).allSatisfy {
+      request.message.fields[$0] == content.request.fields[$0]
+    }
   }
 
   private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
