@@ -1,0 +1,197 @@
+import CacheDomain
+import Synchronization
+import Testing
+
+@testable import CacheData
+
+/// The driver over URLs: policies, what goes on afterwards, and what it says about itself. The rules have tests of their
+/// own.
+struct HTTPCacheTests {
+  private static let url = "http://a.example/x"
+  private static let zero = FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero)
+
+  /// A cache with a hand on its clock.
+  private final class Bench: Sendable {
+    let storage: ShelfOfResponses
+    let transfer: FakeTransfer
+    let background = BackgroundWork()
+    private let time = Mutex(Duration.seconds(1_000))
+    private let explanations = Mutex<[FetchExplanation]>([])
+
+    init(_ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses()) {
+      self.transfer = transfer
+      self.storage = storage
+    }
+
+    func wait(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
+    var observed: [FetchExplanation] { explanations.withLock { $0 } }
+
+    func cache(_ transfer: FakeTransfer? = nil) -> HTTPCache {
+      let services = FetchServices(
+        rules: HTTPCacheRules(freshness: HTTPCacheTests.zero), now: { self.time.withLock { $0 } },
+        background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
+      return HTTPCache(storage: storage, transfer: transfer ?? self.transfer, services: services)
+    }
+
+    func get(
+      _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
+      from other: FakeTransfer? = nil
+    ) async throws -> [Snapshot<HTTPResponse>] {
+      let request = HTTPRequest(method: method, url: HTTPCacheTests.url, fields: fields)
+      var snapshots: [Snapshot<HTTPResponse>] = []
+      for try await snapshot in cache(other).responses(to: request, options: FetchOptions(policy: policy)) {
+        snapshots.append(snapshot)
+      }
+      return snapshots
+    }
+  }
+
+  @Test func aFreshResponseIsServedWithItsAge() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    let first = try #require(try await bench.get().first)
+    #expect(first.source == .origin)
+    #expect(first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=200; stored; ttl=60")
+    #expect(first.value.head.fields["Age"] == nil)
+    bench.wait(25)
+    let second = try #require(try await bench.get().first)
+    #expect(second.source == .cache)
+    #expect(second.value.body == first.value.body)
+    #expect(second.value.head.fields["Cache-Status"] == "cachectl; hit; ttl=35")
+    #expect(second.value.head.fields["Age"] == "25")
+    #expect(bench.transfer.requests.count == 1)
+    #expect(bench.storage.lookUps == [false, true])
+    #expect(bench.observed.map(\.decision.action) == [.fetch, .serve])
+  }
+
+  @Test func whatMayBeUsedStaleIsBroughtUpToDateAfterwards() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
+    _ = try await bench.get()
+    bench.wait(30)
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=10"], "b")
+    let stale = try #require(try await bench.get(from: newer).first)
+    #expect(stale.value.body == Array("a".utf8))
+    #expect(stale.entry.isStale)
+    await bench.background.finish()
+    #expect(newer.requests.count == 1)
+    #expect(try await bench.get(from: newer).first?.value.body == Array("b".utf8))
+    #expect(newer.requests.count == 1)
+  }
+
+  @Test(arguments: [429, 500, 502, 503, 504])
+  func aStaleResponseStandsInForAFailure(status: Int) async throws {
+    let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
+    _ = try await bench.get()
+    bench.wait(299)
+    let stale = try #require(try await bench.get(from: FakeTransfer(status)).first)
+    #expect(stale.value.body == Array("a".utf8))
+    #expect(stale.warnings.map(\.code) == [.originUnreachable])
+    bench.wait(2)
+    #expect(try await bench.get(from: FakeTransfer(status)).first?.value.head.status == status)
+  }
+
+  @Test func cachedThenNetworkShowsNothingThatMustBeRevalidated() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
+    _ = try await bench.get()
+    #expect(try await bench.get([:], .cachedThenNetwork).map(\.source) == [.cache, .origin])
+    bench.wait(11)
+    #expect(try await bench.get([:], .cachedThenNetwork).map(\.source) == [.origin])
+  }
+
+  @Test func offlineNothingIsUsedThatMustBeRevalidated() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
+    _ = try await bench.get()
+    #expect(try await bench.get([:], .cacheOnly).count == 1)
+    bench.wait(11)
+    let error = await #expect(throws: CacheError.self) { try await bench.get([:], .cacheOnly) }
+    #expect(error?.code == .notCached)
+    #expect(error?.message.contains("must-revalidate") == true)
+    #expect(bench.transfer.requests.count == 1)
+  }
+
+  @Test func onlyIfCachedIsAnsweredByTheCacheAlone() async throws {
+    let bench = Bench(FakeTransfer(200, [:], "a"))
+    let refused = try #require(try await bench.get(["Cache-Control": "only-if-cached"]).first)
+    #expect(refused.value.head.status == 504)
+    #expect(bench.transfer.requests.isEmpty)
+  }
+
+  @Test func theClientsConditionsAreAnsweredFromTheCache() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "a"))
+    _ = try await bench.get()
+    let same = try #require(try await bench.get(["If-None-Match": "\"1\""]).first)
+    #expect(same.value.head.status == 304)
+    #expect(same.value.body.isEmpty)
+    #expect(try await bench.get(["If-None-Match": "\"2\""]).first?.value.head.status == 200)
+    #expect(bench.transfer.requests.count == 1)
+  }
+
+  @Test func theCachesConditionsTakeThePlaceOfTheClients() async throws {
+    let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
+    _ = try await bench.get()
+    let confirming = FakeTransfer(304, ["ETag": "\"1\""])
+    let snapshot = try #require(try await bench.get(["If-None-Match": "\"2\""], from: confirming).first)
+    #expect(confirming.requests.map { $0.fields.values(of: "If-None-Match") } == [["\"1\""]])
+    #expect(snapshot.isRevalidated)
+    #expect(snapshot.value.head.status == 200)
+    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=stale; fwd-status=304; stored; ttl=0")
+  }
+
+  @Test func partsAreJoinedAndAnswerRanges() async throws {
+    let parts: [(range: String, extent: String, body: String)] = [
+      ("bytes=0-2", "bytes 0-2/6", "abc"), ("bytes=3-5", "bytes 3-5/6", "def"),
+    ]
+    let bench = Bench(FakeTransfer())
+    for part in parts {
+      let fields: HTTPFields = [
+        "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": part.extent, "Content-Length": "3",
+      ]
+      let snapshot = try await bench.get(["Range": part.range], from: FakeTransfer(206, fields, part.body)).first
+      #expect(snapshot?.value.body == Array(part.body.utf8))
+    }
+    let whole = try #require(try await bench.get().first)
+    #expect(whole.value.head.status == 200)
+    #expect(whole.value.body == Array("abcdef".utf8))
+    let middle = try #require(try await bench.get(["Range": "bytes=2-3"]).first)
+    #expect(middle.value.head.status == 206)
+    #expect(middle.value.head.fields["Content-Range"] == "bytes 2-3/6")
+    #expect(middle.value.body == Array("cd".utf8))
+    #expect(bench.transfer.requests.isEmpty)
+  }
+
+  @Test func aStorageThatFailsIsAWarning() async throws {
+    let broken = ShelfOfResponses(failing: CacheError(.damaged, "the store is damaged"))
+    let bench = Bench(FakeTransfer(200, [:], "a"), storage: broken)
+    let snapshot = try #require(try await bench.get().first)
+    #expect(snapshot.value.body == Array("a".utf8))
+    #expect(snapshot.warnings.map(\.message) == ["the store is damaged"])
+    let error = await #expect(throws: CacheError.self) { try await bench.get([:], .cacheOnly) }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test func anExplanationAsksAndChangesNothing() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10"], "a"))
+    let request = HTTPRequest(url: Self.url)
+    let before = try await bench.cache().responses(to: request, options: FetchOptions()).explanation()
+    #expect(before.decision == CacheDecision(.fetch, "nothing is stored", forward: .uriMiss))
+    #expect(bench.transfer.requests.isEmpty && bench.storage.keys.isEmpty && bench.storage.lookUps.isEmpty)
+    _ = try await bench.get()
+    bench.wait(11)
+    let after = try await bench.cache().responses(to: request, options: FetchOptions()).explanation()
+    #expect(after.decision.action == .fetch)
+    #expect(after.decision.forwardReason == .stale)
+    #expect(after.criteria.map(\.name) == ["stored response", "age", "freshness"])
+    #expect(after.key == bench.storage.keys.first)
+    #expect(bench.transfer.requests.count == 1)
+  }
+
+  @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
+  func whatChangesThingsIsPassedOnAndEmptiesTheCache(method: String) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    _ = try await bench.get()
+    #expect(bench.storage.keys.count == 1)
+    let snapshot = try #require(try await bench.get(method: method).first)
+    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=method; fwd-status=200")
+    #expect(bench.storage.keys.isEmpty)
+    #expect(bench.transfer.requests.map(\.method) == ["GET", method])
+  }
+}

@@ -1,0 +1,54 @@
+import CacheData
+import CacheDomain
+import Synchronization
+
+/// A storage of responses in memory, which can be told to fail.
+final class ShelfOfResponses: HTTPResponseStorage {
+  private struct State {
+    var kept: [String: StoredResponse<HTTPResponse>] = [:]
+    var lookUps: [Bool] = []
+  }
+
+  private let state = Mutex(State())
+  private let error: CacheError?
+
+  init(failing error: CacheError? = nil) {
+    self.error = error
+  }
+
+  var keys: [String] { state.withLock { $0.kept.keys.sorted() } }
+  var lookUps: [Bool] { state.withLock { $0.lookUps } }
+
+  func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    if let error { throw error }
+    return state.withLock { state in
+      state.kept.filter { $0.key.hasPrefix("\(url) ") }.map { StoredVariant(key: $0.key, head: $0.value.head) }
+    }
+  }
+
+  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    state.withLock { $0.kept[key] }
+  }
+
+  func store(
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
+  ) async throws(CacheError) -> String {
+    if let error { throw error }
+    let key = key(of: url, selector: head.selector)
+    state.withLock { state in
+      for key in replaced { state.kept[key] = nil }
+      state.kept[key] = StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head)
+    }
+    return key
+  }
+
+  func remove(_ keys: [String]) async throws(CacheError) {
+    state.withLock { state in
+      for key in keys { state.kept[key] = nil }
+    }
+  }
+
+  func key(of url: String, selector: VariantSelector) -> String { "\(url) \(selector.digest)" }
+
+  func countLookUp(found: Bool) { state.withLock { $0.lookUps.append(found) } }
+}

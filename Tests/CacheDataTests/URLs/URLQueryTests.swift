@@ -1,0 +1,62 @@
+import CacheDomain
+import Testing
+
+@testable import CacheData
+
+/// What becomes of a request as a person writes it.
+struct URLQueryTests {
+  @Test(arguments: [
+    ("http://example.com", "http://example.com/"), ("HTTP://Example.COM:80/a", "http://example.com/a"),
+    ("https://example.com:443", "https://example.com/"), ("https://example.com:444/", "https://example.com:444/"),
+    ("https://example.com/a?b=c#d", "https://example.com/a?b=c"), ("https://u:p@example.com/", "https://example.com/"),
+    ("https://example.com?q=a%2Fb", "https://example.com/?q=a%2Fb"),
+  ])
+  func theURLIsNormalised(text: String, url: String) throws {
+    #expect(try HTTPRequest(URLQuery(url: text)).url == url)
+  }
+
+  @Test(arguments: [
+    "", "example.com", "/a", "ftp://example.com/", "file:///etc/passwd", "http://", "https:///a", "mailto:a@b",
+  ])
+  func whatIsNoURLOfAServerIsRefused(text: String) throws {
+    let error = #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: text)) }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.hint.isEmpty == false)
+  }
+
+  @Test func aRefusedURLIsNotRepeated() throws {
+    let error = #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "ftp://u:s3cret@example.com/")) }
+    #expect(error?.message.contains("s3cret") == false)
+  }
+
+  @Test(
+    arguments: [
+      ("https://user:pass@example.com/", [], "Basic dXNlcjpwYXNz"), ("https://user@example.com/", [], "Basic dXNlcjo="),
+      ("https://a%40b:c@example.com/", [], "Basic YUBiOmM="), ("https://example.com/", [], nil),
+      ("https://user:pass@example.com/", [URLQuery.Field(name: "authorization", value: "Bearer t")], "Bearer t"),
+    ] as [(String, [URLQuery.Field], String?)])
+  func credentialsInTheURLBecomeAField(url: String, fields: [URLQuery.Field], authorization: String?) throws {
+    let request = try HTTPRequest(URLQuery(url: url, fields: fields))
+    #expect(request.fields["Authorization"] == authorization)
+  }
+
+  @Test(arguments: [("", "a"), ("a b", "c"), ("a:", "b"), ("a", "b\r\nc: d"), ("a", "\u{0}"), ("ä", "b")])
+  func malformedFieldsAreRefused(name: String, value: String) {
+    let query = URLQuery(url: "http://a/", fields: [URLQuery.Field(name: name, value: value)])
+    #expect(throws: CacheError.self) { try HTTPRequest(query) }
+  }
+
+  @Test(arguments: ["", "GE T", "GET\n", "G(T"])
+  func malformedMethodsAreRefused(method: String) {
+    #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "http://a/", method: method)) }
+  }
+
+  @Test func contentHasAType() throws {
+    let form = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", body: [1]))
+    #expect(form.fields["Content-Type"] == "application/x-www-form-urlencoded")
+    let type = URLQuery.Field(name: "content-type", value: "text/plain")
+    let text = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", fields: [type], body: [1]))
+    #expect(text.fields.values(of: "Content-Type") == ["text/plain"])
+    #expect(try HTTPRequest(URLQuery(url: "http://a/")).fields.lines.isEmpty)
+  }
+}
