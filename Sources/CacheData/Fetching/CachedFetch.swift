@@ -113,9 +113,11 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     }
     var plan = plan
     plan.lookup = Lookup(found: found)
-    let decision = services.rules.decision(
+    plan.decision = services.rules.decision(
       for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &plan.trace)
-    return decision.action == .serve ? snapshot(of: found, plan) : try await exchange(plan)
+    guard plan.decision.action == .serve else { return try await exchange(plan) }
+    observe(plan)
+    return snapshot(of: found, plan)
   }
 
   /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked.
