@@ -13,65 +13,36 @@ struct ExplainCommand: ParsableCommand {
       Examples:
         cachectl explain cities --order revenue
         cachectl explain movies --query "star wars" --max-age 5m
-        cachectl explain url https://example.com/ --header 'Cache-Control: max-age=60'
+        cachectl explain url https://example.com/ --refresh
       """,
     subcommands: [
-      ExplainCitiesCommand.self, ExplainMoviesCommand.self, ExplainPosterCommand.self, ExplainURLCommand.self,
+      ExplainResourceCommand<CitiesOptions>.self, ExplainResourceCommand<MoviesOptions>.self,
+      ExplainResourceCommand<PosterOptions>.self, ExplainResourceCommand<URLOptions>.self,
     ])
 }
 
-/// `explain cities`.
-struct ExplainCitiesCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "cities", abstract: "Explain how a page of cities would be fetched")
+/// Options that name something whose fetch can be explained.
+protocol ExplainableOptions: ParsableArguments {
+  associatedtype Value: Sendable
 
-  @OptionGroup
-  var cities: CitiesOptions
+  /// The name of what is fetched.
+  static var resourceName: String { get }
 
-  @OptionGroup(title: "Fetch options")
-  var fetch: FetchFlags
-
-  @OptionGroup(title: "Global options")
-  var global: GlobalOptions
-
-  func run() async throws {
-    try await Session(global).explaining { session, store throws(CacheError) in
-      try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
-        .execute(cities.query, options: fetch.options)
-    }
-  }
+  /// The fetch.
+  func snapshots(
+    _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<Value>
 }
 
-/// `explain movies`.
-struct ExplainMoviesCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "movies", abstract: "Explain how a search for movies would be answered")
-
-  @OptionGroup
-  var movies: MoviesOptions
-
-  @OptionGroup(title: "Fetch options")
-  var fetch: FetchFlags
-
-  @OptionGroup(title: "Global options")
-  var global: GlobalOptions
-
-  func run() async throws {
-    let query = try movies.movieQuery
-    try await Session(global).explaining { session, store throws(CacheError) in
-      try session.container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
-        .execute(query, page: movies.page, options: fetch.options)
-    }
+/// `explain cities` and the like.
+struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: Resource.resourceName, abstract: "Explain what `fetch \(Resource.resourceName)` would do")
   }
-}
-
-/// `explain poster`.
-struct ExplainPosterCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "poster", abstract: "Explain how the image of a poster would be fetched")
 
   @OptionGroup
-  var poster: PosterOptions
+  var resource: Resource
 
   @OptionGroup(title: "Fetch options")
   var fetch: FetchFlags
@@ -80,31 +51,10 @@ struct ExplainPosterCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func run() async throws {
-    try await Session(global).explaining { session, store throws(CacheError) in
-      try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
-        .execute(poster.query, options: fetch.options)
-    }
-  }
-}
-
-/// `explain url`.
-struct ExplainURLCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "url", abstract: "Explain how a request for a URL would be answered")
-
-  @OptionGroup
-  var url: URLOptions
-
-  @OptionGroup(title: "Fetch options")
-  var fetch: FetchFlags
-
-  @OptionGroup(title: "Global options")
-  var global: GlobalOptions
-
-  func run() async throws {
-    let query = try url.query
-    try await Session(global).explaining { session, store throws(CacheError) in
-      session.container.makeURLsDIContainer(store).makeFetchURLUseCase().execute(query, options: fetch.options)
+    let session = try Session(global)
+    try await session.fetching { store throws(CacheError) in
+      let snapshots = try resource.snapshots(session.container, store, fetch.options)
+      try global.show(ExplanationView(try await snapshots.explanation()))
     }
   }
 }

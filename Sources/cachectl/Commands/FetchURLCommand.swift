@@ -14,8 +14,8 @@ struct FetchURLCommand: AsyncParsableCommand {
 
       Examples:
         cachectl fetch url https://example.com/data.json | jq
-        cachectl fetch url https://example.com/ --include --header 'Accept-Language: fr'
-        cachectl fetch url https://example.com/items --data '{"name": "a"}' --header 'Content-Type: application/json'
+        cachectl fetch url https://example.com/ --include --header 'Accept: text/*'
+        cachectl fetch url https://example.com/items --data @item.json
       """)
 
   @OptionGroup

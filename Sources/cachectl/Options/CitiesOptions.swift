@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CacheComposition
 internal import CacheDomain
 
 /// The options that say which page of cities is meant.
@@ -17,4 +18,14 @@ struct CitiesOptions: ParsableArguments {
   }
 
   var query: CitiesQuery { CitiesQuery(order: order, direction: sort, page: page) }
+}
+
+extension CitiesOptions: ExplainableOptions {
+  static var resourceName: String { "cities" }
+
+  func snapshots(
+    _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<CitiesPage> {
+    try container.makeCitiesDIContainer(store).makeFetchCitiesUseCase().execute(query, options: options)
+  }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CacheComposition
 internal import CacheDomain
 
 /// The options that say which page of movies is meant.
@@ -10,15 +11,28 @@ struct MoviesOptions: ParsableArguments {
   var page = 1
 
   func validate() throws(ValidationError) {
-    _ = try movieQuery
+    if MovieQuery(query) == nil { throw ValidationError("--query needs at least one word") }
     if page < 1 { throw ValidationError("--page begins at 1") }
   }
 
-  /// - Throws: `ValidationError` where there is no word in the query.
+  /// - Throws: `CacheError` with the code `invalidRequest` where there is no word in the query.
   var movieQuery: MovieQuery {
-    get throws(ValidationError) {
-      guard let query = MovieQuery(query) else { throw ValidationError("--query needs at least one word") }
+    get throws(CacheError) {
+      guard let query = MovieQuery(query) else {
+        throw CacheError(.invalidRequest, "--query needs at least one word", hint: "see 'cachectl help fetch movies'")
+      }
       return query
     }
+  }
+}
+
+extension MoviesOptions: ExplainableOptions {
+  static var resourceName: String { "movies" }
+
+  func snapshots(
+    _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<MoviesPage> {
+    try container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
+      .execute(movieQuery, page: page, options: options)
   }
 }

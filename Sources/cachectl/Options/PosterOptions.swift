@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CacheComposition
 internal import CacheDomain
 
 /// The options that say which poster is meant.
@@ -15,4 +16,14 @@ struct PosterOptions: ParsableArguments {
   }
 
   var query: PosterQuery { PosterQuery(path: path, width: width) }
+}
+
+extension PosterOptions: ExplainableOptions {
+  static var resourceName: String { "poster" }
+
+  func snapshots(
+    _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<Poster> {
+    try container.makeMoviesDIContainer(store).makeFetchPosterUseCase().execute(query, options: options)
+  }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CacheComposition
 internal import CacheDomain
 
 /// The options that say which request for a URL is meant, spelled as curl spells them.
@@ -16,31 +17,40 @@ struct URLOptions: ParsableArguments {
   var data: String?
 
   func validate() throws(ValidationError) {
-    _ = try fields
+    if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
   }
 
   /// The request.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` where the file cannot be read; `ValidationError`.
+  /// - Throws: `CacheError` with the code `ioFailed` where the file with the content cannot be read.
   var query: URLQuery {
-    get throws {
-      let body = try data.map { text in
-        text.hasPrefix("@") ? try InputFile.bytes(of: String(text.dropFirst())) : Array(text.utf8)
-      }
-      return URLQuery(
-        url: url, method: method ?? (data == nil ? "GET" : "POST"), fields: try fields, body: body ?? [])
+    get throws(CacheError) {
+      URLQuery(
+        url: url, method: method ?? (data == nil ? "GET" : "POST"), fields: headers.compactMap { Self.field($0) },
+        body: try body)
     }
   }
 
-  private var fields: [URLQuery.Field] {
-    get throws(ValidationError) {
-      try headers.map { header throws(ValidationError) in
-        guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
-          throw ValidationError("--header is written 'Name: value'")
-        }
-        let value = header[header.index(after: colon)...].drop { $0 == " " }
-        return URLQuery.Field(name: String(header[..<colon]), value: String(value))
-      }
+  private var body: [UInt8] {
+    get throws(CacheError) {
+      guard let data else { return [] }
+      return data.hasPrefix("@") ? try InputFile.bytes(of: String(data.dropFirst())) : Array(data.utf8)
     }
+  }
+
+  private static func field(_ header: String) -> URLQuery.Field? {
+    guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else { return nil }
+    let value = header[header.index(after: colon)...].drop { $0 == " " }
+    return URLQuery.Field(name: String(header[..<colon]), value: String(value))
+  }
+}
+
+extension URLOptions: ExplainableOptions {
+  static var resourceName: String { "url" }
+
+  func snapshots(
+    _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<URLAnswer> {
+    container.makeURLsDIContainer(store).makeFetchURLUseCase().execute(try query, options: options)
   }
 }

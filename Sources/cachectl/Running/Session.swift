@@ -36,15 +36,6 @@ struct Session {
     try await using(try await container.openStoreForFetching(), body)
   }
 
-  /// Prints how the fetch that `snapshots` makes would be answered.
-  func explaining<Value>(
-    _ snapshots: (Session, OpenStore) throws(CacheError) -> Snapshots<Value>
-  ) async throws(CacheError) {
-    try await fetching { store throws(CacheError) in
-      try global.show(ExplanationView(try await snapshots(self, store).explanation()))
-    }
-  }
-
   private func using<Output>(
     _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
