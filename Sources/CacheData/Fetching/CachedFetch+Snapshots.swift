@@ -39,6 +39,8 @@ extension CachedFetch {
 
   /// What is not stored is of use at this moment only.
   private func facts(_ stored: StoredHead?, _ key: String, _ now: Duration) -> EntryFacts {
-    EntryFacts(key: key, storedAt: stored?.storedAt ?? now, freshUntil: stored?.freshUntil ?? now, now: now)
+    EntryFacts(
+      key: key, storedAt: stored?.storedAt ?? now, freshUntil: stored?.freshUntil ?? now, now: now,
+      isStored: stored != nil)
   }
 }

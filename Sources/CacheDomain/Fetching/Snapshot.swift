@@ -44,12 +44,16 @@ public struct EntryFacts: Sendable, Hashable {
   /// How long after the moment of reading it stays fresh; zero or negative where it is stale.
   public let remainingFreshness: Duration
 
+  /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment.
+  public let isStored: Bool
+
   /// Whether the entry was stale when it was read.
   public var isStale: Bool { remainingFreshness <= .zero }
 
   /// Facts about an entry read (or written) at `now`.
-  public init(key: String, storedAt: Duration, freshUntil: Duration, now: Duration) {
+  public init(key: String, storedAt: Duration, freshUntil: Duration, now: Duration, isStored: Bool = true) {
     self.key = key
+    self.isStored = isStored
     self.storedAt = storedAt
     self.freshUntil = freshUntil
     self.age = max(now - storedAt, .zero)

@@ -47,6 +47,7 @@ struct SnapshotOrigin: Sendable {
   }
 
   private var freshness: String {
+    if !entry.isStored { return "not stored" }
     if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }
     return isStale ? "stale for \(ElapsedTimeText.rough(entry.remainingFreshness))" : "to be confirmed before each use"
   }

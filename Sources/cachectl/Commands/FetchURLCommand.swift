@@ -58,6 +58,7 @@ struct FetchURLCommand: AsyncParsableCommand {
         .invalidRequest, "the answer is not text, which cannot be shown on a terminal", hint: "redirect it to a file")
     }
     if include { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
-    try Console.output.write(text)
+    try Console.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
+    global.remark(view.status)
   }
 }

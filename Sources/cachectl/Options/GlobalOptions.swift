@@ -34,9 +34,12 @@ struct GlobalOptions: ParsableArguments {
   func show(_ view: some OutputView) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
     try Console.output.write(OutputRenderer(output, on: Console.output.screen).text(view))
-    if output == .table, !quiet, let status = view.status {
-      Console.error.writeIfPossible(status.line(on: Console.error.screen))
-    }
+    if output == .table { remark(view.status) }
+  }
+
+  /// Prints a remark about what was printed.
+  func remark(_ status: StatusLine?) {
+    if !quiet, let status { Console.error.writeIfPossible(status.line(on: Console.error.screen)) }
   }
 
   /// Warns of something that did not keep the command from its work.

@@ -194,4 +194,11 @@ struct HTTPCacheTests {
     #expect(bench.storage.keys.isEmpty)
     #expect(bench.transfer.requests.map(\.method) == ["GET", method])
   }
+
+  @Test(arguments: [("no-store", false), ("max-age=0", true), ("max-age=9", true)])
+  func itIsSaidWhetherAnAnswerIsStored(control: String, isStored: Bool) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
+    #expect(try await bench.get().first?.entry.isStored == isStored)
+    #expect(bench.storage.keys.isEmpty != isStored)
+  }
 }
