@@ -32,7 +32,8 @@ import Testing
       (["--page", "1", "--offline"], "fail"),
     ]
     for row in rows {
-      let run = try await scratch.cachectl(["--backend", engine, "explain", "cities", "--output", "json"] + row.options)
+      let arguments = ["--backend", engine, "explain", "cities", "--output", "json"] + row.options
+      let run = try await scratch.cachectl(arguments)
       expectSuccess(run)
       #expect(try run.document()["action"]?.text == row.action, "\(row.options)")
     }

@@ -2,9 +2,16 @@
 enum Details {
   /// The lines of `fields`; nothing is cut, however narrow the screen, for the values are what was asked for.
   static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
-    let table = Table([.init(""), .init("")], rows: fields.map { [Table.Cell($0.name, .dim), $0.value] })
-    return table.text(
-      on: Screen(width: nil, hasColor: screen.hasColor, isTerminal: screen.isTerminal), hasHeader: false)
+    table(fields).text(on: screen.unlimited, hasHeader: false)
+  }
+
+  /// The same for values that are sentences: they are broken between words.
+  static func wrappedText(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
+    table(fields).wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: false)
+  }
+
+  private static func table(_ fields: [(name: String, value: Table.Cell)]) -> Table {
+    Table([.init(""), .init("")], rows: fields.map { [Table.Cell($0.name, .dim), $0.value] })
   }
 
   /// A time as people read it: exactly, and as seen from `now`.

@@ -12,6 +12,9 @@ public struct Screen: Sendable, Hashable {
     Screen(width: width, hasColor: hasColor, isTerminal: true)
   }
 
+  /// The same with lines of any length, for text of which nothing is to be cut.
+  var unlimited: Screen { Screen(width: nil, hasColor: hasColor, isTerminal: isTerminal) }
+
   /// A file or a pipe: no colours, lines of any length.
   public static let file = Screen(width: nil, hasColor: false, isTerminal: false)
 }

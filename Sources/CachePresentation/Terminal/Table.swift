@@ -65,6 +65,22 @@ public struct Table: Sendable {
     return text
   }
 
+  /// The same table in which texts of the last column that are too long for `screen` go on below, in place of being cut.
+  func wrappingLastColumn(on screen: Screen) -> Table {
+    guard let limit = screen.width, columns.count > 1 else { return self }
+    let others = widths(of: [columns.map { Cell($0.title) }] + rows, limit: nil).dropLast()
+    let room = max(limit - others.reduce(0) { $0 + $1 + ColumnWidths.gap }, 20)
+    return Table(columns, rows: rows.flatMap { Self.wrapped($0, to: room) })
+  }
+
+  private static func wrapped(_ row: [Cell], to width: Int) -> [[Cell]] {
+    guard let last = row.last else { return [row] }
+    let empty = row.dropLast().map { _ in Cell("", .plain) }
+    return LineWrap.lines(last.text, width: width).enumerated().map { index, line in
+      (index == 0 ? Array(row.dropLast()) : empty) + [Cell(line, last.style)]
+    }
+  }
+
   private func widths(of rows: [[Cell]], limit: Int?) -> [Int] {
     var natural = columns.map { _ in 0 }
     for row in rows {

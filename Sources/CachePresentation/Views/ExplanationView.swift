@@ -26,13 +26,13 @@ public struct ExplanationView: SingleRecordView {
     let rows = explanation.criteria.enumerated().map { index, criterion in
       [Table.Cell("\(index + 1)", .dim), Table.Cell(criterion.name, .plain), Table.Cell(criterion.finding, .plain)]
     }
-    let steps = Table([.init("Step"), .init("Criterion"), .init("Finding", isShrinkable: true)], rows: rows)
-      .text(on: screen, hasHeader: hasHeader)
+    let steps = Table([.init("#", .right), .init("Criterion"), .init("Finding")], rows: rows)
+      .wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
     let facts: [(name: String, value: Table.Cell)] = [
       ("Key", .init(explanation.key, .bold)), ("Decision", .init(verdict, .plain)),
       ("Because", .init(explanation.decision.reason, .plain)),
     ]
-    return Details.text(facts, on: screen) + "\n" + steps
+    return Details.wrappedText(facts, on: screen) + "\n" + steps
   }
 
   /// The lines that `--verbose` prints: each criterion, then the decision.
