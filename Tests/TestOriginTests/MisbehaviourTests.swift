@@ -66,6 +66,13 @@ import Testing
     #expect(answer.contains("ETag: W/\"1\"") && answer.content == (status == 304 ? "" : "hello"))
   }
 
+  @Test(arguments: [("\"1\"", "\"1-gzip\""), ("W/\"1\"", "W/\"1\""), (nil, nil)])
+  func anotherCodingHasAnotherStrongTag(tag: String?, other: String?) {
+    var response = Self.hello
+    response.fields["ETag"] = tag
+    #expect(response.gzipped().fields["ETag"] == other && response.gzipped().fields["Content-Encoding"] == "gzip")
+  }
+
   @Test(arguments: [1 << 30, nil])
   func hugeContentStopsWhenThePeerGoes(size: Int?) async throws {
     let body = TestBody.repeated(Array("0123456789".utf8), count: size)

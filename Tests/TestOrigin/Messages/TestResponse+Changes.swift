@@ -20,12 +20,14 @@ extension TestResponse {
   /// The same with other fields in place of those of the same names.
   public func with(_ fields: TestFields) -> TestResponse { changing { $0.fields = $0.fields.replacing(with: fields) } }
 
-  /// The same with its content compressed, whose tag is then another one.
+  /// The same with its content compressed. A strong tag is then another one, as its bytes are others (RFC 9110, section
+  /// 8.8.3.3); a weak one stays, as it says the same.
   public func gzipped() -> TestResponse {
     guard case .bytes(let bytes) = body else { return self }
     return changing { response in
       response.body = .bytes(Gzip.compress(bytes))
       response.fields["Content-Encoding"] = "gzip"
+      if let tag = fields["ETag"], tag.hasPrefix("\"") { response.fields["ETag"] = "\(tag.dropLast())-gzip\"" }
     }
   }
 
