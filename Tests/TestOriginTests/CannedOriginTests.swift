@@ -25,6 +25,13 @@ import Testing
     #expect(body["page_offset"] as? Int == page * 25 && body["per_page"] as? Int == 25)
   }
 
+  @Test(arguments: [(Int.max, Int.max / 25), (Int.min, 0), (-1, 0)])
+  func pagesFarOutAreEmptyOrTheFirst(page: Int, given: Int) throws {
+    let body = try Self.search(try NonprofitOrigin(organizations: 60).server, "?page=\(page)")
+    #expect((body["organizations"] as? [Any])?.count == (page < 0 ? 25 : 0))
+    #expect(body["cur_page"] as? Int == given && body["page_offset"] as? Int == given * 25)
+  }
+
   @Test func organisationsLackWhatTheyMayLack() throws {
     let origin = try NonprofitOrigin(organizations: 25)
     let all = try #require(try Self.search(origin.server, "")["organizations"] as? [[String: Any]])

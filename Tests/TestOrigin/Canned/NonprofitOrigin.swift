@@ -26,7 +26,7 @@ public final class NonprofitOrigin: Sendable {
   public init(organizations: Int = 60, fields: TestFields = [:]) throws {
     server = try TestServer { request in
       guard request.path == Self.path else { return .html(404) }
-      let page = OrganizationPage(number: Int(request.query["page"] ?? "") ?? 0, total: organizations)
+      let page = OrganizationPage(Int(request.query["page"] ?? "") ?? 0, of: organizations)
       return page.response(to: request).with(fields).validated(for: request)
     }
   }
@@ -46,6 +46,12 @@ private struct OrganizationPage {
   let number: Int
   let total: Int
 
+  /// The page `number` of `total` organisations, or the nearest one whose offset can be told.
+  init(_ number: Int, of total: Int) {
+    self.number = min(max(0, number), Int.max / Self.size)
+    self.total = total
+  }
+
   func response(to request: TestRequest) -> TestResponse {
     let text = (try? JSONSerialization.data(withJSONObject: document, options: [.sortedKeys])) ?? Data()
     let fields = NonprofitOrigin.fields.replacing(with: ["ETag": WeakTag.text(text)])
@@ -55,11 +61,12 @@ private struct OrganizationPage {
   }
 
   private var document: [String: Any] {
-    let first = min(max(0, number * Self.size), total)
+    let first = min(number * Self.size, total)
     let indices = first..<min(first + Self.size, total)
     return [
-      "total_results": total, "organizations": indices.map(organization), "num_pages": (total + 24) / Self.size,
-      "cur_page": number, "page_offset": number * Self.size, "per_page": Self.size, "search_query": NSNull(),
+      "total_results": total, "organizations": indices.map(organization),
+      "num_pages": (total + Self.size - 1) / Self.size, "cur_page": number, "page_offset": number * Self.size,
+      "per_page": Self.size, "search_query": NSNull(),
       "selected_state": NSNull(), "selected_ntee": NSNull(), "selected_code": NSNull(),
       "data_source": "made up for tests", "api_version": 2,
     ]
