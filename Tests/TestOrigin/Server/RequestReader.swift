@@ -29,12 +29,15 @@ struct RequestReader {
       guard connection.send("HTTP/1.1 100 Continue\r\n\r\n") else { return nil }
     }
     if fields["Transfer-Encoding"]?.lowercased() == "chunked" { return chunks() }
-    return bytes(fields["Content-Length"].flatMap { Int($0) } ?? 0)
+    guard let length = fields["Content-Length"] else { return [] }
+    return Self.number(length[...], radix: 10).flatMap { bytes($0) }
   }
 
   private mutating func chunks() -> [UInt8]? {
     var content: [UInt8] = []
-    while let line = line(), let size = Int(line.prefix { $0 != ";" }, radix: 16), let chunk = bytes(size) {
+    while let line = line(), let size = Self.number(line.prefix { $0 != ";" }, radix: 16),
+      let chunk = bytes(size)
+    {
       content += chunk
       guard let end = self.line(), end.isEmpty else { return nil }
       if size == 0 { return content }
@@ -66,6 +69,11 @@ struct RequestReader {
     let bytes = connection.receive(65536)
     buffer += bytes
     return !bytes.isEmpty
+  }
+
+  /// The number that `text` is, of digits alone; `nil` for anything else, such as one with a sign.
+  private static func number(_ text: Substring, radix: Int) -> Int? {
+    text.allSatisfy(\.isHexDigit) ? Int(text, radix: radix) : nil
   }
 
   private static func trimmed(_ text: Substring) -> String {
