@@ -8,16 +8,18 @@ final class Traffic: Sendable {
     var abandoned = 0
     var current = 0
     var highest = 0
-    var waiting: [(isMet: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    var waiting: [UInt64: (isMet: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
+    /// The number of the next task that waits.
+    var number: UInt64 = 0
 
     var counts: Counts { Counts(requests: requests.count, abandoned: abandoned) }
 
     /// The tasks whose conditions are met now, which wait no longer.
     mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
       let counts = counts
-      let ready = waiting.filter { $0.isMet(counts) }.map(\.continuation)
-      waiting.removeAll { $0.isMet(counts) }
-      return ready
+      let ready = waiting.filter { $0.value.isMet(counts) }
+      for number in ready.keys { waiting[number] = nil }
+      return ready.values.map(\.continuation)
     }
   }
 
@@ -54,11 +56,25 @@ final class Traffic: Sendable {
   /// Forgets the requests.
   func clear() { state.withLock { $0.requests = [] } }
 
-  /// Waits until `isMet` holds.
+  /// Waits until `isMet` holds, or the task is cancelled.
   func wait(_ isMet: @escaping @Sendable (Counts) -> Bool) async {
-    await withCheckedContinuation { continuation in
-      resume { $0.waiting.append((isMet, continuation)) }
+    let number = state.withLock { state in
+      state.number += 1
+      return state.number
     }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        resume { $0.waiting[number] = (isMet, continuation) }
+        // The handler may have been called before there was anything to resume.
+        if Task.isCancelled { giveUp(number) }
+      }
+    } onCancel: {
+      giveUp(number)
+    }
+  }
+
+  private func giveUp(_ number: UInt64) {
+    state.withLock { $0.waiting.removeValue(forKey: number) }?.continuation.resume()
   }
 
   private func resume(_ change: (inout sending State) -> Void) {
