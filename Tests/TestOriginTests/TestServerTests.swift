@@ -66,6 +66,32 @@ import Testing
     for answer in answers { for await text in answer { #expect(text.content == "late") } }
   }
 
+  @Test func anAnswerThatWasSentIsNotBeingGivenAnyMore() throws {
+    let server = try TestServer(script: [TestResponse("hello").untilClose()])
+    let first = try RawClient(server)
+    first.send("GET /1 HTTP/1.1\n\n")
+    #expect(first.rest().content == "hello")
+    #expect(try RawClient.answer(of: server).content == "hello")
+    #expect(server.highestConcurrency == 1)
+    // Its end of the connection is open up to here.
+    first.send("")
+  }
+
+  @Test(arguments: [TestResponse("hello"), TestResponse("hello").chunked(2), TestResponse(status: 204)])
+  func requestsOneAfterTheOtherAreNeverAnsweredTogether(response: TestResponse) throws {
+    let server = try TestServer(script: [response])
+    let first = try RawClient(server)
+    let second = try RawClient(server)
+    let end = response.status == 204 ? "\r\n\r\n" : response.framing == .length ? "hello" : "\r\n0\r\n\r\n"
+    for _ in 1...200 {
+      first.send("GET /1 HTTP/1.1\n\n")
+      #expect(first.text(until: end).hasSuffix(end))
+      second.send("GET /2 HTTP/1.1\n\n")
+      #expect(second.text(until: end).hasSuffix(end))
+    }
+    #expect(server.count == 400 && server.highestConcurrency == 1)
+  }
+
   @Test func contentIsHeldAfterTheHeader() throws {
     let gate = try TestGate()
     let server = try TestServer(script: [TestResponse("late").contentHeld(by: gate)])

@@ -12,21 +12,29 @@ struct ResponseWriter {
     case abandoned
   }
 
-  let connection: Connection
+  let outlet: Outlet
   let request: TestRequest
 
-  func write(_ response: TestResponse) -> End {
-    if let gate = response.gate, !gate.wait(on: connection) { return .abandoned }
+  /// Sends `response`, and calls `atEnd` once: before the last bytes, or when the peer has gone. Who got the last bytes
+  /// then finds that the answer has ended.
+  func write(_ response: TestResponse, atEnd: () -> Void) -> End {
+    let end = fill(response)
+    atEnd()
+    return end != .abandoned && outlet.flush() ? end : .abandoned
+  }
+
+  private func fill(_ response: TestResponse) -> End {
+    if let gate = response.gate, !gate.wait(on: outlet.connection) { return .abandoned }
     switch response.form {
     case .nothing: return .last
-    case .raw(let bytes): return connection.send(bytes[...]) ? .last : .abandoned
+    case .raw(let bytes): return outlet.send(bytes[...]) ? .last : .abandoned
     case .message: return message(response)
     }
   }
 
   private func message(_ response: TestResponse) -> End {
-    guard connection.send(head(response)) else { return .abandoned }
-    if let gate = response.bodyGate, !gate.wait(on: connection) { return .abandoned }
+    guard outlet.send(head(response)) else { return .abandoned }
+    if let gate = response.bodyGate, !outlet.flush() || !gate.wait(on: outlet.connection) { return .abandoned }
     guard !hasContent(response) || content(response) else { return .abandoned }
     return closes(response) ? .last : .complete
   }
@@ -49,12 +57,12 @@ struct ResponseWriter {
 
   private func content(_ response: TestResponse) -> Bool {
     guard case .chunked(let size) = framing(response) else {
-      return response.body.forEachPiece(size: Self.pieceSize, limit: response.cut, connection.send)
+      return response.body.forEachPiece(size: Self.pieceSize, limit: response.cut, outlet.send)
     }
     let isSent = response.body.forEachPiece(size: max(1, size), limit: response.cut) { piece in
-      connection.send("\(String(piece.count, radix: 16))\r\n") && connection.send(piece) && connection.send("\r\n")
+      outlet.send("\(String(piece.count, radix: 16))\r\n") && outlet.send(piece) && outlet.send("\r\n")
     }
-    return isSent && (response.cut != nil || connection.send("0\r\n\r\n"))
+    return isSent && (response.cut != nil || outlet.send("0\r\n\r\n"))
   }
 
   private func framing(_ response: TestResponse) -> TestResponse.Framing {

@@ -45,10 +45,12 @@ final class Service: Sendable {
     var reader = RequestReader(connection)
     while let request = reader.next() {
       traffic.begin(request)
-      let end = ResponseWriter(connection: connection, request: request).write(answers.answer(to: request))
-      if end == .last { connection.finish() }
-      traffic.end(isAbandoned: end == .abandoned)
-      guard end == .complete else { return }
+      let writer = ResponseWriter(outlet: Outlet(connection), request: request)
+      switch writer.write(answers.answer(to: request), atEnd: traffic.end) {
+      case .complete: continue
+      case .last: return connection.finish()
+      case .abandoned: return traffic.abandon()
+      }
     }
   }
 }

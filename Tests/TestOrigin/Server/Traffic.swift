@@ -46,12 +46,11 @@ final class Traffic: Sendable {
     }
   }
 
-  func end(isAbandoned: Bool) {
-    resume { state in
-      state.current -= 1
-      if isAbandoned { state.abandoned += 1 }
-    }
-  }
+  /// Ends the answer to a request, however it ends.
+  func end() { state.withLock { $0.current -= 1 } }
+
+  /// Counts an answer that the peer did not wait for.
+  func abandon() { resume { $0.abandoned += 1 } }
 
   /// Forgets the requests.
   func clear() { state.withLock { $0.requests = [] } }
