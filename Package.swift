@@ -69,7 +69,9 @@ let package = Package(
       swiftSettings: settings),
 
     // An origin that misbehaves as it is told: for tests only, and in no product.
-    .target(name: "TestOrigin", dependencies: ["CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+    .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
+    .target(
+      name: "TestOrigin", dependencies: ["CTestOrigin", "CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
     tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI"),
     tests("CacheDomainTests", "CacheDomain"),
