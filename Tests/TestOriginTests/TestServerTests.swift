@@ -92,6 +92,25 @@ import Testing
     #expect(server.count == 400 && server.highestConcurrency == 1)
   }
 
+  @Test func programsThatAreStartedDoNotInheritConnections() throws {
+    let server = try TestServer(script: [TestResponse("hello")])
+    let client = try RawClient(server)
+    client.send("GET / HTTP/1.1\n\n")
+    #expect(client.text(until: "hello").hasSuffix("hello"))
+    let flags = (0..<4096).filter { Self.localPort(of: $0) == server.port }.map { fcntl($0, F_GETFD) }
+    #expect(flags == [FD_CLOEXEC, FD_CLOEXEC], "the listener, and the connection")
+  }
+
+  /// The port of this end of a socket; `nil` for what is none.
+  private static func localPort(of descriptor: Int32) -> Int? {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
+  }
+
   @Test func contentIsHeldAfterTheHeader() throws {
     let gate = try TestGate()
     let server = try TestServer(script: [TestResponse("late").contentHeld(by: gate)])

@@ -13,9 +13,8 @@ final class Service: Sendable {
   /// Accepts what comes to `listener` until that is shut down.
   func accept(from listener: Descriptor) {
     Thread.detachNewThread { [self] in
-      while let descriptor = try? Descriptor("accept", Glibc.accept(listener.number, nil, nil)) {
-        serve(Connection(descriptor))
-      }
+      let acceptor = Acceptor(listener: listener)
+      while let descriptor = acceptor.next() { serve(Connection(descriptor)) }
     }
   }
 

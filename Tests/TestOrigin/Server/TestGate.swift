@@ -1,3 +1,4 @@
+import CTestOrigin
 import Glibc
 
 /// Holds answers back until a test opens it. It opens once, and stays open.
@@ -11,10 +12,9 @@ public final class TestGate: Sendable {
   /// - Throws: `SystemFailure`.
   public init() throws(SystemFailure) {
     var ends: [Int32] = [-1, -1]
-    let result = pipe(&ends)
+    let result = ctestorigin_pipe(&ends)
     exit = try Descriptor("pipe", result < 0 ? result : ends[0])
     entry = try Descriptor("pipe", ends[1])
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
 
   /// Lets every answer go that is held back, and those to come.
