@@ -68,6 +68,21 @@ import Testing
     #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
   }
 
+  @Test(arguments: [
+    (MovieDatabaseOrigin.FailureForm.complete, 400, ["status_code", "status_message", "success"]),
+    (.withoutSuccess, 400, ["status_code", "status_message"]), (.former, 422, ["errors"]),
+  ])
+  func theMovieDatabaseTellsOfPagesOutOfRange(
+    form: MovieDatabaseOrigin.FailureForm, status: Int, members: [String]
+  ) throws {
+    let origin = try MovieDatabaseOrigin(key: "KEY", token: "TOKEN", lastPage: 2, failures: form)
+    let target = "\(MovieDatabaseOrigin.path)?query=x&api_key=KEY&page="
+    #expect(try RawClient.answer(of: origin.server, to: "GET \(target)2 HTTP/1.1").hasPrefix("HTTP/1.1 200 "))
+    let answer = try RawClient.answer(of: origin.server, to: "GET \(target)3 HTTP/1.1")
+    #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+    #expect(try Self.document(answer).keys.sorted() == members)
+  }
+
   @Test func moviesLackWhatTheyMayLack() throws {
     let origin = try MovieDatabaseOrigin(key: "KEY", token: "TOKEN", movies: 45)
     let target = "/3/search/movie?query=star+wars&page=3&api_key=KEY"

@@ -52,6 +52,21 @@ import Testing
   }
 
   @Test(arguments: [
+    (MovieDatabaseOrigin.FailureForm.complete, "(400): Invalid page"), (.withoutSuccess, "(400): Invalid page"),
+    (.former, "(422): page must be less than or equal to 1"),
+  ])
+  func aPageThatTheServerRejectsIsAMistake(form: MovieDatabaseOrigin.FailureForm, message: String) async throws {
+    let scratch = try Scratch()
+    let origin = try MovieDatabaseOrigin(key: "k3y", token: "none", lastPage: 1, failures: form)
+    try scratch.configure(OriginSettings.movies(origin.url))
+    let command = ["fetch", "movies", "--query", "x", "--page"]
+    expectSuccess(try await scratch.cachectl(command + ["1"], environment: Self.environment))
+    let run = try await scratch.cachectl(command + ["2"], environment: Self.environment)
+    expectFailure(run, status: 64, mentioning: [message])
+    #expect(origin.server.count == 2)
+  }
+
+  @Test(arguments: [
     (["movies", "--query", "x", "--page", "501"], "k3y", 64), (["movies", "--query", "x"], "other", 77),
     (["poster", "/no-image.jpg"], "k3y", 66),
   ])

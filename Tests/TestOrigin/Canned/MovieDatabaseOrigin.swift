@@ -12,22 +12,36 @@ public final class MovieDatabaseOrigin: Sendable {
   /// The server, which tells what it was asked.
   public let server: TestServer
 
+  /// How it tells of a failure.
+  public enum FailureForm: Sendable, CaseIterable {
+    /// By a code, a message, and that there was no success.
+    case complete
+    /// By a code and a message: `success` is optional.
+    case withoutSuccess
+    /// As formerly, where the page is out of range: by the status 422 and a list of messages.
+    case former
+  }
+
   /// Starts a server that takes `key` and `token`, and finds `movies` movies for every search, but none for "nothing".
   ///
-  /// - Parameter fields: header fields in place of those that it would send.
+  /// - Parameters:
+  ///   - lastPage: the last page that may be asked for: with a low one, clients that know the true one see the failure.
+  ///   - failures: how it tells of a failure.
+  ///   - fields: header fields in place of those that it would send.
   /// - Throws: `SystemFailure`.
-  public init(key: String, token: String, movies: Int = 45, fields: TestFields = [:]) throws {
+  public init(
+    key: String, token: String, movies: Int = 45, lastPage: Int = 500, failures: FailureForm = .complete,
+    fields: TestFields = [:]
+  ) throws {
     server = try TestServer { request in
       if request.path.hasPrefix("/t/p/w") { return PosterImage.response(to: request).validated(for: request) }
-      guard request.path == Self.path else { return Self.error(404, 34, "The resource could not be found.") }
+      guard request.path == Self.path else { return failures.error(404, 34, "The resource could not be found.") }
       guard request.query["api_key"] == key || request.fields["Authorization"] == "Bearer \(token)" else {
-        return Self.error(401, 7, "Invalid API key: You must be granted a valid key.")
+        return failures.error(401, 7, "Invalid API key: You must be granted a valid key.")
       }
-      guard let query = request.query["query"], !query.isEmpty else { return Self.error(422, 5, "No query.") }
+      guard let query = request.query["query"], !query.isEmpty else { return failures.error(422, 5, "No query.") }
       let number = Int(request.query["page"] ?? "1") ?? 0
-      guard (1...500).contains(number) else {
-        return Self.error(400, 22, "Invalid page: Pages start at 1 and max at 500.")
-      }
+      guard number >= 1, number <= lastPage else { return failures.pageError(lastPage) }
       let page = MoviePage(number: number, total: query == "nothing" ? 0 : movies, query: query)
       return page.response(to: request).with(fields).validated(for: request)
     }
@@ -38,16 +52,27 @@ public final class MovieDatabaseOrigin: Sendable {
 
   /// The answer to a client that asks too often.
   public static func rateLimited(retryAfter: String?) -> TestResponse {
-    .tooManyRequests(retryAfter: retryAfter, text(25, "Your request count is over the allowed limit."))
+    .tooManyRequests(
+      retryAfter: retryAfter, FailureForm.complete.text(25, "Your request count is over the allowed limit."))
   }
+}
 
-  /// A failure as the server tells of it: `code` is its own number of the kind of failure.
-  public static func error(_ status: Int, _ code: Int, _ message: String) -> TestResponse {
+extension MovieDatabaseOrigin.FailureForm {
+  /// A failure: `code` is the service's own number of its kind.
+  fileprivate func error(_ status: Int, _ code: Int, _ message: String) -> TestResponse {
     .json(text(code, message), status: status)
   }
 
-  private static func text(_ code: Int, _ message: String) -> String {
-    #"{"status_code": \#(code), "status_message": "\#(message)", "success": false}"#
+  /// The answer to a page out of range.
+  fileprivate func pageError(_ last: Int) -> TestResponse {
+    self == .former
+      ? .json(#"{"errors": ["page must be less than or equal to \#(last)"]}"#, status: 422)
+      : error(400, 22, "Invalid page: Pages start at 1 and max at \(last).")
+  }
+
+  fileprivate func text(_ code: Int, _ message: String) -> String {
+    let success = self == .withoutSuccess ? "" : #", "success": false"#
+    return #"{"status_code": \#(code), "status_message": "\#(message)"\#(success)}"#
   }
 }
 
