@@ -40,6 +40,28 @@ import Testing
     #expect(documents.map { $0["revalidated"] } == [false, true] && server.count == 2)
   }
 
+  @Test(arguments: [0, 600])
+  func cachedThenNetworkConfirmsByA304AndOutlivesTheServer(freshFor age: Int) async throws {
+    let scratch = try Scratch()
+    var server: TestServer? = try OriginSettings.cityServer(freshFor: age)
+    try scratch.configure(OriginSettings.cities(server?.url ?? ""))
+    let command = Self.command("sqlite", "--policy", "cached-then-network")
+    let first = try await scratch.cachectl(command).document()
+    let confirmed = try await scratch.cachectl(command).documents()
+    #expect(confirmed.map { $0["source"] } == ["cache", "cache"])
+    #expect(confirmed.map { $0["revalidated"] } == [false, true])
+    #expect(confirmed.map { $0["items"] } == [first["items"], first["items"]])
+    #expect(server?.requests.map { $0.fields["If-None-Match"] } == [nil, "\"cities\""])
+    server = nil
+    let run = try await scratch.cachectl(command)
+    expectSuccess(run)
+    let alone = try run.documents()
+    #expect(alone.map { $0["stale"] } == [.boolean(age == 0), .boolean(age == 0)])
+    #expect(alone.map { $0["revalidated"] } == [false, false])
+    #expect(alone.map { $0["items"] } == [first["items"], first["items"]])
+    #expect(run.errorLines.count == 1 && run.errors.contains("127.0.0.1"), "\(run.errors)")
+  }
+
   @Test(arguments: Contract.persistentEngines)
   func offlineConnectsToNobody(engine: String) async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
