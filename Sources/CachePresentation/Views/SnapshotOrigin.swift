@@ -39,14 +39,18 @@ struct SnapshotOrigin: Sendable {
     StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
-  private var source: String {
+  /// Where the value came from, such as "from cache (lmdb), stored 3 min ago".
+  var source: String {
     guard isFromCache else { return "from the origin" }
-    let cache = backend.map { "from cache (\($0))" } ?? "from cache"
     let age = RelativeTimeText.past(age: entry.age)
     return isRevalidated ? "\(cache), confirmed by the origin \(age)" : "\(cache), stored \(age)"
   }
 
-  private var freshness: String {
+  /// The cache by the name of its backend.
+  var cache: String { backend.map { "from cache (\($0))" } ?? "from cache" }
+
+  /// How the value stands, such as "fresh for 57 min".
+  var freshness: String {
     if !entry.isStored { return "not stored" }
     if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }
     return isStale ? "stale for \(ElapsedTimeText.rough(entry.remainingFreshness))" : "to be confirmed before each use"

@@ -39,12 +39,8 @@ struct FetchCitiesCommand: AsyncParsableCommand {
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
       if all {
-        let pages = try await AllCities(
-          useCase: useCase, order: cities.order, direction: cities.sort, options: fetch.options
-        )
-        .collect(limit: limit, progress: ProgressDisplay("Fetching cities", isVisible: global.showsProgress))
-        try show(pages, session, &writes)
-        return
+        let cities = AllCities(session: session, cities: cities, options: fetch.options, limit: limit)
+        return try await cities.show(from: useCase, &writes)
       }
       for try await snapshot in useCase.execute(cities.query, options: fetch.options) {
         try show(snapshot, session, &writes)
