@@ -39,6 +39,12 @@ struct SnapshotOrigin: Sendable {
     StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
+  /// The line above the value that tells it from another snapshot of the same.
+  var heading: StatusLine {
+    let text = "\(source), \(freshness):"
+    return StatusLine([text.prefix(1).uppercased() + text.dropFirst()], style: isStale ? .yellow : .bold)
+  }
+
   /// Where the value came from, such as "from cache (lmdb), stored 3 min ago".
   var source: String {
     guard isFromCache else { return "from the origin" }
