@@ -93,7 +93,8 @@ struct PageWalk {
   /// are no pages at all; a page with something on it exists, whatever is said.
   private static func update(_ summary: inout PagesSummary, by answer: CitiesPage, of page: Int) {
     if answer.cities.isEmpty, answer.totalPages <= page {
-      summary.totalPages = min(summary.totalPages, max(page, answer.totalPages))
+      summary.totalPages = min(summary.totalPages, answer.totalPages > 0 ? answer.totalPages : page)
+      if answer.totalPages > 0 { summary.totalItems = answer.totalItems }
     } else {
       summary.totalPages = max(answer.totalPages, page + 1)
       summary.totalItems = answer.totalItems
