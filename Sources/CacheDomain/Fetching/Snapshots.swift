@@ -56,6 +56,9 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var next: Producer?
 
+    /// Whether another snapshot can be asked for. It may still fail to come.
+    public var hasNext: Bool { next != nil }
+
     /// The next snapshot; `nil` after the last or after an error.
     ///
     /// - Throws: `CacheError`: why there is no snapshot, `cancelled` among them.

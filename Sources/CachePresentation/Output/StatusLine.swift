@@ -16,4 +16,9 @@ public struct StatusLine: Sendable, Hashable {
 
   /// The line, with its line end.
   public func line(on screen: Screen) -> String { style.apply(text, hasColor: screen.hasColor) + "\n" }
+
+  /// The remark cut to one line of `screen`, without a line end: for a line that is drawn over itself.
+  public func cut(to screen: Screen) -> String {
+    style.apply(DisplayWidth.truncated(text, to: screen.width ?? 80), hasColor: screen.hasColor)
+  }
 }

@@ -24,7 +24,7 @@ public protocol PresentablePage: Sendable {
 }
 
 /// A page that was fetched, with where it came from.
-public struct PageView<Page: PresentablePage>: OutputView {
+public struct PageView<Page: PresentablePage>: SnapshotView {
   private let page: Page
   private let origin: SnapshotOrigin
   private let items: [JSONValue]
@@ -62,6 +62,12 @@ public struct PageView<Page: PresentablePage>: OutputView {
 
   /// Such as "Page 1 of 243 · 6,057 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min".
   public var status: StatusLine? { origin.status(extent) }
+
+  /// Where the page came from, such as "From cache (lmdb), stored 3 min ago, fresh for 57 min:".
+  public var heading: StatusLine { origin.heading }
+
+  /// What is said while the origin is asked for a newer page, such as "Asking the origin · Page 1 of 243 · ...".
+  public var waiting: StatusLine { origin.status(["Asking the origin"] + extent) }
 
   /// Failures that did not keep the page from being answered.
   public var warnings: [ErrorView] { origin.warnings }

@@ -39,14 +39,24 @@ struct SnapshotOrigin: Sendable {
     StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
-  private var source: String {
+  /// The line above the value that tells it from another snapshot of the same.
+  var heading: StatusLine {
+    let text = "\(source), \(freshness):"
+    return StatusLine([text.prefix(1).uppercased() + text.dropFirst()], style: isStale ? .yellow : .bold)
+  }
+
+  /// Where the value came from, such as "from cache (lmdb), stored 3 min ago".
+  var source: String {
     guard isFromCache else { return "from the origin" }
-    let cache = backend.map { "from cache (\($0))" } ?? "from cache"
     let age = RelativeTimeText.past(age: entry.age)
     return isRevalidated ? "\(cache), confirmed by the origin \(age)" : "\(cache), stored \(age)"
   }
 
-  private var freshness: String {
+  /// The cache by the name of its backend.
+  var cache: String { backend.map { "from cache (\($0))" } ?? "from cache" }
+
+  /// How the value stands, such as "fresh for 57 min".
+  var freshness: String {
     if !entry.isStored { return "not stored" }
     if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }
     return isStale ? "stale for \(ElapsedTimeText.rough(entry.remainingFreshness))" : "to be confirmed before each use"

@@ -39,24 +39,15 @@ struct FetchCitiesCommand: AsyncParsableCommand {
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
       if all {
-        let pages = try await AllCities(
-          useCase: useCase, order: cities.order, direction: cities.sort, options: fetch.options
-        )
-        .collect(limit: limit, progress: ProgressDisplay("Fetching cities", isVisible: global.showsProgress))
-        try show(pages, session, &writes)
-        return
+        let cities = AllCities(session: session, cities: cities, options: fetch.options, limit: limit)
+        return try await cities.show(from: useCase, &writes)
       }
-      for try await snapshot in useCase.execute(cities.query, options: fetch.options) {
-        try show(snapshot, session, &writes)
+      let snapshots = useCase.execute(cities.query, options: fetch.options)
+      try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
+        writes.note(snapshot.warnings)
+        return CitiesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }
     try writes.check()
-  }
-
-  private func show(
-    _ snapshot: Snapshot<CitiesPage>, _ session: Session, _ writes: inout WriteFailures
-  ) throws(CacheError) {
-    writes.note(snapshot.warnings)
-    try global.show(CitiesView(snapshot, backend: session.configuration.backend, limit: limit))
   }
 }

@@ -36,9 +36,10 @@ struct FetchMoviesCommand: AsyncParsableCommand {
     var writes = WriteFailures()
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
-      for try await snapshot in useCase.execute(query, page: movies.page, options: fetch.options) {
+      let snapshots = useCase.execute(query, page: movies.page, options: fetch.options)
+      try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
         writes.note(snapshot.warnings)
-        try global.show(MoviesView(snapshot, backend: session.configuration.backend, limit: limit))
+        return MoviesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }
     try writes.check()

@@ -30,9 +30,11 @@ struct GlobalOptions: ParsableArguments {
     ConfigurationFlags(file: config, backend: backend, home: home)
   }
 
-  /// Prints a view in the format that was asked for, its remark and its warnings on the standard error.
-  func show(_ view: some OutputView) throws(CacheError) {
+  /// Prints a view in the format that was asked for, its remark and its warnings on the standard error. A heading tells
+  /// it from other views on the same output.
+  func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
+    if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }
     try Console.output.write(OutputRenderer(output, on: Console.output.screen).text(view))
     if output == .table { remark(view.status) }
   }
@@ -68,7 +70,7 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// Whether a progress bar would be seen and is wanted.
-  var showsProgress: Bool { Console.error.screen.isTerminal && !quiet }
+  var showsProgress: Bool { Console.error.screen.isTerminal && Console.hasCursor && !quiet }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

@@ -1,48 +1,90 @@
+internal import CacheComposition
 internal import CacheDomain
+internal import CachePresentation
 
-/// Walks every page of cities, and makes one page of them all.
+/// Walks every page of cities and shows them: page by page where the format allows it, else as one page of them all.
 struct AllCities {
-  let useCase: FetchCitiesUseCase
-  let order: CityOrder
-  let direction: SortDirection?
+  let session: Session
+  let cities: CitiesOptions
   let options: FetchOptions
+  let limit: Int?
 
-  /// All cities, or the first `limit`, as one snapshot: from the cache if every page was, and as old as the oldest page.
-  ///
-  /// - Throws: `CacheError`: a page could not be fetched.
-  func collect(limit: Int?, progress: ProgressDisplay) async throws(CacheError) -> Snapshot<CitiesPage> {
-    var merged = try await page(0)
-    var cities = merged.value.cities
-    progress.update(done: 1, total: merged.value.totalPages)
-    for number in 1..<max(merged.value.totalPages, 1) {
-      if let limit, cities.count >= limit { break }
-      let next = try await page(number)
-      cities += next.value.cities
-      merged.absorb(next)
-      progress.update(done: number + 1, total: merged.value.totalPages)
+  private var global: GlobalOptions { session.global }
+
+  /// - Throws: `CacheError`: a page is missing; those before it have been shown where pages are shown one by one.
+  func show(from pages: FetchCitiesUseCase, _ writes: inout WriteFailures) async throws(CacheError) {
+    let useCase = FetchAllCitiesUseCase(
+      pages: pages, maxConcurrentRequests: session.configuration.cities.transport.maxConcurrentRequests)
+    var output = CitiesOutput(global.output, limit: limit)
+    let progress = ProgressDisplay("Fetching cities", isVisible: showsProgress)
+    defer { progress.finish() }
+    let summary = try await useCase.execute(
+      order: cities.order, direction: cities.sort, limit: limit, options: options
+    ) { page, summary throws(CacheError) in
+      try output.add(page)
+      progress.update(done: summary.donePages, total: summary.totalPages)
     }
     progress.finish()
-    merged.value = CitiesPage(
-      page: 0, totalPages: merged.value.totalPages, totalItems: merged.value.totalItems, cities: cities)
-    return merged
+    writes.note(summary.warnings)
+    try finish(output, summary)
   }
 
-  /// The last snapshot of a page: with two answers, the origin's.
-  private func page(_ number: Int) async throws(CacheError) -> Snapshot<CitiesPage> {
-    var last: Snapshot<CitiesPage>?
-    let query = CitiesQuery(order: order, direction: direction, page: number)
-    for try await snapshot in useCase.execute(query, options: options) { last = snapshot }
-    guard let last else { throw CacheError(.invalidAnswer, "page \(number) has no answer") }
-    return last
+  private func finish(_ output: CitiesOutput, _ summary: PagesSummary) throws(CacheError) {
+    let view = AllCitiesView(output.cities, summary, backend: session.configuration.backend, limit: limit)
+    if let failure = summary.failure {
+      for warning in view.warnings where warning.message != failure.message { global.warn(warning) }
+      throw summary.error(failure, options.policy, isKept: session.configuration.storePath != nil)
+    }
+    guard output.isStreamed else { return try global.show(view) }
+    for warning in view.warnings { global.warn(warning) }
+    if global.showsProgress, let status = view.status { global.remark(status) }
+  }
+
+  /// Cities that run over the terminal are progress enough.
+  private var showsProgress: Bool {
+    let isSeen = global.output.isStreamed && Console.output.screen.isTerminal
+    return global.showsProgress && !global.verbose && !isSeen
   }
 }
 
-extension Snapshot {
-  /// Takes over what makes the whole no better than its worst part.
-  fileprivate mutating func absorb(_ other: Snapshot) {
-    if other.source == .origin { source = .origin }
-    isRevalidated = isRevalidated && other.isRevalidated
-    if other.entry.remainingFreshness < entry.remainingFreshness { entry = other.entry }
-    warnings += other.warnings
+/// Writes cities as their pages come, or keeps them where a format needs all of them at once.
+private struct CitiesOutput {
+  private let format: OutputFormat
+  private let limit: Int?
+  private var count = 0
+  private var hasHeader = true
+  private(set) var cities: [City] = []
+
+  init(_ format: OutputFormat, limit: Int?) {
+    self.format = format
+    self.limit = limit
+  }
+
+  var isStreamed: Bool { format.isStreamed }
+
+  mutating func add(_ page: Snapshot<CitiesPage>) throws(CacheError) {
+    guard isStreamed else { return cities += page.value.cities }
+    let view = CitiesView(page, backend: nil, limit: limit.map { max($0 - count, 0) })
+    try Console.output.write(OutputRenderer(format, on: Console.output.screen).text(view, hasHeader: hasHeader))
+    count += page.value.cities.count
+    hasHeader = false
+  }
+}
+
+extension OutputFormat {
+  /// Whether a record is written without knowing those that follow.
+  fileprivate var isStreamed: Bool { self == .ndjson || self == .csv }
+}
+
+extension PagesSummary {
+  /// `failure` with how far the walk has come, and how it goes on.
+  fileprivate func error(_ failure: CacheError, _ policy: FetchPolicy, isKept: Bool) -> CacheError {
+    guard isKept else { return failure }
+    let reason = failure.code == .cancelled ? "interrupted" : failure.message
+    let count = "\(NumberText.text(keptPages)) of \(NumberText.count(totalPages, "page is", "pages are")) in the cache"
+    let command = policy == .cacheFirst ? "the same command" : "--policy cache-first"
+    let hint = failure.code == .notCached ? failure.hint : "\(command) goes on from there"
+    let advice = failure.code == .notCached || failure.hint.isEmpty ? hint : "\(failure.hint); \(hint)"
+    return CacheError(failure.code, "\(reason); \(count)", hint: advice, cause: failure)
   }
 }

@@ -10,13 +10,16 @@ struct Console: Sendable {
   static let error = Console(descriptor: STDERR_FILENO)
 
   private let descriptor: Int32
-  /// What texts are shown on.
+  /// What texts are shown on, as it was at the start.
   let screen: Screen
 
   private init(descriptor: Int32) {
     self.descriptor = descriptor
     screen = Self.screen(of: descriptor)
   }
+
+  /// What texts are shown on now: a terminal may have been given another size.
+  var currentScreen: Screen { Self.screen(of: descriptor) }
 
   /// Writes all of `text`.
   ///
@@ -58,15 +61,17 @@ struct Console: Sendable {
     guard isatty(descriptor) == 1 else { return .file }
     var size = winsize()
     let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    return .terminal(width: isKnown ? Int(size.ws_col) : nil, hasColor: allowsColor)
+    let height = isKnown && size.ws_row > 0 && hasCursor ? Int(size.ws_row) : nil
+    return .terminal(width: isKnown ? Int(size.ws_col) : nil, height: height, hasColor: allowsColor)
   }
 
   /// Colours are for terminals that have them, unless the user wants none (see no-color.org).
   private static var allowsColor: Bool {
-    let terminal = environment("TERM") ?? "dumb"
-    return (environment("NO_COLOR") ?? "").isEmpty && terminal != "dumb"
-      && !CommandLine.arguments.contains("--no-color")
+    (environment("NO_COLOR") ?? "").isEmpty && hasCursor && !CommandLine.arguments.contains("--no-color")
   }
+
+  /// Whether a terminal obeys escape sequences.
+  static var hasCursor: Bool { (environment("TERM") ?? "dumb") != "dumb" }
 
   private static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }

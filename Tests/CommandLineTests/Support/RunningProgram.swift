@@ -24,7 +24,7 @@ final class RunningProgram: Sendable {
 
   init(
     _ program: String, _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:],
-    outputTo device: String? = nil
+    outputTo device: String? = nil, errorsTo errorDevice: String? = nil
   ) throws {
     let name = UUID().uuidString
     self.scratch = scratch
@@ -34,7 +34,7 @@ final class RunningProgram: Sendable {
     let variables = scratch.cleanEnvironment.merging(environment) { $1 }.map { "\($0)=\($1)" }
     identifier = try Spawning.start(
       [program] + arguments, variables: variables, folder: scratch.path("work"), output: device ?? outputFile,
-      errors: errorFile)
+      errors: errorDevice ?? errorFile)
     let (ended, continuation) = AsyncStream.makeStream(of: Int32.self)
     self.ended = ended
     // The thread must not hold the folder, which is to go with its test.

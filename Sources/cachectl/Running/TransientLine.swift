@@ -1,0 +1,28 @@
+internal import CachePresentation
+
+/// A line on the standard error that is drawn over itself, and is gone in the end.
+struct TransientLine {
+  /// Whether the line can be seen, and is wanted.
+  let isVisible: Bool
+  private var isShown = false
+
+  init(isVisible: Bool) {
+    self.isVisible = isVisible
+  }
+
+  /// Shows `text`, which takes no more than a line of the terminal, in place of what the line showed before.
+  mutating func show(_ text: String) {
+    guard isVisible else { return }
+    isShown = true
+    Console.error.writeIfPossible(Self.erasure + text)
+  }
+
+  /// Removes the line, if it was shown.
+  mutating func clear() {
+    if isShown { Console.error.writeIfPossible(Self.erasure) }
+    isShown = false
+  }
+
+  /// "Carriage return" and "erase in line" (ECMA-48, 8.3.41), to the end of the line.
+  private static let erasure = "\r\u{1B}[K"
+}

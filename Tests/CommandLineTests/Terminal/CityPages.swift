@@ -1,0 +1,67 @@
+import Synchronization
+import TestOrigin
+
+/// A server of pages of two cities each, whose number may change.
+final class CityPages: Sendable {
+  let server: TestServer
+  private let content: Content
+
+  /// What the server has. Pages that are broken are answered by the status 500.
+  private final class Content: Sendable {
+    struct State {
+      var count: Int
+      var broken: Set<Int> = []
+      var held: Set<Int> = []
+    }
+
+    let state: Mutex<State>
+    let freshness: Int
+    let gate: TestGate
+
+    init(count: Int, freshness: Int, gate: TestGate) {
+      state = Mutex(State(count: count))
+      self.freshness = freshness
+      self.gate = gate
+    }
+
+    func answer(_ request: TestRequest) -> TestResponse {
+      let page = Int(request.query["page"] ?? "") ?? 0
+      let state = state.withLock { $0 }
+      guard !state.broken.contains(page) else { return .html(500) }
+      let fields: TestFields = [
+        "Cache-Control": "max-age=\(freshness), stale-if-error=600", "ETag": "\"\(page)-\(state.count)\"",
+      ]
+      let response = TestResponse.json(CityPages.document(page, of: state.count), fields: fields).validated(
+        for: request)
+      return state.held.contains(page) ? response.held(by: gate) : response
+    }
+  }
+
+  init(_ count: Int, freshFor freshness: Int = 600) throws {
+    let content = Content(count: count, freshness: freshness, gate: try TestGate())
+    self.content = content
+    server = try TestServer { content.answer($0) }
+  }
+
+  /// The pages that the server was asked for, sorted.
+  var requested: [Int] { server.requests.compactMap { Int($0.query["page"] ?? "") }.sorted() }
+
+  func setCount(_ count: Int) { content.state.withLock { $0.count = count } }
+
+  func setBroken(_ pages: some Sequence<Int>) { content.state.withLock { $0.broken = Set(pages) } }
+
+  /// Holds the answers to these pages back until `release` is called.
+  func hold(_ pages: some Sequence<Int>) { content.state.withLock { $0.held = Set(pages) } }
+
+  func release() { content.gate.open() }
+
+  /// The identifiers of the cities on the first `count` pages.
+  static func identifiers(_ count: Int) -> [String] { (0..<count).flatMap { ["\($0)a", "\($0)b"] } }
+
+  private static func document(_ page: Int, of count: Int) -> String {
+    let items = page < count ? ["\(page)a", "\(page)b"].map { #"{"id": "\#($0)", "name": "CITY \#($0)"}"# } : []
+    return """
+      {"page": \(page), "totalPages": \(count), "totalItems": \(2 * count), "items": [\(items.joined(separator: ", "))]}
+      """
+  }
+}
