@@ -38,7 +38,7 @@ public struct ExplanationView: SingleRecordView {
   /// The lines that `--verbose` prints: each criterion, then the decision.
   public var remarks: [(topic: String, text: String)] {
     explanation.criteria.map { ($0.name, $0.finding) }
-      + [("decision", "\(verdict): \(explanation.decision.reason)")]
+      + [("decision", "\(verdict), because \(explanation.decision.reason)")]
   }
 
   private var verdict: String {

@@ -48,12 +48,14 @@ public final class SelfSignedServer: Sendable {
     let names = certificate == "-cert" ? ["-key"] + files.dropFirst() : files
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return try Spawning.start(
-      ["openssl"] + arguments + names, variables: ["PATH=\(path)"], folder: folder.path,
+      // A server whose test was killed ends by itself.
+      ["timeout", "300", "openssl"] + arguments + names, variables: ["PATH=\(path)"], folder: folder.path,
       output: folder.path(output), errors: folder.path("errors"))
   }
 
   private static func end(_ process: pid_t) {
-    kill(process, SIGKILL)
+    // `timeout` passes it on.
+    kill(process, SIGTERM)
     _ = Spawning.wait(for: process)
   }
 }

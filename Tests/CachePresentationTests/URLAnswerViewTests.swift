@@ -1,0 +1,41 @@
+import CacheDomain
+import CachePresentation
+import Testing
+
+struct URLAnswerViewTests {
+  private static func view(_ body: [UInt8], field: String = "text/plain") -> URLAnswerView {
+    let answer = URLAnswer(
+      url: "https://example.com/a", status: 404, fields: [.init(name: "Content-Type", value: field)], body: body)
+    let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
+    return URLAnswerView(Snapshot(value: answer, source: .cache, entry: entry), backend: "lmdb")
+  }
+
+  @Test func theHeadIsThatOfHTTP() {
+    #expect(Self.view([]).head == "HTTP/1.1 404\r\nContent-Type: text/plain\r\n\r\n")
+  }
+
+  @Test func aTerminalIsSentNoControlCharacters() {
+    let view = Self.view(Array("a\u{1B}[2Jb\r\nc\td".utf8), field: "text/\u{1B}]0;x\u{07}")
+    #expect(view.terminalText == "a\\u{1B}[2Jb\nc\td")
+    #expect(
+      view.table(on: .terminal(width: 80, hasColor: true), hasHeader: true)
+        == "HTTP/1.1 404\nContent-Type: text/\\u{1B}]0;x\\u{7}\n\n")
+  }
+
+  @Test(arguments: [[0xFF, 0xFE], [0x61, 0x00, 0x62]])
+  func whatIsNoTextIsNotShown(body: [UInt8]) { #expect(Self.view(body).terminalText == nil) }
+
+  @Test func theRemarkBeginsWithTheStatus() {
+    #expect(
+      Self.view([]).status?.text == "HTTP 404 · from cache (lmdb), stored 30 s ago, fresh for 30 s")
+  }
+
+  @Test func theDocumentHasTheBodyWhereItIsText() {
+    let text = OutputRenderer(.json, on: .file).text(Self.view(Array("hi".utf8)))
+    #expect(
+      text.hasSuffix(
+        #""url":"https://example.com/a","status":404,"headers":[{"name":"Content-Type","value":"text/plain"}],"#
+          + #""bytes":2,"body":"hi"}"# + "\n"), "\(text)")
+    #expect(OutputRenderer(.json, on: .file).text(Self.view([0xFF])).hasSuffix("\"bytes\":1,\"body\":null}\n"))
+  }
+}
