@@ -4,7 +4,8 @@ public struct PagesSummary: Sendable {
   public internal(set) var totalPages: Int
   /// How many items there are on all pages, by the newest answer.
   public internal(set) var totalItems: Int
-  /// How many pages were answered, in whatever order, and are not known to be missing in the cache.
+  /// How many pages were answered, in whatever order, and are in the cache as far as is known: some are not to be
+  /// stored, or could not be.
   public internal(set) var keptPages = 0
   /// How many pages came from the cache without the origin being asked.
   public private(set) var cachedPages = 0

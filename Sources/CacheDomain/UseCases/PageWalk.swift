@@ -83,7 +83,7 @@ struct PageWalk {
       Self.update(&summary, by: snapshot.value, of: page)
     }
     let failures = snapshot.warnings.filter(\.isOfOrigin)
-    if failures.count == snapshot.warnings.count { summary.keptPages += 1 }
+    if snapshot.entry.isStored, failures.count == snapshot.warnings.count { summary.keptPages += 1 }
     originFailure = originFailure ?? failures.first
     known = summary
     waiting[page] = snapshot

@@ -79,7 +79,7 @@ extension OutputFormat {
 extension PagesSummary {
   /// `failure` with how far the walk has come, and how it goes on.
   fileprivate func error(_ failure: CacheError, _ policy: FetchPolicy, isKept: Bool) -> CacheError {
-    guard isKept else { return failure }
+    guard isKept, keptPages > 0 else { return failure }
     let reason = failure.code == .cancelled ? "interrupted" : failure.message
     let count = "\(NumberText.text(keptPages)) of \(NumberText.count(totalPages, "page is", "pages are")) in the cache"
     let command = policy == .cacheFirst ? "the same command" : "--policy cache-first"

@@ -72,10 +72,11 @@ import Testing
     expectFailure(run, status: 69, mentioning: ["2 of 3 pages", "--policy cache-first goes on"])
   }
 
-  @Test func anEngineThatForgetsIsNotSaidToKeepPages() async throws {
-    let pages = try CityPages(3)
+  @Test(arguments: [("memory", "max-age=600"), ("sqlite", "no-store")])
+  func whatIsNotKeptIsNotSaidToBe(engine: String, directives: String) async throws {
+    let pages = try CityPages(3, caching: directives)
     pages.setBroken([2])
-    let run = try await scratch(pages, atOnce: 1).cachectl(["--backend", "memory"] + Self.command)
+    let run = try await scratch(pages, atOnce: 1).cachectl(["--backend", engine] + Self.command)
     expectFailure(run, status: 69, mentioning: ["500"])
     #expect(!run.errors.contains("in the cache"))
   }
@@ -128,7 +129,7 @@ import Testing
   }
 
   @Test func anOriginThatFailsIsLeftAloneWhereStalePagesStandIn() async throws {
-    let pages = try CityPages(9, freshFor: 0)
+    let pages = try CityPages(9, caching: "max-age=0, stale-if-error=600")
     let scratch = try scratch(pages, atOnce: 2)
     expectSuccess(try await scratch.cachectl(Self.command))
     pages.setBroken(0..<9)

@@ -15,12 +15,12 @@ final class CityPages: Sendable {
     }
 
     let state: Mutex<State>
-    let freshness: Int
+    let directives: String
     let gate: TestGate
 
-    init(count: Int, freshness: Int, gate: TestGate) {
+    init(count: Int, directives: String, gate: TestGate) {
       state = Mutex(State(count: count))
-      self.freshness = freshness
+      self.directives = directives
       self.gate = gate
     }
 
@@ -29,7 +29,7 @@ final class CityPages: Sendable {
       let state = state.withLock { $0 }
       guard !state.broken.contains(page) else { return .html(500) }
       let fields: TestFields = [
-        "Cache-Control": "max-age=\(freshness), stale-if-error=600", "ETag": "\"\(page)-\(state.count)\"",
+        "Cache-Control": directives, "ETag": "\"\(page)-\(state.count)\"",
       ]
       let response = TestResponse.json(CityPages.document(page, of: state.count), fields: fields).validated(
         for: request)
@@ -37,8 +37,8 @@ final class CityPages: Sendable {
     }
   }
 
-  init(_ count: Int, freshFor freshness: Int = 600) throws {
-    let content = Content(count: count, freshness: freshness, gate: try TestGate())
+  init(_ count: Int, caching directives: String = "max-age=600, stale-if-error=600") throws {
+    let content = Content(count: count, directives: directives, gate: try TestGate())
     self.content = content
     server = try TestServer { content.answer($0) }
   }
