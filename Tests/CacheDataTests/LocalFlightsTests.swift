@@ -24,10 +24,10 @@ struct LocalFlightsTests {
   }
 
   /// Lands in a task that was cancelled before.
-  private func landCancelled(_ ticket: FlightTicket) async {
+  private func landCancelled(_ ticket: FlightTicket, failure: CacheError? = nil) async {
     await Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
-      await flights.land(ticket)
+      await flights.land(ticket, failure: failure)
     }.value
   }
 
@@ -37,8 +37,27 @@ struct LocalFlightsTests {
     var followers: [Follower] = []
     for number in 0..<count { followers.append(try await follower(count: number + 1)) }
     await flights.land(ticket)
-    for follower in followers { #expect(try await follower.value.get() == .landed) }
+    for follower in followers { #expect(try await follower.value.get().hasLanded) }
     #expect(flights.waiters(for: "a") == 0)
+  }
+
+  @Test func thoseWhoWaitAreToldTheFailure() async throws {
+    let ticket = try await lead()
+    let followers = [try await follower(count: 1), try await follower(count: 2)]
+    await flights.land(ticket, failure: CacheError(.notFound, "there is none", hint: "look"))
+    for follower in followers {
+      let failure = try #require(try await follower.value.get().failure)
+      #expect((failure.code, failure.message, failure.hint) == (.notFound, "there is none", "look"))
+    }
+    #expect(try await flights.board("a").ticket != nil, "a failure is told nobody who comes later")
+  }
+
+  @Test func theFailureOfACancelledLeaderIsToldNobody() async throws {
+    let ticket = try await lead()
+    let (first, second) = (try await follower(count: 1), try await follower(count: 2))
+    await landCancelled(ticket, failure: CacheError(.originUnreachable, "broken off"))
+    await flights.land(try #require(try await first.value.get().ticket))
+    #expect(try await second.value.get().hasLanded)
   }
 
   @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
@@ -47,7 +66,7 @@ struct LocalFlightsTests {
     await flights.land(first)
     #expect(flights.waiters(for: "b") == 1)
     await flights.land(second)
-    #expect(try await follower.value.get() == .landed)
+    #expect(try await follower.value.get().hasLanded)
   }
 
   @Test func afterLandingSomebodyElseLeads() async throws {
@@ -60,7 +79,7 @@ struct LocalFlightsTests {
     #expect(flights.waiters(for: "a") == 1, "an old ticket ends no later flight")
     await flights.land(second)
     await flights.land(second)
-    #expect(try await follower.value.get() == .landed)
+    #expect(try await follower.value.get().hasLanded)
   }
 
   @Test func aCancelledLeaderIsFollowedByTheFirstWhoWaits() async throws {
@@ -72,7 +91,7 @@ struct LocalFlightsTests {
     await flights.land(ticket)
     #expect(flights.waiters(for: "a") == 1, "the lead has passed on")
     await flights.land(inherited)
-    #expect(try await second.value.get() == .landed)
+    #expect(try await second.value.get().hasLanded)
   }
 
   @Test func whereNobodyWaitsACancelledLeaderEndsTheFlight() async throws {
@@ -87,7 +106,7 @@ struct LocalFlightsTests {
     #expect(await first.value.failure?.code == .cancelled)
     #expect(flights.waiters(for: "a") == 1)
     await flights.land(ticket)
-    #expect(try await second.value.get() == .landed)
+    #expect(try await second.value.get().hasLanded)
   }
 
   @Test func whoIsCancelledBeforeBoardingLeavesNoFlight() async throws {
@@ -122,6 +141,16 @@ extension Boarding {
   /// The ticket of who leads; `nil` for who has landed.
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
+  }
+
+  /// Whether somebody else's flight ended without a failure.
+  var hasLanded: Bool {
+    if case .landed(nil) = self { true } else { false }
+  }
+
+  /// The failure of somebody else's flight; `nil` where there is none.
+  var failure: CacheError? {
+    if case .landed(let failure) = self { failure } else { nil }
   }
 }
 

@@ -7,17 +7,26 @@ extension CachedFetch {
 
   /// Asks the origin, and stores what it answers. What the look-up found answers for an origin that fails in a way that
   /// may pass (RFC 5861, section 4).
-  func exchange(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+  func exchange(_ plan: Plan) async -> Outcome {
     do throws(CacheError) {
-      return try await request(plan, base: plan.lookup.found)
+      return Outcome(result: .success(try await request(plan, base: plan.lookup.found)))
     } catch {
       // A connection that broke off because the task was cancelled is no failure to stand in for.
-      if Task.isCancelled { throw .cancelled }
-      let mayPass = [.originUnreachable, .invalidAnswer].contains(error.code)
-      if mayPass, let snapshot = standIn(plan, for: error) { return snapshot }
-      observe(plan)
-      throw error
+      if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
+      do throws(CacheError) {
+        return Outcome(result: .success(try fail(plan, with: error)), failure: error)
+      } catch {
+        return Outcome(result: .failure(error), failure: error)
+      }
     }
+  }
+
+  /// What becomes of a fetch whose origin failed, whoever asked it.
+  func fail(_ plan: Plan, with error: CacheError) throws(CacheError) -> Snapshot<Value> {
+    let mayPass = [.originUnreachable, .invalidAnswer].contains(error.code)
+    if mayPass, let snapshot = standIn(plan, for: error) { return snapshot }
+    observe(plan)
+    throw error
   }
 
   private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
@@ -51,10 +60,10 @@ extension CachedFetch {
   private func accept(
     _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
   ) async throws(CacheError) -> Snapshot<Value> {
-    if Self.passingFailures.contains(exchange.head.status) {
-      let error = CacheError(
+    // Where nothing can stand in, the response is the caller's: each who waits asks for its own.
+    if Self.passingFailures.contains(exchange.head.status), canStandIn(plan) {
+      throw CacheError(
         .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later")
-      if let snapshot = standIn(plan, for: error) { return snapshot }
     }
     var trace = plan.trace
     let stored = services.rules.stored(
@@ -102,6 +111,12 @@ extension CachedFetch {
     if error.code == .cancelled { throw error }
     // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
     if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
+  }
+
+  private func canStandIn(_ plan: Plan) -> Bool {
+    guard let found = plan.lookup.found else { return false }
+    var trace = CacheTrace(isRecording: false)
+    return services.rules.mayStandIn(found.head, for: plan.message.fields, at: services.now(), trace: &trace)
   }
 
   private func standIn(_ plan: Plan, for error: CacheError) -> Snapshot<Value>? {

@@ -10,15 +10,24 @@ public protocol FetchFlights: Sendable {
 
   /// Ends a flight, whatever came of it. Where the calling task was cancelled, one of those who wait takes the lead in
   /// its place. Landing twice does nothing.
-  func land(_ ticket: FlightTicket) async
+  ///
+  /// - Parameter failure: what those who wait are to take for their own failure; `nil` where they are to look into the
+  ///   cache. That of a cancelled task is told nobody.
+  func land(_ ticket: FlightTicket, failure: CacheError?) async
+}
+
+extension FetchFlights {
+  /// Ends a flight after which those who wait look into the cache.
+  public func land(_ ticket: FlightTicket) async { await land(ticket, failure: nil) }
 }
 
 /// What became of boarding.
-public enum Boarding: Sendable, Hashable {
+public enum Boarding: Sendable {
   /// The caller asks the origin, and lands afterwards, also where it fails or is cancelled.
   case leading(FlightTicket)
-  /// Somebody else's flight ended while the caller waited.
-  case landed
+  /// Somebody else's flight ended while the caller waited: with a failure that is the caller's too, or with `nil`, upon
+  /// which the caller looks into the cache.
+  case landed(CacheError?)
 }
 
 /// The lead of a flight.

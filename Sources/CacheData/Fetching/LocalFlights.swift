@@ -57,11 +57,11 @@ public final class LocalFlights: FetchFlights {
 
   /// Ends the flight of `ticket`. Those who wait are told at once; where the calling task was cancelled, the first of
   /// them takes the lead and the others go on waiting.
-  public func land(_ ticket: FlightTicket) async {
+  public func land(_ ticket: FlightTicket, failure: CacheError?) async {
     let isAbandoned = Task.isCancelled
     let resumed = state.withLock { state -> [(Waiter, Boarding)] in
       guard state.flights[ticket.key]?.ticket == ticket else { return [] }
-      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, &state)
+      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, failure, &state)
     }
     for (waiter, boarding) in resumed { waiter.resume(returning: .success(boarding)) }
   }
@@ -96,12 +96,12 @@ public final class LocalFlights: FetchFlights {
     waiter?.resume(returning: .failure(.cancelled))
   }
 
-  private func end(_ key: String, _ state: inout State) -> [(Waiter, Boarding)] {
-    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, .landed) }
+  private func end(_ key: String, _ failure: CacheError?, _ state: inout State) -> [(Waiter, Boarding)] {
+    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, .landed(failure)) }
   }
 
   private func passLead(_ key: String, _ state: inout State) -> [(Waiter, Boarding)] {
-    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, &state) }
+    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, nil, &state) }
     let successor = flight.waiters.removeFirst()
     flight.ticket = FlightTicket(key: key, number: successor.number)
     state.flights[key] = flight

@@ -1,8 +1,12 @@
+internal import CacheDomain
 internal import StorageSPI
 
 /// The leases in a store, as one holder sees and changes them. Every change is on condition that nobody else made one in
 /// between (compare and swap): of several holders that want a lease at once exactly one gets it.
 struct LeaseTable: Sendable {
+  /// For how long a failure is kept for those who wait, who look ten times a second at least.
+  static let failureDuration = Duration.seconds(2)
+
   /// A lease that the store holds.
   struct Found: Sendable {
     /// `nil` where the entry is none that can be read.
@@ -25,9 +29,14 @@ struct LeaseTable: Sendable {
     }
   }
 
-  /// Whether a lease keeps nobody out any more: its time has run out, or its holder is gone.
+  /// The failure with which the flight of a lease ended just now.
+  func failure(_ found: Found) -> CacheError? {
+    found.lease.flatMap { store.clock.now < $0.until ? $0.failure : nil }
+  }
+
+  /// Whether a lease keeps nobody out any more: its time has run out, its flight failed, or its holder is gone.
   func hasEnded(_ found: Found) -> Bool {
-    guard let lease = found.lease, store.clock.now < lease.until else { return true }
+    guard let lease = found.lease, store.clock.now < lease.until, lease.failure == nil else { return true }
     return lease.holder.process.map { processes.hasEnded($0) } ?? false
   }
 
@@ -42,6 +51,13 @@ struct LeaseTable: Sendable {
     _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
   }
 
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` there for a short time, for
+  /// those who saw the flight under way. For anybody else it has run out.
+  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(StorageError) {
+    let until = store.clock.now.advanced(by: Self.failureDuration)
+    _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
+  }
+
   /// Removes the lease under `key`, if it still has the version `version`.
   func release(_ key: CacheKey, version: UInt64) async throws(StorageError) {
     var batch = WriteBatch()
@@ -51,9 +67,9 @@ struct LeaseTable: Sendable {
   }
 
   private func write(
-    _ key: CacheKey, until: Timestamp, expecting: WriteBatch.Expectation
+    _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
   ) async throws(StorageError) -> UInt64? {
-    var metadata = Lease(holder: holder, until: until).metadata(storedAt: store.clock.now)
+    var metadata = Lease(holder: holder, until: until, failure: failure).metadata(storedAt: store.clock.now)
     let payload: [UInt8] = []
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     var batch = WriteBatch()

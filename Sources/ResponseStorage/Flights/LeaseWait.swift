@@ -24,6 +24,9 @@ struct LeaseWait: Sendable {
     self.version = version
   }
 
+  /// Whether the lease was looked at before.
+  var hasBegun: Bool { version != nil }
+
   /// Whether the lease did not change for so long that nobody can hold it.
   var isOver: Bool { unchanged >= duration }
 

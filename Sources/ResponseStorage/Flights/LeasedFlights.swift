@@ -13,8 +13,19 @@ internal import Synchronization
 /// has run out. One that is lost, because the process was suspended or the clock was set, costs a second request and
 /// nothing else. A store that fails or must not be written to is done without: the flight is this process's alone.
 ///
+/// A flight that failed leaves its failure in the lease for two seconds, for those who saw it under way. Whoever boards
+/// only then takes that lease over at once.
+///
 /// Cost: boarding and landing write a small entry each; waiting reads it. Nothing is done before the first boarding.
 public final class LeasedFlights: FetchFlights {
+  /// What became of trying for a lease.
+  private enum Claim {
+    /// It was got, or leases are of no use.
+    case taken
+    /// Another process had it, and its flight has ended.
+    case landed(CacheError?)
+  }
+
   private struct State {
     var holder: LeaseHolder?
     /// What keeps the leases of flights under way; each returns the last version of its lease, `nil` where it is lost.
@@ -50,62 +61,77 @@ public final class LeasedFlights: FetchFlights {
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
   public func board(_ key: String) async throws(CacheError) -> Boarding {
-    guard case .leading(let ticket) = try await local.board(key) else { return .landed }
+    let boarding = try await local.board(key)
+    guard case .leading(let ticket) = boarding else { return boarding }
     do throws(CacheError) {
-      guard try await isLeading(ticket) else {
-        await local.land(ticket)
-        return .landed
+      switch try await claim(ticket) {
+      case .taken: return .leading(ticket)
+      case .landed(let failure):
+        await local.land(ticket, failure: failure)
+        return .landed(failure)
       }
-      return .leading(ticket)
     } catch {
       await local.land(ticket)
       throw error
     }
   }
 
-  /// Ends the flight of `ticket`, removes its lease if it is still held, and tells those who wait.
+  /// Ends the flight of `ticket`, removes its lease if it is still held, or leaves `failure` in it, and tells those who
+  /// wait.
   ///
   /// The lease is dealt with in a task of its own, so that it is also where the caller's task was cancelled. A failure
   /// to do so concerns nobody: the lease runs out.
-  public func land(_ ticket: FlightTicket) async {
+  public func land(_ ticket: FlightTicket, failure: CacheError?) async {
     let isAbandoned = Task.isCancelled
     if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
       renewal.cancel()
       await Task { [table] in
         guard let version = await renewal.value, let key = try? Lease.key(for: ticket.key) else { return }
-        try? await isAbandoned ? table.abandon(key, version: version) : table.release(key, version: version)
+        if isAbandoned {
+          try? await table.abandon(key, version: version)
+        } else if let failure {
+          try? await table.fail(key, version: version, failure)
+        } else {
+          try? await table.release(key, version: version)
+        }
       }.value
     }
-    await local.land(ticket)
+    await local.land(ticket, failure: failure)
   }
 
-  /// Whether the lease was got, or leases are of no use; otherwise another process had it, and has landed.
-  private func isLeading(_ ticket: FlightTicket) async throws(CacheError) -> Bool {
+  /// Tries for the lease, and waits while another process has it.
+  private func claim(_ ticket: FlightTicket) async throws(CacheError) -> Claim {
     do throws(StorageError) {
       let key = try Lease.key(for: ticket.key)
       let taken = try await table.take(key, expecting: .absent)
-      guard let version = if let taken { taken } else { try await versionAfterWaiting(key) } else { return false }
-      keep(key, version: version, for: ticket)
-      return true
+      if let taken {
+        keep(key, version: taken, for: ticket)
+        return .taken
+      }
+      return try await claimAfterWaiting(key, ticket)
     } catch {
       if Task.isCancelled { throw .cancelled }
-      return true
+      return .taken
     }
   }
 
-  /// The version of the lease under `key` that was taken over; `nil` where its holder has landed.
-  private func versionAfterWaiting(_ key: CacheKey) async throws(StorageError) -> UInt64? {
+  private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(StorageError) -> Claim {
     var wait = LeaseWait(duration: timing.duration)
     while let found = try await table.find(key) {
+      // A failure that is there from the start is that of an earlier flight.
+      if wait.hasBegun, let failure = table.failure(found) { return .landed(failure) }
       wait.note(version: found.version)
       if wait.isOver || table.hasEnded(found) {
         let taken = try await table.take(key, expecting: .checksum(found.version))
-        if let taken { return taken }
+        if let taken {
+          keep(key, version: taken, for: ticket)
+          return .taken
+        }
       }
       if wait.isHopeless { throw StorageError(.busy, "the lease \(key) can be neither taken over nor waited for") }
       try await pause(wait.nextPause())
     }
-    return nil
+    return .landed(nil)
   }
 
   private func pause(_ duration: Duration) async throws(StorageError) {

@@ -5,9 +5,9 @@ import Testing
 
 /// Many fetches of one key at the same time, from several processes, make one request.
 @Suite struct SingleFlightTests {
-  /// Starts 50 fetches in the background, says so to the server, and waits for them.
+  /// Starts fetches in the background, says so to the server, and waits for them.
   private static let script = """
-    for number in $(seq 50); do
+    for number in $(seq "$COUNT"); do
       "$BINARY" --backend "$ENGINE" --output json fetch cities >"$FOLDER/$NAME-$number.out" 2>&1 ||
         echo "$number: $?" >>"$FOLDER/$NAME.failed" &
     done
@@ -19,17 +19,11 @@ import Testing
   @Test(arguments: Contract.persistentEngines)
   func twoHundredFetchesAreOneRequest(engine: String) async throws {
     let scratch = try Scratch()
-    let server = try Self.server()
+    let page = TestResponse.json(OriginSettings.page, fields: ["Cache-Control": "max-age=600"])
+    let server = try Self.server(page)
     try scratch.configure(OriginSettings.cities("\(server.url)/cities"))
     try scratch.makeFolder("fetches")
-    let shells = try (1...4).map { number in
-      let variables = [
-        "BINARY": Binary.path, "ENGINE": engine, "FOLDER": scratch.path("fetches"), "NAME": String(number),
-        "SERVER": server.url,
-      ]
-      return try RunningProgram("/bin/bash", ["-c", Self.script], in: scratch, environment: variables)
-    }
-    for shell in shells { #expect(try await shell.end().status == 0) }
+    try await Self.fetch(scratch, server, engine, count: 50)
     let names = scratch.names(below: "fetches")
     #expect(
       names.count == 200 && names.allSatisfy { $0.hasSuffix(".out") }, "\(names.filter { $0.hasSuffix("failed") })")
@@ -39,12 +33,37 @@ import Testing
     #expect(server.count(of: "/cities") == 1)
   }
 
+  /// Four shells start 25 processes each. A process that is late may lead a flight of its own: each is three attempts,
+  /// with seconds in between.
+  @Test(arguments: Contract.persistentEngines)
+  func oneHundredFetchesShareAFailure(engine: String) async throws {
+    let scratch = try Scratch()
+    let server = try Self.server(TestResponse.html(503, fields: ["Retry-After": "2"]))
+    try scratch.configure(OriginSettings.cities("\(server.url)/cities"))
+    try scratch.makeFolder("fetches")
+    try await Self.fetch(scratch, server, engine, count: 25)
+    let failures = try (1...4).flatMap { try scratch.read("fetches/\($0).failed").split(separator: "\n") }
+    #expect(failures.count == 100 && failures.allSatisfy { $0.hasSuffix(": 69") }, "\(failures)")
+    #expect((3...9).contains(server.count(of: "/cities")), "\(server.count(of: "/cities")) requests")
+  }
+
+  /// Has each of four shells start `count` processes, and waits for all of them.
+  private static func fetch(_ scratch: Scratch, _ server: TestServer, _ engine: String, count: Int) async throws {
+    let shells = try (1...4).map { number in
+      let variables = [
+        "BINARY": Binary.path, "ENGINE": engine, "FOLDER": scratch.path("fetches"), "NAME": String(number),
+        "SERVER": server.url, "COUNT": String(count),
+      ]
+      return try RunningProgram("/bin/bash", ["-c", Self.script], in: scratch, environment: variables)
+    }
+    for shell in shells { #expect(try await shell.end().status == 0) }
+  }
+
   /// A server that opens its own gate: tests that keep all threads of tasks busy must not let the fetches time out.
-  private static func server() throws -> TestServer {
+  private static func server(_ answer: TestResponse) throws -> TestServer {
     let (gate, shells) = (try TestGate(), Counter())
-    let page = TestResponse.json(OriginSettings.page, fields: ["Cache-Control": "max-age=600"])
     return try TestServer { request in
-      guard request.path == "/started" else { return page.held(by: gate) }
+      guard request.path == "/started" else { return answer.held(by: gate) }
       if shells.next() == 4 { gate.open() }
       return TestResponse("")
     }

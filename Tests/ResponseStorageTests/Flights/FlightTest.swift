@@ -124,4 +124,14 @@ extension Boarding {
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
+
+  /// Whether somebody else's flight ended without a failure.
+  var hasLanded: Bool {
+    if case .landed(nil) = self { true } else { false }
+  }
+
+  /// The failure of somebody else's flight; `nil` where there is none.
+  var failure: CacheError? {
+    if case .landed(let failure) = self { failure } else { nil }
+  }
 }

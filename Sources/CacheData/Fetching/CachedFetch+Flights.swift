@@ -1,0 +1,65 @@
+internal import CacheDomain
+
+/// One request for all that ask for the same at once.
+extension CachedFetch {
+  /// What came of asking the origin.
+  struct Outcome: Sendable {
+    /// What the caller gets.
+    let result: Result<Snapshot<Value>, CacheError>
+    /// The failure of the origin, also where a stored response stands in for it.
+    var failure: CacheError?
+  }
+
+  /// One asks, the others wait and take what was stored, or take the failure for their own.
+  func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
+    switch try await services.flights.board(flight) {
+    case .landed(let failure):
+      if let failure { return try fail(plan, with: failure) }
+      return try await follow(plan)
+    case .leading(let ticket):
+      let outcome = await lead(plan)
+      await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
+      return try outcome.result.get()
+    }
+  }
+
+  /// Somebody else's answer may have been stored between the look-up and boarding.
+  private func lead(_ plan: Plan) async -> Outcome {
+    guard plan.options.policy != .networkOnly, let found = await newlyFound(plan) else {
+      return await exchange(plan)
+    }
+    var plan = plan
+    plan.lookup = Lookup(found: found)
+    plan.decision = services.rules.decision(
+      for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &plan.trace)
+    guard plan.decision.action == .serve else { return await exchange(plan) }
+    observe(plan)
+    return Outcome(result: .success(snapshot(of: found, plan)))
+  }
+
+  /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked.
+  private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else {
+      // An answer that was received before this fetch began may have been stored only after its look-up.
+      return try await lead(plan).result.get()
+    }
+    observe(plan)
+    return snapshot(of: found, plan)
+  }
+
+  private func newlyFound(_ plan: Plan) async -> Stored? {
+    let lookup = try? await subject.lookUp(isCounted: false)
+    guard let found = lookup?.found, found.head != plan.lookup.found?.head else { return nil }
+    return found
+  }
+}
+
+extension CacheError {
+  /// Whether the origin failed, or refused, rather than the store or the caller: the others who ask for the same at the
+  /// same time would be told the same, and share it in place of asking. A failing store and a cancelled task concern
+  /// nobody else.
+  fileprivate var isOfOrigin: Bool {
+    [.originUnreachable, .invalidAnswer, .originRefused, .notFound, .invalidRequest].contains(code)
+  }
+}
