@@ -8,6 +8,8 @@ final class TransferSession: Sendable {
   private let timeout: Duration
   private let delegate: TransferDelegate
   private let session: URLSession
+  /// Where the session is called: its calls wait for a queue of its own, for which no thread of the pool must wait.
+  private let caller = DispatchQueue(label: "transfer", attributes: .concurrent)
 
   /// A session that gives a transfer `timeout` from its beginning to its end, and takes at most `limit` bytes.
   init(timeout: Duration, limit: Int) {
@@ -38,18 +40,30 @@ final class TransferSession: Sendable {
   func transfer(_ request: HTTPRequest, _ urlRequest: URLRequest) async throws(CacheError) -> HTTPResponse {
     if Task.isCancelled { throw .cancelled }
     let errors = TransferErrorResolver(request, timeout: timeout)
-    let task = session.dataTask(with: urlRequest)
+    let task = await makeTask(urlRequest)
     delegate.expect(task, errors)
-    let deadline = Task.detached { [delegate, timeout] in
+    let deadline = Task.detached { [timeout] in
       try await Task.sleep(for: timeout)
-      delegate.stop(task, because: errors.timedOut)
+      self.stop(task, because: errors.timedOut)
     }
     defer { deadline.cancel() }
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { delegate.start(task, $0) }
+      await withCheckedContinuation { continuation in
+        caller.async { [delegate] in delegate.start(task, continuation) }
+      }
     } onCancel: {
-      delegate.stop(task, because: .cancelled)
+      stop(task, because: .cancelled)
     }
     return try result.get()
+  }
+
+  private func makeTask(_ request: URLRequest) async -> URLSessionDataTask {
+    await withCheckedContinuation { continuation in
+      caller.async { [session] in continuation.resume(returning: session.dataTask(with: request)) }
+    }
+  }
+
+  private func stop(_ task: URLSessionTask, because error: CacheError) {
+    caller.async { [delegate] in delegate.stop(task, because: error) }
   }
 }

@@ -42,9 +42,12 @@ import Testing
     try scratch.configure(OriginSettings.cities("\(server.url)/cities"))
     try scratch.makeFolder("fetches")
     try await Self.fetch(scratch, server, engine, count: 25)
-    let failures = try (1...4).flatMap { try scratch.read("fetches/\($0).failed").split(separator: "\n") }
+    let failures = try (1...4).flatMap { number in
+      String(decoding: try scratch.read("fetches/\(number).failed"), as: UTF8.self).split(separator: "\n")
+    }
     #expect(failures.count == 100 && failures.allSatisfy { $0.hasSuffix(": 69") }, "\(failures)")
-    #expect((3...9).contains(server.count(of: "/cities")), "\(server.count(of: "/cities")) requests")
+    // Each for itself they would make 300.
+    #expect((3...60).contains(server.count(of: "/cities")), "\(server.count(of: "/cities")) requests")
   }
 
   /// Has each of four shells start `count` processes, and waits for all of them.
