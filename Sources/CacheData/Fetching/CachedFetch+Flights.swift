@@ -56,10 +56,10 @@ extension CachedFetch {
 }
 
 extension CacheError {
-  /// Whether the origin failed, or refused, rather than the store or the caller: the others who ask for the same at the
-  /// same time would be told the same, and share it in place of asking. A failing store and a cancelled task concern
-  /// nobody else.
+  /// Whether the origin failed, rather than the store or the caller: the others who ask for the same at the same time
+  /// would be told the same, and share it in place of asking. A failing store and a cancelled task concern nobody else,
+  /// and neither do credentials that were refused: those of others may be better.
   fileprivate var isOfOrigin: Bool {
-    [.originUnreachable, .invalidAnswer, .originRefused, .notFound, .invalidRequest].contains(code)
+    [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
   }
 }

@@ -8,7 +8,7 @@ public struct LeaseTiming: Sendable {
 
   /// Timing with the given values.
   public init(
-    duration: Duration = .seconds(10),
+    duration: Duration = .seconds(30),
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.duration = duration

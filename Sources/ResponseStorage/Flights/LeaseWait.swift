@@ -6,7 +6,7 @@ internal import StorageSPI
 /// long is held by nobody, even if by this machine's clock it holds for hours: the clocks differ, or one was set.
 struct LeaseWait: Sendable {
   private static let firstPause = Duration.milliseconds(5)
-  private static let longestPause = Duration.milliseconds(100)
+  private static let longestPause = Duration.milliseconds(250)
 
   /// How long a lease holds that is not renewed.
   let duration: Duration
@@ -33,7 +33,7 @@ struct LeaseWait: Sendable {
   /// Whether the lease did not even change while it could be taken over: the store does not do what it should.
   var isHopeless: Bool { unchanged >= duration * 2 }
 
-  /// How long to wait before looking again, which counts as waited: each time twice as long, up to a tenth of a second.
+  /// How long to wait before looking again, which counts as waited: each time twice as long, up to a quarter of a second.
   mutating func nextPause() -> Duration {
     defer { pause = min(pause * 2, Self.longestPause) }
     unchanged += pause
