@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheData
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LocalFlightsTests {
   private let flights = LocalFlights()
 

@@ -5,7 +5,7 @@ import TestOrigin
 import Testing
 
 /// Transfers that fail: each has its code and its words, and none of them a secret.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferFailureTests {
   /// What a server does, and which error that is.
   struct Failure: Sendable, CustomTestStringConvertible {

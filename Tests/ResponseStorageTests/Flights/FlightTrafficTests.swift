@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FlightTrafficTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func inOneProcessAtMostOneLeads(seed: UInt64) async throws {
