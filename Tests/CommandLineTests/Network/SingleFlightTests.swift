@@ -3,8 +3,9 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// Many fetches of one key at the same time, from several processes, make one request.
-@Suite struct SingleFlightTests {
+/// Many fetches of one key at the same time, from several processes, make one request. One engine at a time: hundreds of
+/// processes are enough.
+@Suite(.serialized) struct SingleFlightTests {
   /// Starts fetches in the background, says so to the server, and waits for them.
   private static let script = """
     for number in $(seq "$COUNT"); do
