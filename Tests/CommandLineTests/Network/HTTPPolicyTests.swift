@@ -111,7 +111,7 @@ import Testing
   @Test func anInterruptionEndsTheTransfer() async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
     let server = try TestServer(script: [TestResponse.json(OriginSettings.page).held(by: gate)])
-    try scratch.configure(OriginSettings.cities(server.url, more: #", "timeout": "10m""#))
+    try scratch.configure(OriginSettings.cities(server.url))
     let program = try RunningProgram(Binary.path, ["fetch", "cities"], in: scratch)
     await server.received(1)
     program.signal(SIGINT)
