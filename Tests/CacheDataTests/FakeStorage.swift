@@ -7,6 +7,8 @@ enum Call: Hashable, Sendable {
   case read
   case write(value: Int, validator: String?)
   case ask(validator: String?)
+
+  var isAsk: Bool { if case .ask = self { true } else { false } }
 }
 
 /// The calls of a fetch, in order.

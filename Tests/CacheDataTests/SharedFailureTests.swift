@@ -8,14 +8,15 @@ import Testing
 struct SharedFailureTests {
   private static let count = 50
 
-  /// Fetches at the same time; the origin answers only when all the others wait for it.
+  /// Fetches at the same time; the origin answers the first request only when all the others wait for it.
   private func fetch(
     _ stored: FetchCase.Stored, _ answer: FetchCase.Answer, policy: FetchPolicy = .cacheFirst
   ) async -> (outcomes: [FetchOutcome], asks: Int) {
     let row = FetchCase(policy: policy, stored: stored, answer: answer, storage: .works)
     let (log, flights) = (CallLog(), LocalFlights())
     let origin = FakeOrigin(log: log) { () async throws(CacheError) in
-      while !Task.isCancelled, flights.waiters(for: FakeStorage.key) < Self.count - 1 { await Task.yield() }
+      let isFirst = log.all.count { $0.isAsk } == 1
+      while isFirst, !Task.isCancelled, flights.waiters(for: FakeStorage.key) < Self.count - 1 { await Task.yield() }
       return try row.answered()
     }
     let services = FetchServices(
@@ -28,21 +29,25 @@ struct SharedFailureTests {
       }
       return await group.reduce(into: []) { $0.append($1) }
     }
-    let asks = log.all.count { if case .ask = $0 { true } else { false } }
-    return (outcomes, asks)
+    return (outcomes, log.all.count { $0.isAsk })
   }
 
   @Test(
     arguments: [FetchCase.Stored.none, .pastStaleIfError],
-    [
-      FetchCase.Answer.unreachable, .invalid, .refused, .notFound, .badRequest,
-    ])
+    [FetchCase.Answer.unreachable, .invalid, .notFound, .badRequest])
   func whereNothingStandsInAllFail(stored: FetchCase.Stored, answer: FetchCase.Answer) async {
     let row = FetchCase(policy: .cacheFirst, stored: stored, answer: answer, storage: .works)
     let (outcomes, asks) = await fetch(stored, answer)
     #expect(asks == 1)
     #expect(outcomes.count == Self.count)
     #expect(outcomes.allSatisfy { $0.error == row.originError?.code && $0.items.isEmpty })
+  }
+
+  /// The credentials of another process may be better than the leader's.
+  @Test func refusedCredentialsConcernNobodyElse() async {
+    let (outcomes, asks) = await fetch(.none, .refused)
+    #expect(asks == Self.count)
+    #expect(outcomes.allSatisfy { $0.error == .originRefused && $0.items.isEmpty })
   }
 
   @Test(arguments: [FetchCase.Answer.unreachable, .invalid])

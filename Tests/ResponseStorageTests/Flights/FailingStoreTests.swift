@@ -73,7 +73,7 @@ struct FailingStoreTests {
     let test = try await FlightTest()
     try await test.leaveLease()
     test.test.engine.refuse(.max)
-    let outcome = await test.outcome(of: test.boarding(test.flights(2)), .milliseconds(100))
+    let outcome = await test.outcome(of: test.boarding(test.flights(2)))
     #expect(outcome.boarding?.ticket != nil)
     #expect(outcome.passed >= FlightTest.duration * 2)
   }

@@ -54,15 +54,15 @@ struct FlightTest {
     Follower(task: Task { try? await flights.board(key) })
   }
 
-  /// Lets time go by in steps of `step` until `isEnough` says so, and returns how much did.
-  func passTime(
-    _ step: Duration = .milliseconds(5), until isEnough: @escaping @Sendable () -> Bool
-  ) async -> Duration {
+  /// Lets time go by until `isEnough` says so, from one wake-up to the next, and returns how much did.
+  func passTime(until isEnough: @escaping @Sendable () -> Bool) async -> Duration {
     var passed = Duration.zero
     while !isEnough(), !Task.isCancelled {
       // Whoever waits may just be about to: it is left some turns.
       for _ in 0..<50 where !isEnough() { await Task.yield() }
       if isEnough() { break }
+      // No further than the longest pause, should somebody who was to sleep be late.
+      let step = min(time.untilNext ?? .milliseconds(5), .milliseconds(250))
       time.advance(by: step)
       passed += step
     }
@@ -70,15 +70,13 @@ struct FlightTest {
   }
 
   /// What became of `follower`, and how much time went by until then.
-  func outcome(
-    of follower: Follower, _ step: Duration = .milliseconds(5)
-  ) async -> (boarding: Boarding?, passed: Duration) {
+  func outcome(of follower: Follower) async -> (boarding: Boarding?, passed: Duration) {
     let isDone = Flag()
     let observer = Task {
       _ = await follower.value
       isDone.raise()
     }
-    let passed = await passTime(step) { isDone.isRaised }
+    let passed = await passTime { isDone.isRaised }
     observer.cancel()
     return (await follower.value, passed)
   }

@@ -81,7 +81,7 @@ struct LeasedFlightsTests {
     let ticket = try await lead(flights)
     let follower = test.boarding(test.flights(2))
     let end = test.test.clock.now.advanced(by: FlightTest.duration * 6)
-    _ = await test.passTime(.milliseconds(50)) { test.test.clock.now >= end }
+    _ = await test.passTime { test.test.clock.now >= end }
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil > end)
     #expect(lease.metadata.attributes["holder"] == "process 1")

@@ -27,6 +27,11 @@ final class ManualTime: Sendable {
   /// How long those sleep who do.
   var sleeps: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
 
+  /// How much time is to go by until the first of those who sleep wakes; `nil` where nobody sleeps.
+  var untilNext: Duration? {
+    state.withLock { state in state.sleepers.values.map { $0.deadline - state.elapsed }.min() }
+  }
+
   /// Returns when `duration` has gone by.
   func sleep(_ duration: Duration) async throws {
     let number = state.withLock { state in
