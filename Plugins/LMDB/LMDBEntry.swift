@@ -33,6 +33,9 @@ struct LMDBEntry {
   /// The checksum, which costs less than all the metadata.
   var checksum: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)) }
 
+  /// When the entry becomes stale.
+  func freshUntil() throws(LMDBFault) -> Timestamp { try time(at: 16) }
+
   /// When the entry expires.
   func retainUntil() throws(LMDBFault) -> Timestamp { try time(at: 24) }
 

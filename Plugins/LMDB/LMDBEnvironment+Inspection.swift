@@ -37,19 +37,14 @@ extension LMDBEnvironment {
     }
   }
 
-  /// How much the store holds. The sizes of the payloads are found in a pass over the headers.
+  /// How much the store holds, found in a pass over the headers.
   func statistics() throws(StorageError) -> StorageStatistics {
-    let namespaces = try LMDBReader(self).withSnapshot(of: { _ in true }) {
-      transaction, databases throws(StorageError) in
-      var namespaces: [StorageStatistics.Namespace] = []
-      for (name, handle) in databases {
-        let count = try transaction.count(of: handle)
-        let bytes = try transaction.payloadBytes(in: handle, named: name)
-        if count > 0 { namespaces.append(.init(name: name, entries: count, payloadBytes: bytes)) }
-      }
-      return namespaces
+    let tally = try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+      var tally = EntryTally()
+      for (name, handle) in databases { try transaction.count(entriesOf: name, in: handle, into: &tally) }
+      return tally
     }
-    return StorageStatistics(namespaces: namespaces, storageBytes: LMDBFile.allocatedBytes(in: path))
+    return StorageStatistics(tally: tally, storageBytes: LMDBFile.allocatedBytes(in: path))
   }
 
   /// What is wrong with the structure; and only where that is sound, because LMDB trusts it, with the entries.
@@ -98,14 +93,19 @@ extension LMDBTransaction {
     }
   }
 
-  fileprivate func payloadBytes(in database: MDB_dbi, named name: String) throws(StorageError) -> Int {
-    var bytes = 0
+  fileprivate func count(
+    entriesOf namespace: String, in database: MDB_dbi, into tally: inout EntryTally
+  ) throws(StorageError) {
     try forEachItem(in: database) { item throws(StorageError) in
-      do throws(LMDBFault) { bytes += try LMDBEntry(item.value).payloadSize } catch {
-        throw .lmdb(error, in: "an entry of namespace \(name)")
+      do throws(LMDBFault) {
+        let entry = try LMDBEntry(item.value)
+        let slot = EntryTally.Slot(
+          namespace: namespace, freshUntil: try entry.freshUntil(), retainUntil: try entry.retainUntil())
+        tally.add(slot, payloadBytes: entry.payloadSize)
+      } catch {
+        throw .lmdb(error, in: "an entry of namespace \(namespace)")
       }
     }
-    return bytes
   }
 
   /// An entry that cannot be decoded is left alone: whether it has expired cannot be told.

@@ -72,11 +72,9 @@ final class PlistEngine: StorageEngine {
   func statistics() async throws(StorageError) -> StorageStatistics {
     try await run { store throws(StorageError) in
       try store.reading { () throws(StorageError) in
-        var namespaces: [StorageStatistics.Namespace] = []
-        for namespace in try store.folder.namespaces() {
-          namespaces += try store.load(namespace).table.namespaceStatistics()
-        }
-        return StorageStatistics(namespaces: namespaces, storageBytes: try store.folder.size())
+        var tally = EntryTally()
+        for namespace in try store.folder.namespaces() { tally.add(try store.load(namespace).table.tally) }
+        return StorageStatistics(tally: tally, storageBytes: try store.folder.size())
       }
     }
   }

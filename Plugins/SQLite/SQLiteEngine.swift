@@ -53,8 +53,8 @@ final class SQLiteEngine: StorageEngine {
 
   func statistics() async throws(StorageError) -> StorageStatistics {
     try await inspections.run { () throws(StorageError) in
-      let namespaces = try self.withReader { reader throws(StorageError) in try reader.namespaceStatistics() }
-      return StorageStatistics(namespaces: namespaces, storageBytes: SQLiteFiles.storeSize(at: self.options.path))
+      let tally = try self.withReader { reader throws(StorageError) in try reader.tally() }
+      return StorageStatistics(tally: tally, storageBytes: SQLiteFiles.storeSize(at: self.options.path))
     }
   }
 

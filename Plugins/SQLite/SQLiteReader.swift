@@ -77,17 +77,18 @@ final class SQLiteReader: @unchecked Sendable {
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 
-  /// How much each namespace holds.
-  func namespaceStatistics() throws(StorageError) -> [StorageStatistics.Namespace] {
-    let statement = try SQLiteStatement(SQLiteSchema.namespaces, on: connection)
-    var namespaces: [StorageStatistics.Namespace] = []
+  /// How much the store holds.
+  func tally() throws(StorageError) -> EntryTally {
+    let statement = try SQLiteStatement(SQLiteSchema.tally, on: connection)
+    var tally = EntryTally()
     while try statement.step() {
-      namespaces.append(
-        StorageStatistics.Namespace(
-          name: String(decoding: statement.bytes(0), as: UTF8.self), entries: Int(statement.integer(1)),
-          payloadBytes: Int(statement.integer(2))))
+      let slot = EntryTally.Slot(
+        namespace: String(decoding: statement.bytes(0), as: UTF8.self), freshSlot: statement.integer(1),
+        retainSlot: statement.integer(2))
+      tally.add(
+        EntryTally.Count(entries: Int(statement.integer(3)), payloadBytes: Int(statement.integer(4))), to: slot)
     }
-    return namespaces
+    return tally
   }
 
   /// What is wrong with the file and its rows.

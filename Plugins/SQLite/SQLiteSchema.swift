@@ -51,9 +51,10 @@ enum SQLiteSchema {
   static let read = "SELECT \(columns), payload FROM entries WHERE key = ?1"
   static let scan = "SELECT \(columns), key FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
   static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
-  static let namespaces = """
-    SELECT namespace, count(*), sum(payload_bytes) FROM entries INDEXED BY entries_by_expiry
-    WHERE retain_until >= 0 GROUP BY namespace ORDER BY namespace
+  static let tally = """
+    SELECT namespace, fresh_until >> \(EntryTally.slotBits), retain_until >> \(EntryTally.slotBits), count(*),
+      sum(payload_bytes)
+    FROM entries GROUP BY 1, 2, 3
     """
   static let checksum = "SELECT checksum FROM entries WHERE key = ?1"
   static let remove = "DELETE FROM entries WHERE key = ?1"

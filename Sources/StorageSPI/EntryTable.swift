@@ -20,12 +20,16 @@ public struct EntryTable: Sendable {
   /// The entries by key.
   public private(set) var entries: [CacheKey: Entry] = [:]
 
+  /// How many entries there are and how large they are.
+  public private(set) var tally = EntryTally()
+
   /// The keys in order; `nil` after the set of keys has changed, until the next scan.
   private var sortedKeys: [CacheKey]?
 
   /// A table of `entries`, by default of none.
   public init(_ entries: [CacheKey: Entry] = [:]) {
     self.entries = entries
+    for (key, entry) in entries { count(entry, as: key) }
   }
 
   /// The entry under `key`. Cost: one hash.
@@ -33,35 +37,45 @@ public struct EntryTable: Sendable {
 
   /// Makes all the changes of `batch`, or none. Cost: proportional to the batch, not to the table.
   ///
-  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold.
+  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold, `overBounds` where the table
+  ///   would exceed the batch's bounds.
   public mutating func apply(_ batch: WriteBatch) throws(StorageError) {
     var undo: [(key: CacheKey, before: Entry?)] = []
-    for operation in batch.operations {
-      switch operation {
-      case .put(let key, let payload, let metadata):
-        undo.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
-      case .remove(let key):
-        undo.append((key, replace(key, with: nil)))
-      case .require(let key, let expectation):
-        guard !expectation.isMet(by: entries[key]?.metadata) else { continue }
-        for (key, before) in undo.reversed() { _ = replace(key, with: before) }
-        throw .conflict(on: key)
+    do throws(StorageError) {
+      for operation in batch.operations {
+        switch operation {
+        case .put(let key, let payload, let metadata):
+          undo.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
+        case .remove(let key):
+          undo.append((key, replace(key, with: nil)))
+        case .require(let key, let expectation):
+          guard expectation.isMet(by: entries[key]?.metadata) else { throw .conflict(on: key) }
+        }
       }
+      try batch.bounds?.require(tally)
+    } catch {
+      for (key, before) in undo.reversed() { _ = replace(key, with: before) }
+      throw error
     }
   }
 
   private mutating func replace(_ key: CacheKey, with entry: Entry?) -> Entry? {
     let before = entry.map { entries.updateValue($0, forKey: key) } ?? entries.removeValue(forKey: key)
     if (before == nil) != (entry == nil) { sortedKeys = nil }
+    if let before { tally.remove(before.slot(in: key.namespace), payloadBytes: before.payload.count) }
+    if let entry { count(entry, as: key) }
     return before
+  }
+
+  private mutating func count(_ entry: Entry, as key: CacheKey) {
+    tally.add(entry.slot(in: key.namespace), payloadBytes: entry.payload.count)
   }
 
   /// Removes the entries that are expired at `time`, and says whether there were any. Cost: a pass over all entries.
   public mutating func removeExpired(at time: Timestamp) -> Bool {
-    let before = entries.count
-    entries = entries.filter { $0.value.metadata.state(at: time) != .expired }
-    if entries.count != before { sortedKeys = nil }
-    return entries.count != before
+    let expired = entries.filter { $0.value.metadata.state(at: time) == .expired }.keys
+    for key in expired { _ = replace(key, with: nil) }
+    return !expired.isEmpty
   }
 
   /// The first `limit` entries of `range`. Cost: a binary search, and a sort where keys were added or removed before.
@@ -75,14 +89,11 @@ public struct EntryTable: Sendable {
       entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
     }
   }
+}
 
-  /// What each namespace holds, ordered by name. Cost: a pass over all entries.
-  public func namespaceStatistics() -> [StorageStatistics.Namespace] {
-    Dictionary(grouping: entries, by: \.key.namespace).sorted { $0.key < $1.key }.map { name, entries in
-      StorageStatistics.Namespace(
-        name: name, entries: entries.count, payloadBytes: entries.reduce(0) { $0 + $1.value.payload.count })
-    }
-  }
+extension EntryTable.Entry {
+  /// The slot in which the entry is counted.
+  fileprivate func slot(in namespace: String) -> EntryTally.Slot { EntryTally.Slot(namespace: namespace, metadata) }
 }
 
 extension StorageError {

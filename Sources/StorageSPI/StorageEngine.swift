@@ -29,8 +29,9 @@ public protocol StorageEngine: AnyObject, Sendable {
 
   /// Makes all the changes of `batch`, or none. On return they are as durable as the engine was opened to make them.
   ///
-  /// - Throws: `StorageError`: `conflict` where a requirement did not hold, `tooLarge`, `noSpace`, `busy`, `closed`,
-  ///   `ioFailed`. In every case the store is as it was before.
+  /// - Throws: `StorageError`: `conflict` where a requirement did not hold, `overBounds` where the store would exceed
+  ///   the batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. In every case the store is as it was
+  ///   before.
   func apply(_ batch: WriteBatch) async throws(StorageError)
 
   /// The first entries of `range` in the order of their keys, without payloads.
@@ -44,7 +45,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// - Throws: `StorageError`: `damaged` where an entry cannot be decoded, `closed`, `ioFailed`.
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary]
 
-  /// How much the store holds.
+  /// How much the store holds. The cost does not grow with the number of entries: an engine keeps the tally up to date
+  /// with each batch.
   func statistics() async throws(StorageError) -> StorageStatistics
 
   /// Checks the structure of the store and that every entry can be read. Checksums are the core's to check.

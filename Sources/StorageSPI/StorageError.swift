@@ -34,6 +34,10 @@ public struct StorageError: Error, Sendable {
     public static let conflict = Code(rawValue: "conflict")
     /// The entry is larger than the engine can hold.
     public static let tooLarge = Code(rawValue: "tooLarge")
+    /// The store would hold more than its bounds allow; nothing was changed.
+    public static let overBounds = Code(rawValue: "overBounds")
+    /// The engine cannot do that at all.
+    public static let unsupported = Code(rawValue: "unsupported")
     /// The engine was closed before the call.
     public static let closed = Code(rawValue: "closed")
     /// The calling task was cancelled; nothing was changed.

@@ -11,4 +11,36 @@ public protocol StoragePlugin: Sendable {
   /// - Throws: `StorageError`: `cannotCreate` where there is no store and none can be made, `damaged` or
   ///   `unsupportedFormat` where what is there is not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine
+
+  /// Looks at the store that `configuration` describes, without opening, making or changing it.
+  ///
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`; `unsupported` where the engine cannot tell.
+  func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection
+
+  /// Saves every entry of a damaged store that can still be read: a new store takes its place in one step, and the
+  /// damaged files are moved aside, never removed. A store in which nothing is wrong stays as it is.
+  ///
+  /// A crash in between leaves the damaged store or the repaired one in place, never none.
+  ///
+  /// - Throws: `StorageError`: `busy` where somebody else has the store open, `noSpace`, `ioFailed`,
+  ///   `permissionDenied`; `unsupported` where the engine cannot repair. Then the store is as it was.
+  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport
+}
+
+extension StoragePlugin {
+  /// Fails: the engine does not say how its store can be looked at.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    throw unsupported("tell what there is of a store without opening it")
+  }
+
+  /// Fails: the engine does not say how its store can be repaired.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    throw unsupported("repair a store")
+  }
+
+  private func unsupported(_ what: String) -> StorageError {
+    StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
+  }
 }

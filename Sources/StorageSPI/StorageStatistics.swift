@@ -17,21 +17,28 @@ public struct StorageStatistics: Sendable, Hashable {
     }
   }
 
-  /// What each namespace that has entries holds, ordered by name.
-  public let namespaces: [Namespace]
+  /// How many entries there are and how large they are.
+  public let tally: EntryTally
 
   /// What the store takes up on its medium, in bytes: files with all their auxiliary files, or memory.
   public let storageBytes: Int
 
+  /// What each namespace that has entries holds, ordered by name.
+  public var namespaces: [Namespace] {
+    tally.namespaces.sorted { $0.key < $1.key }.map { name, count in
+      Namespace(name: name, entries: count.entries, payloadBytes: count.payloadBytes)
+    }
+  }
+
   /// The number of entries in all namespaces.
-  public var entries: Int { namespaces.reduce(0) { $0 + $1.entries } }
+  public var entries: Int { tally.total().entries }
 
   /// The sum of the sizes of all payloads, in bytes.
-  public var payloadBytes: Int { namespaces.reduce(0) { $0 + $1.payloadBytes } }
+  public var payloadBytes: Int { tally.total().payloadBytes }
 
   /// Statistics with the given fields.
-  public init(namespaces: [Namespace], storageBytes: Int) {
-    self.namespaces = namespaces
+  public init(tally: EntryTally, storageBytes: Int) {
+    self.tally = tally
     self.storageBytes = storageBytes
   }
 }

@@ -37,6 +37,10 @@ public struct WriteBatch: Sendable {
   /// The operations, in order.
   public private(set) var operations: [Operation] = []
 
+  /// What the store must be within after all operations; `nil` for anything. Where it is not, the whole batch fails
+  /// with the code `overBounds`, and nothing is changed.
+  public var bounds: StoreBounds?
+
   /// A batch without operations, whose application does nothing.
   public init() {}
 

@@ -61,8 +61,8 @@ final class RegistryEngine: StorageEngine {
   }
 
   func statistics() async throws(StorageError) -> StorageStatistics {
-    let namespaces = try withTable { $0.namespaceStatistics() }
-    return StorageStatistics(namespaces: namespaces, storageBytes: namespaces.reduce(0) { $0 + $1.payloadBytes })
+    let tally = try withTable { $0.tally }
+    return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
   }
 
   func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {

@@ -53,24 +53,37 @@ enum ScanDefects {
 
   private static func counting(
     _ name: String, _ caughtBy: [String], _ storageBytes: Int? = nil,
-    _ change: @escaping @Sendable (StorageStatistics.Namespace) -> StorageStatistics.Namespace? = { $0 }
+    _ change: @escaping @Sendable (inout EntryTally, EntryTally.Slot) -> Void = { _, _ in }
   ) -> Defect {
     Defect(
       name: name, caughtBy: caughtBy,
-      statistics: {
-        StorageStatistics(
-          namespaces: $0.namespaces.compactMap(change), storageBytes: storageBytes ?? $0.storageBytes)
+      statistics: { statistics in
+        var tally = statistics.tally
+        for slot in statistics.tally.slots.keys { change(&tally, slot) }
+        return StorageStatistics(tally: tally, storageBytes: storageBytes ?? statistics.storageBytes)
       })
   }
 
   static let counted = [
-    counting("one entry too many", ["statistics-follow-changes", "put-then-read", "random-calls"]) {
-      .init(name: $0.name, entries: $0.entries + 1, payloadBytes: $0.payloadBytes)
+    counting("one entry too many", ["statistics-follow-changes", "put-then-read", "random-calls"]) { tally, slot in
+      tally.add(slot, payloadBytes: 0)
     },
-    counting("wrong sums", ["statistics-follow-changes", "payload-tiny", "random-calls"]) {
-      .init(name: $0.name, entries: $0.entries, payloadBytes: $0.payloadBytes + 1)
+    counting("wrong sums", ["statistics-follow-changes", "payload-tiny", "random-calls"]) { tally, slot in
+      tally.add(EntryTally.Count(payloadBytes: 1), to: slot)
     },
-    counting("no movies", ["statistics-follow-changes"]) { $0.name == "movies" ? nil : $0 },
+    counting("no movies", ["statistics-follow-changes"]) { tally, slot in
+      if slot.namespace == "movies", let count = tally.slots[slot] {
+        tally.add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
+      }
+    },
+    counting("expires later", ["statistics-follow-changes", "put-then-read"]) { tally, slot in
+      guard let count = tally.slots[slot] else { return }
+      tally.add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
+      tally.add(
+        count,
+        to: EntryTally.Slot(
+          namespace: slot.namespace, freshSlot: slot.freshSlot, retainSlot: slot.retainSlot + 1))
+    },
     counting("takes up nothing", ["statistics-storage-bytes"], 0),
     counting("never gets smaller", ["compact-gives-space-back"], 10_000_000),
     Defect(

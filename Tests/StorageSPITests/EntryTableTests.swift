@@ -96,11 +96,36 @@ import Testing
     #expect(table.scan(KeyRange(), limit: 9).count == left)
   }
 
-  @Test func statisticsAreByNamespace() throws {
-    #expect(try table([:]).namespaceStatistics() == [])
-    let statistics = try table(["b/1": 5, "a/1": 1, "a/2": 2]).namespaceStatistics()
+  @Test func whatIsInTheTableIsCounted() throws {
+    #expect(try table([:]).tally.isEmpty)
+    var table = try table(["b/1": 5, "a/1": 1, "a/2": 2])
     #expect(
-      statistics == [.init(name: "a", entries: 2, payloadBytes: 3), .init(name: "b", entries: 1, payloadBytes: 5)])
+      table.tally.namespaces == ["a": .init(entries: 2, payloadBytes: 3), "b": .init(entries: 1, payloadBytes: 5)])
+    try table.apply(
+      batch {
+        $0.remove(try CacheKey("b/1"))
+        $0.remove(try CacheKey("b/2"))
+        $0.put(try CacheKey("a/1"), payload: [1, 2, 3, 4], metadata: entry(1).metadata)
+      })
+    #expect(table.tally.namespaces == ["a": .init(entries: 2, payloadBytes: 6)])
+    #expect(table.tally == EntryTable(table.entries).tally)
+  }
+
+  @Test(arguments: [(3, 100, true), (2, 100, false), (3, 6, true), (3, 5, false)])
+  func boundsHoldOrNothingChanges(maxEntries: Int, maxPayloadBytes: Int, isWithin: Bool) throws {
+    var table = try table(["a/1": 1, "a/2": 2, "leases/1": 9])
+    let before = table.tally
+    var batch = try batch { $0.put(try CacheKey("b/1"), payload: [1, 2, 3], metadata: entry(1).metadata) }
+    batch.bounds = StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxPayloadBytes, exemptNamespace: "leases")
+    if isWithin {
+      try table.apply(batch)
+      #expect(table.entries.count == 4)
+    } else {
+      let error = #expect(throws: StorageError.self) { try table.apply(batch) }
+      #expect(error?.code == .overBounds)
+      #expect(table.tally == before)
+      #expect(table.entries.count == 3)
+    }
   }
 
   @Test func aCopyIsAValueOfItsOwn() throws {

@@ -85,20 +85,30 @@ public struct StoreAdministration: Sendable {
 
   /// How much the store holds, in what state, and how it was used.
   ///
+  /// The cost does not grow with the number of entries: whole slots of the engine's tally have one state. Only where
+  /// entries change theirs within the very slot of the present are those of that namespace looked at one by one.
+  ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
-    let now = store.clock.now
-    var states: [EntryState: Int] = [:]
-    try await visit(EntrySelection(), after: nil) { page throws(CacheError) in
-      for entry in page { states[entry.metadata.state(at: now), default: 0] += 1 }
-      return true
-    }
     let usage = try ledger.totals()
-    do throws(StorageError) {
-      return StoreReport(statistics: try await store.engine.statistics(), states: states, usage: usage)
-    } catch {
-      throw CacheError(error)
+    let statistics: StorageStatistics
+    do throws(StorageError) { statistics = try await store.engine.statistics() } catch { throw CacheError(error) }
+    let (tally, now) = (statistics.tally.without(Lease.namespace), store.clock.now)
+    var states: [EntryState: Int] = [:]
+    var undecided: Set<EntryTally.Slot> = []
+    for (slot, count) in tally.slots {
+      if let state = slot.state(at: now) { states[state, default: 0] += count.entries } else { undecided.insert(slot) }
     }
+    for namespace in Set(undecided.map(\.namespace)).sorted() {
+      try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
+        for entry in page where undecided.contains(EntryTally.Slot(namespace: namespace, entry.metadata)) {
+          states[entry.metadata.state(at: now), default: 0] += 1
+        }
+        return true
+      }
+    }
+    return StoreReport(
+      statistics: StorageStatistics(tally: tally, storageBytes: statistics.storageBytes), states: states, usage: usage)
   }
 
   private func remove(_ keys: [CacheKey]) async throws(CacheError) {

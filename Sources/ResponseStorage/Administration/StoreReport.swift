@@ -9,8 +9,7 @@ public struct StoreReport: Sendable {
   private let states: [EntryState: Int]
 
   init(statistics: StorageStatistics, states: [EntryState: Int], usage: UsageCounts) {
-    self.statistics = StorageStatistics(
-      namespaces: statistics.namespaces.filter { $0.name != Lease.namespace }, storageBytes: statistics.storageBytes)
+    self.statistics = statistics
     self.states = states
     self.usage = usage
   }

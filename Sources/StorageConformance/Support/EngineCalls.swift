@@ -47,12 +47,14 @@ extension StorageEngine {
 
   /// Throws a failure unless the statistics say that the store holds exactly `entries`.
   func expectStatistics(_ entries: [CacheKey: Entry]) async throws {
-    let expected = Dictionary(grouping: entries, by: \.key.namespace).sorted { $0.key < $1.key }.map { name, entries in
-      let bytes = entries.reduce(0) { $0 + $1.value.payload.count }
-      return "\(name): \(entries.count) entries, \(bytes) bytes"
+    var expected = EntryTally()
+    for (key, entry) in entries {
+      expected.add(EntryTally.Slot(namespace: key.namespace, entry.metadata), payloadBytes: entry.payload.count)
     }
-    let got = try await statistics().namespaces.map { "\($0.name): \($0.entries) entries, \($0.payloadBytes) bytes" }
-    try expectEqual(got, expected, "statistics")
+    let got = try await statistics()
+    let summaries = StorageStatistics(tally: expected, storageBytes: 0).namespaces.map(\.summary)
+    try expectEqual(got.namespaces.map(\.summary), summaries, "statistics")
+    try expect(got.tally == expected, "the tally counts entries in slots in which they are not")
   }
 }
 
@@ -73,4 +75,8 @@ func expectKeys(_ summaries: [EntrySummary], _ keys: [CacheKey], _ what: @autocl
   throw ConformanceFailure(
     "\(what()): expected \(keys.count) keys, got \(got.count); at position \(position) expected "
       + "\(expectedKey?.abbreviated ?? "the end"), got \(gotKey?.abbreviated ?? "the end")")
+}
+
+extension StorageStatistics.Namespace {
+  fileprivate var summary: String { "\(name): \(entries) entries, \(payloadBytes) bytes" }
 }

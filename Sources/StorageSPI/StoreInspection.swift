@@ -1,0 +1,19 @@
+/// What there is of a store, found without opening, making or changing it.
+public struct StoreInspection: Sendable, Hashable {
+  /// Where the store is, or would be: a file, a folder or an address.
+  public let path: String
+  /// The files that it consists of, with absolute paths; empty where there is no store.
+  public let files: [String]
+  /// The version of the store's format; `nil` where there is no store, or it has none that can be read.
+  public let format: Int?
+  /// The version that the engine writes. A store of an older one is upgraded when it is opened to be written to.
+  public let currentFormat: Int
+
+  /// An inspection with the given fields.
+  public init(path: String, files: [String], format: Int?, currentFormat: Int) {
+    self.path = path
+    self.files = files
+    self.format = format
+    self.currentFormat = currentFormat
+  }
+}
