@@ -72,18 +72,20 @@ let package = Package(
     .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
     .target(
       name: "TestOrigin", dependencies: ["CTestOrigin", "CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+    // Numbers for tests whose histories repeat themselves for a seed.
+    .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
     tests("TestOriginTests", "TestOrigin", "CZlib"),
-    tests("StorageSPITests", "StorageSPI"),
-    tests("CacheDomainTests", "CacheDomain"),
-    tests("CacheDataTests", "CacheDomain", "CacheData"),
+    tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
+    tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
+    tests("CacheDataTests", "CacheDomain", "CacheData", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
-    tests("ArgumentParserTests", "ArgumentParser", data: ["Golden"]),
-    tests("CachePresentationTests", "CacheDomain", "CachePresentation"),
+    tests("ArgumentParserTests", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
+    tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
       "StorageConformance",

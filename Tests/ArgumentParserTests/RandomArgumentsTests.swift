@@ -1,18 +1,6 @@
 import ArgumentParser
+import SeededNumbers
 import Testing
-
-/// A small generator of numbers that repeats itself for a seed (SplitMix64, Steele and others 2014).
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 private let vocabulary = [
   "fetch", "cities", "url", "ls", "rm", "backends", "list", "show", "shift", "help", "--order", "--order=name",
@@ -34,7 +22,7 @@ private func flaw(of arguments: [String]) -> String? {
 
 @Test("any arguments give a command, help, the version or a mistake in one line", arguments: UInt64(0)..<40)
 func neverTraps(seed: UInt64) {
-  var generator = SeededGenerator(state: seed)
+  var generator = SeededGenerator(seed: seed)
   for _ in 0..<100 {
     let count = Int.random(in: 0...7, using: &generator)
     let arguments = (0..<count).map { _ in vocabulary.randomElement(using: &generator) ?? "" }

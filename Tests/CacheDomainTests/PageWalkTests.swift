@@ -1,3 +1,4 @@
+import SeededNumbers
 import Testing
 
 @testable import CacheDomain
@@ -139,20 +140,5 @@ struct PageWalkTests {
     let summary = walk.summary
     #expect(summary?.failure?.message == "away" && summary?.warnings.map(\.code) == [.damaged, .originUnreachable])
     #expect(summary?.keptPages == 2, "What could not be read may not be there")
-  }
-}
-
-/// A generator of random numbers that repeats itself for the same seed (SplitMix64, Steele, Lea and Flood 2014).
-private struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

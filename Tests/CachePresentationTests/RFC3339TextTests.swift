@@ -1,5 +1,6 @@
 import CachePresentation
 import Foundation
+import SeededNumbers
 import Testing
 
 struct RFC3339TextTests {

@@ -1,4 +1,5 @@
 import CachePresentation
+import SeededNumbers
 import Testing
 
 struct TerminalTextTests {

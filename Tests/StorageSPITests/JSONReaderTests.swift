@@ -1,5 +1,6 @@
 import Foundation
 import StorageSPI
+import SeededNumbers
 import Testing
 
 @Suite struct JSONReaderTests {
@@ -120,22 +121,9 @@ import Testing
   }
 }
 
-/// SplitMix64.
-private struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SeededGenerator {
   /// Text of up to 8 characters from all over Unicode.
-  mutating func text() -> String {
+  fileprivate mutating func text() -> String {
     var scalars = String.UnicodeScalarView()
     for _ in 0..<Int.random(in: 0...8, using: &self) {
       let limit: UInt32 = Bool.random(using: &self) ? 0x7F : 0x10FFFF

@@ -1,4 +1,5 @@
 import CacheDomain
+import SeededNumbers
 import Testing
 
 @testable import CacheData
@@ -93,7 +94,7 @@ struct CombiningTests {
   /// Parts that come in any order end up as the whole, as long as each touches what is there.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func partsMakeTheWhole(seed: UInt64) throws {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let first = Int.random(in: 0..<10, using: &generator)
       var (extent, text) = (first..<Int.random(in: first + 1...10, using: &generator), "")

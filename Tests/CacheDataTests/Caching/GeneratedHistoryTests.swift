@@ -1,4 +1,5 @@
 import CacheDomain
+import SeededNumbers
 import Testing
 
 @testable import CacheData
@@ -7,7 +8,7 @@ import Testing
 struct GeneratedHistoryTests {
   @Test(arguments: [false, true], (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) })
   func theRulesDecideAsTheModelDoes(isShared: Bool, seed: UInt64) throws {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       var history = History(isShared: isShared, seed: seed, &generator)
       for _ in 0..<40 { try history.step(&generator) }
@@ -16,7 +17,7 @@ struct GeneratedHistoryTests {
 
   /// Histories in which nothing ever happens would prove nothing.
   @Test(arguments: [false, true]) func everythingHappens(isShared: Bool) throws {
-    var (generator, seen) = (SplitMix(seed: 9_111), Set<String>())
+    var (generator, seen) = (SeededGenerator(seed: 9_111), Set<String>())
     for _ in 0..<100 {
       var history = History(isShared: isShared, seed: 9_111, &generator)
       for _ in 0..<40 { try history.step(&generator) }
@@ -40,7 +41,7 @@ private struct History {
   private var now = 0
   private(set) var seen: Set<String> = []
 
-  init(isShared: Bool, seed: UInt64, _ generator: inout SplitMix) {
+  init(isShared: Bool, seed: UInt64, _ generator: inout SeededGenerator) {
     let (live, refresh, fail) = (generator.pick([0, 30]), generator.pick([0, 0, 20]), generator.pick([0, 100]))
     rules = .testing(isShared: isShared, timeToLive: live, staleIfError: fail, staleWhileRevalidate: refresh)
     model = RFC9111Model(
@@ -55,7 +56,7 @@ private struct History {
 
   private var time: Duration { received + .seconds(now) }
 
-  mutating func step(_ generator: inout SplitMix) throws {
+  mutating func step(_ generator: inout SeededGenerator) throws {
     now += generator.pick([0, 0, 1, 5, 30, 70, 1_000, -40])
     let request = ModelRequest.random(&generator)
     let found = try select(request)
@@ -109,7 +110,7 @@ private struct History {
     seen.insert(standsIn ? "stands in" : "fails")
   }
 
-  private mutating func confirm(_ found: Int, _ sent: Int, _ generator: inout SplitMix) throws {
+  private mutating func confirm(_ found: Int, _ sent: Int, _ generator: inout SeededGenerator) throws {
     let entry = entries[found]
     let news = entry.model.response.confirmation(at: now, &generator)
     let confirms = rules.confirms(news.head, entry.head)
@@ -123,7 +124,7 @@ private struct History {
     try compare(entries[found].head, entries[found].model, "\(label): \(news) of \(entry.model)")
   }
 
-  private mutating func answer(_ request: ModelRequest, _ sent: Int, _ generator: inout SplitMix) throws {
+  private mutating func answer(_ request: ModelRequest, _ sent: Int, _ generator: inout SeededGenerator) throws {
     let response = ModelResponse.random(at: now, &generator)
     let invalidated = rules.invalidated(by: response.head, to: request.message)
     try check(invalidated.isEmpty != model.invalidates(response, request), "\(label): \(request), \(response)")

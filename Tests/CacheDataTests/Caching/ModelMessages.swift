@@ -1,3 +1,5 @@
+import SeededNumbers
+
 @testable import CacheData
 
 /// The directives of a response as values. Its text is made from them, and the model never reads the text.
@@ -11,7 +13,7 @@ struct ModelControl: Sendable, Hashable {
     (flags.sorted() + seconds.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }).joined(separator: ", ")
   }
 
-  static func random(_ generator: inout SplitMix) -> ModelControl {
+  static func random(_ generator: inout SeededGenerator) -> ModelControl {
     var control = ModelControl()
     let flags = [
       ("no-store", 20), ("no-cache", 12), ("private", 10), ("public", 6), ("must-revalidate", 8),
@@ -52,7 +54,7 @@ struct ModelResponse: Sendable, Hashable {
     return HTTPResponseHead(status: status, fields: fields)
   }
 
-  static func random(at now: Int, _ generator: inout SplitMix) -> ModelResponse {
+  static func random(at now: Int, _ generator: inout SeededGenerator) -> ModelResponse {
     var response = ModelResponse()
     response.status = generator.pick([200, 200, 200, 200, 404, 301, 302, 599])
     response.date = generator.pick([nil, now, now, now - 20, now + 20, now - 4_000_000_000])
@@ -69,7 +71,7 @@ struct ModelResponse: Sendable, Hashable {
   }
 
   /// A 304 that says some of this, or something else.
-  func confirmation(at now: Int, _ generator: inout SplitMix) -> ModelResponse {
+  func confirmation(at now: Int, _ generator: inout SeededGenerator) -> ModelResponse {
     var news = ModelResponse.random(at: now, &generator)
     news.status = 304
     if !generator.isOne(in: 3) { (news.tag, news.lastModified) = (tag, lastModified) }
@@ -98,7 +100,7 @@ struct ModelRequest: Sendable, Hashable {
     return .testing(fields, method: method)
   }
 
-  static func random(_ generator: inout SplitMix) -> ModelRequest {
+  static func random(_ generator: inout SeededGenerator) -> ModelRequest {
     var request = ModelRequest()
     request.method = generator.pick(["GET", "GET", "GET", "GET", "GET", "GET", "GET", "HEAD", "POST", "OPTIONS"])
     for name in ["a", "b"] where generator.isOne(in: 2) { request.selecting[name] = generator.pick(["1", "2"]) }

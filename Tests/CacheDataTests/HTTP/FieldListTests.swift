@@ -1,3 +1,4 @@
+import SeededNumbers
 import Testing
 
 @testable import CacheData
@@ -29,7 +30,7 @@ struct FieldListTests {
   /// Joining members that are parts of lists gives the members back, whatever is around them.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func membersComeBack(seed: UInt64) {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let members = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
         generator.pick(["a", "b=1", "\"q\"", "c=\"x, y\"", "d=\"\\\"\"", "e=\"\\\\\"", "f g"])

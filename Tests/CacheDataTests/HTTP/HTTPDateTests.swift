@@ -1,3 +1,4 @@
+import SeededNumbers
 import Testing
 
 @testable import CacheData
@@ -69,7 +70,7 @@ struct HTTPDateTests {
   /// What is written is understood again, in each of the three forms.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func whatIsWrittenIsUnderstood(seed: UInt64) throws {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<2_000 {
       let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator)
       let text = HTTPDate.text(.seconds(seconds))
