@@ -51,15 +51,6 @@ struct PartialContent: Sendable, Hashable {
     return part(offsets)
   }
 
-  /// The fields that ask the origin for the bytes that are missing, and for all where the content is another by now;
-  /// `nil` where it cannot be asked that way: nothing is missing, or both ends are, or no strong validator is stored.
-  func completion(now: Duration) -> HTTPFields? {
-    guard !isComplete, let validator = StrongValidator(head.fields, now: now) else { return nil }
-    let (first, end) = (extent.offsets.lowerBound, extent.offsets.upperBound)
-    guard first == 0 || end == extent.length else { return nil }
-    return ["Range": first == 0 ? "bytes=\(end)-" : "bytes=0-\(first - 1)", "If-Range": validator.text]
-  }
-
   private func part(_ offsets: Range<Int>) -> Answer {
     let stored = extent.offsets
     guard stored.lowerBound <= offsets.lowerBound, offsets.upperBound <= stored.upperBound else { return .missing }

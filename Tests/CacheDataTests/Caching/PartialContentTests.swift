@@ -132,21 +132,6 @@ struct PartialContentTests {
     #expect(PartialContent(HTTPResponseHead(status: 206, fields: fields), count: count) == nil)
   }
 
-  @Test(
-    arguments: [
-      ("0-4/10", ["ETag": "\"v\""], ["Range": "bytes=5-", "If-Range": "\"v\""]),
-      ("5-9/10", ["ETag": "\"v\""], ["Range": "bytes=0-4", "If-Range": "\"v\""]),
-      ("0-4/10", ["Last-Modified": modified, "Date": date()], ["Range": "bytes=5-", "If-Range": modified]),
-      ("3-7/10", ["ETag": "\"v\""], nil), ("0-4/10", ["ETag": "W/\"v\""], nil), ("0-4/10", [:], nil),
-      ("0-4/10", ["Last-Modified": date(), "Date": date()], nil), ("0-4/5", ["ETag": "\"v\""], nil),
-    ] as [(String, HTTPFields, HTTPFields?)])
-  func asksForTheRest(_ range: String, _ validators: HTTPFields, _ expected: HTTPFields?) throws {
-    var fields = validators
-    fields["Content-Range"] = "bytes \(range)"
-    let content = try #require(PartialContent(HTTPResponseHead(status: 206, fields: fields), count: 5))
-    #expect(content.completion(now: received) == expected)
-  }
-
   private func answerOf(
     _ fields: HTTPFields, from response: HTTPResponse, method: String = "GET"
   ) throws -> PartialContent.Answer {
