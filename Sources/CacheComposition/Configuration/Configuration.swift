@@ -18,7 +18,7 @@ public struct Configuration: Sendable {
     case leastFrequentlyUsed = "least-frequently-used"
     /// Those that were stored the longest ago.
     case leastRecentlyStored = "least-recently-stored"
-    /// None: nothing is removed to make room.
+    /// None but expired ones: where they do not make room enough, nothing more is stored.
     case none
   }
 

@@ -99,16 +99,32 @@ public struct AppDIContainer: Sendable {
   }
 
   private func openStore(over engine: any StorageEngine) -> OpenStore {
-    let entries = EntryStore(engine: engine, clock: clock)
+    let entries = EntryStore(
+      engine: engine, clock: clock, limits: StoreLimits(configuration.cache), uses: EntryUses(log: makeUseLog()),
+      removesExpired: !engineHas(.nativeExpiry))
     return OpenStore(
-      entries: entries, flights: makeFlights(entries),
-      ledger: FileUsageLedger(path: "\(configuration.home)/\(configuration.backend).usage"))
+      entries: entries, flights: makeFlights(entries), ledger: FileUsageLedger(path: fileBesideStore("usage")))
+  }
+
+  /// The uses of entries that the process does not outlive are of no use to the next one.
+  private func makeUseLog() -> any UseLog {
+    guard engineHas(.persistent) else { return MemoryUseLog() }
+    // Those of as many entries again as there may be, so that one which comes back is known.
+    let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
+    return FileUseLog(path: fileBesideStore("uses"), capacity: capacity)
+  }
+
+  private func fileBesideStore(_ suffix: String) -> String {
+    "\(configuration.home)/\(configuration.backend).\(suffix)"
+  }
+
+  private func engineHas(_ capability: EngineCapability) -> Bool {
+    (try? catalogue.plugin(named: configuration.backend))?.declaration.capabilities.contains(capability) == true
   }
 
   /// A store that no other process can use at the same time needs no leases.
   private func makeFlights(_ store: EntryStore) -> any FetchFlights {
-    let plugin = try? catalogue.plugin(named: configuration.backend)
-    guard let plugin, plugin.declaration.capabilities.contains(.shared) else { return LocalFlights() }
+    guard engineHas(.shared) else { return LocalFlights() }
     let processes = SystemProcessTable()
     return LeasedFlights(store: store, processes: processes) {
       LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)

@@ -19,14 +19,16 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
-  /// Waits for the work that goes on in the background, closes the store, and adds to the sums how often it was used. The use of a store that may only be read is not
-  /// counted: that it cannot be written to is how it was set up, and no failure.
+  /// Waits for the work that goes on in the background, closes the store, and adds to the files beside it how it was
+  /// used. The use of a store that may only be read is not counted: that it cannot be written to is how it was set up,
+  /// and no failure.
   ///
-  /// - Throws: `CacheError`: the engine could not be closed in order, or the sums not be written.
+  /// - Throws: `CacheError`: the engine could not be closed in order, or the files not be written.
   public func close() async throws(CacheError) {
     await background.finish()
     try await entries.close()
     do throws(CacheError) {
+      try await entries.uses.flush()
       try ledger.add(entries.usage.take())
     } catch {
       if error.code != .permissionDenied { throw error }

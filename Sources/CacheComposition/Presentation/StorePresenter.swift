@@ -30,11 +30,13 @@ public struct StorePresenter: Sendable {
   ///
   /// - Throws: `CacheError`: `notFound` where there is none, `damaged` where it is not what was written.
   public func entry(_ key: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
-    guard let entry = try await store.administration.entry(try CacheKey(argument: key)) else {
+    let cacheKey = try CacheKey(argument: key)
+    guard let entry = try await store.administration.entry(cacheKey) else {
       throw CacheError(.notFound, "there is no entry \(key)", hint: "see which there are with: cachectl ls")
     }
     let view = EntryView(
-      EntryRow(entry.summary, at: entry.readAt), attributes: entry.summary.metadata.attributes,
+      EntryRow(entry.summary, at: entry.readAt), use: EntryView.Use(try store.entries.uses.uses(of: [cacheKey])),
+      attributes: entry.summary.metadata.attributes,
       payload: entry.payload, now: entry.readAt.sinceEpoch)
     return (view, entry.payload)
   }
@@ -100,6 +102,13 @@ extension EntryRow {
       storedAt: entry.metadata.storedAt.sinceEpoch, freshUntil: entry.metadata.freshUntil.sinceEpoch,
       retainUntil: entry.metadata.retainUntil.sinceEpoch, state: State(entry.metadata.state(at: now)),
       contentType: entry.metadata.contentType)
+  }
+}
+
+extension EntryView.Use {
+  fileprivate init(_ uses: [EntryUse]) {
+    let use = uses.reduce(EntryUse(), +)
+    self.init(count: Int(use.count), lastUsedAt: use.count > 0 ? use.lastUsedAt.sinceEpoch : nil)
   }
 }
 

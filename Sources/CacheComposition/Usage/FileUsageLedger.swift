@@ -14,40 +14,25 @@ struct FileUsageLedger: UsageLedger {
   /// The path of the file.
   let path: String
 
+  private var file: UsageFile { UsageFile(path: path) }
+
   func add(_ counts: UsageCounts) throws(CacheError) {
     guard counts != UsageCounts() else { return }
-    if access(path, F_OK) != 0, errno == ENOENT { makeFolder() }
-    try withFile(O_RDWR | O_CREAT | O_CLOEXEC, lock: LOCK_EX) { file throws(CacheError) in
-      let line = Array(Self.line(of: try read(file) + counts).utf8)
-      guard pwrite(file, line, line.count, 0) == line.count else { throw failure("cannot be written") }
+    try file.change { descriptor throws(CacheError) in
+      let line = Array(Self.line(of: try read(descriptor) + counts).utf8)
+      guard pwrite(descriptor, line, line.count, 0) == line.count else { throw file.failure("cannot be written") }
     }
   }
 
   func totals() throws(CacheError) -> UsageCounts {
-    if access(path, F_OK) != 0, errno == ENOENT { return UsageCounts() }
-    return try withFile(O_RDONLY | O_CLOEXEC, lock: LOCK_SH) { file throws(CacheError) in try read(file) }
+    guard file.exists else { return UsageCounts() }
+    return try file.read { descriptor throws(CacheError) in try read(descriptor) }
   }
 
-  /// Makes the folder of the file with its parents, for the user alone: a store in memory or elsewhere has made none.
-  /// What cannot be made shows when the file is opened.
-  private func makeFolder() {
-    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
-  }
-
-  private func withFile<Output>(
-    _ flags: Int32, lock: Int32, _ body: (Int32) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    let file = open(path, flags, 0o600)
-    guard file >= 0 else { throw failure("cannot be opened") }
-    defer { close(file) }
-    guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
-    return try body(file)
-  }
-
-  private func read(_ file: Int32) throws(CacheError) -> UsageCounts {
+  private func read(_ descriptor: Int32) throws(CacheError) -> UsageCounts {
     var bytes = [UInt8](repeating: 0, count: Self.lineLength)
-    let count = pread(file, &bytes, bytes.count, 0)
-    guard count >= 0 else { throw failure("cannot be read") }
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count >= 0 else { throw file.failure("cannot be read") }
     return Self.counts(in: String(decoding: bytes.prefix(count), as: UTF8.self)) ?? UsageCounts()
   }
 
@@ -68,18 +53,4 @@ struct FileUsageLedger: UsageLedger {
     let text = "hits=\(counts.hits) misses=\(counts.misses) evictions=\(counts.evictions) "
     return text + String(repeating: " ", count: lineLength - 1 - text.utf8.count) + "\n"
   }
-
-  /// The failure that `errno` tells of.
-  private func failure(_ what: String) -> CacheError {
-    let number = errno
-    let isRefusal = [EACCES, EPERM, EROFS].contains(number)
-    return CacheError(
-      isRefusal ? .permissionDenied : CacheError.Code(rawValue: "ioFailed"),
-      "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
-  }
-}
-
-extension CacheError.Code {
-  /// The permissions do not allow it, or the medium may only be read.
-  static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
 }

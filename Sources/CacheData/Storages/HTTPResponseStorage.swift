@@ -30,8 +30,8 @@ public protocol HTTPResponseStorage: Sendable {
   /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
   func key(of url: String, selector: VariantSelector) throws(CacheError) -> String
 
-  /// Counts a look-up.
-  func countLookUp(found: Bool)
+  /// Counts a look-up that found what is stored under `key`, or, with `nil`, nothing.
+  func countLookUp(_ key: String?)
 }
 
 /// What is known of a stored response without its content.

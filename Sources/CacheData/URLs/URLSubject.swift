@@ -25,7 +25,7 @@ struct URLSubject: FetchSubject {
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
     guard isRead else { return Lookup(missing: .method) }
     let lookup = try await usable(await storage.variants(of: request.url))
-    if isCounted { storage.countLookUp(found: lookup.found != nil) }
+    if isCounted { storage.countLookUp(lookup.found?.key) }
     return lookup
   }
 

@@ -3,18 +3,36 @@ public import CacheDomain
 public import StorageSPI
 
 /// An engine with what the core adds to every entry: absolute times by the clock, and a checksum that is made on
-/// writing and checked on each read, whatever the engine does.
+/// writing and checked on each read, whatever the engine does. Where it has limits, no write exceeds them.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
   let clock: any WallClock
 
   /// How often look-ups found an entry.
-  public let usage = UsageCounter()
+  public let usage: UsageCounter
+
+  /// How each entry was used.
+  public let uses: EntryUses
+
+  private let writer: BoundedWriter
 
   /// The store over `engine`, by the time of `clock`.
-  public init(engine: any StorageEngine, clock: any WallClock) {
+  ///
+  /// - Parameters:
+  ///   - limits: how much it may hold; `nil` for anything.
+  ///   - uses: how its entries were used before, and what becomes of how they are used now.
+  ///   - removesExpired: whether writes also remove a few expired entries; only where there are limits. An engine that
+  ///     drops them by itself needs none of that.
+  public init(
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil, uses: EntryUses = EntryUses(),
+    removesExpired: Bool = true
+  ) {
     self.engine = engine
     self.clock = clock
+    self.uses = uses
+    usage = UsageCounter()
+    writer = BoundedWriter(
+      engine: engine, clock: clock, limits: limits, usage: usage, uses: uses, removesExpired: removesExpired)
   }
 
   /// Closes the engine.
@@ -43,9 +61,18 @@ public struct EntryStore: Sendable {
     }
   }
 
-  /// Stores an entry together with the changes of `batch`, if what is there before is as expected.
+  /// Counts a look-up: under `key` there was an entry, which is now used; with `nil`, there was none.
+  func countLookUp(_ key: CacheKey?) {
+    usage.record(hit: key != nil)
+    if let key { uses.record(key, at: clock.now) }
+  }
+
+  /// Stores an entry together with the changes of `batch`, if what is there before is as expected. Where the store has
+  /// no room, other entries go.
   ///
-  /// - Throws: `CacheError` with the code of the engine's failure; then nothing has changed.
+  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` where the entry alone is more than the
+  ///   store may hold, `overBounds` where no other entry may go, `busy` where other writers fill it all the time; then
+  ///   nothing of it has changed.
   func write(
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
@@ -54,7 +81,11 @@ public struct EntryStore: Sendable {
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: payload, metadata: metadata)
-    do throws(StorageError) { try await engine.apply(batch) } catch { throw CacheError(error) }
+    do throws(StorageError) {
+      try await writer.apply(batch, storing: key, bytes: payload.count)
+    } catch {
+      throw CacheError(error)
+    }
   }
 }
 

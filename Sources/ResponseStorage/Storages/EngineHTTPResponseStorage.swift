@@ -75,8 +75,8 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     return try Self.cacheKey("\(Self.prefix(url))variant=\(variant)").text
   }
 
-  /// Adds a look-up to the store's usage.
-  public func countLookUp(found: Bool) { store.usage.record(hit: found) }
+  /// Adds a look-up to the store's usage, and a use to the entry under `key`, where it found one.
+  public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
   private static func prefix(_ url: String) -> String {
     "url/\(CacheKey.schemeVersion)/url=\(CacheKey.percentEncoded(url))/"

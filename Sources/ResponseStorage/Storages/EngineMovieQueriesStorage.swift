@@ -32,7 +32,9 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
 
   /// The queries, the newest first, each once.
   public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
-    let queries = try await load(try key)?.payload.queries ?? []
+    let key = try key
+    guard let queries = try await load(key)?.payload.queries else { return [] }
+    store.uses.record(key, at: store.clock.now)
     return queries.prefix(maximumCount).compactMap { stored in
       MovieQuery(stored.query).map { RecentMovieQuery(query: $0, searchedAt: .milliseconds(stored.searchedAt)) }
     }

@@ -26,7 +26,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     let found = try await store.read(key) { [codec] bytes, metadata throws(StorageError) in
       try codec.decode(bytes, key, metadata)
     }
-    if isCounted { store.usage.record(hit: found != nil) }
+    if isCounted { store.countLookUp(found != nil ? key : nil) }
     guard let (response, metadata) = found else { return nil }
     return StoredResponse(
       key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields))

@@ -15,6 +15,11 @@ public final class UsageCounter: Sendable {
     }
   }
 
+  /// Counts entries that were of use and were removed all the same, to keep the store within its bounds.
+  func record(evictions: Int) {
+    counts.withLock { $0 = $0 + UsageCounts(evictions: evictions) }
+  }
+
   /// What was counted since the last call.
   public func take() -> UsageCounts {
     counts.withLock { counts in
@@ -30,7 +35,7 @@ public struct UsageCounts: Sendable, Hashable {
   public var hits = 0
   /// Look-ups that found none.
   public var misses = 0
-  /// Entries removed to keep the cache within its bounds.
+  /// Entries that had not expired, removed to keep the cache within its bounds.
   public var evictions = 0
 
   /// Counts with the given numbers, none of them negative.
@@ -48,8 +53,9 @@ public struct UsageCounts: Sendable, Hashable {
   }
 }
 
-extension Int {
-  fileprivate func saturatingSum(_ other: Int) -> Int {
+extension FixedWidthInteger {
+  /// The sum with a number that is not negative; it stops at the largest number instead of overflowing.
+  func saturatingSum(_ other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
   }

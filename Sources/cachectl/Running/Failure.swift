@@ -50,7 +50,7 @@ extension ExitCode {
     case "notCached", "notFound": self = .notFound
     case "originUnreachable", "invalidAnswer", "unreachable": self = .unavailable
     case "cannotCreate": self = .cannotCreate
-    case "noSpace", "ioFailed", "tooLarge": self = .ioFailed
+    case "noSpace", "ioFailed", "tooLarge", "overBounds": self = .ioFailed
     case "busy", "conflict": self = .busy
     case "originRefused", "permissionDenied": self = .refused
     case "unknownBackend", "invalidOption", "originUnavailable": self = .badConfiguration

@@ -50,5 +50,5 @@ final class ShelfOfResponses: HTTPResponseStorage {
 
   func key(of url: String, selector: VariantSelector) -> String { "\(url) \(selector.digest)" }
 
-  func countLookUp(found: Bool) { state.withLock { $0.lookUps.append(found) } }
+  func countLookUp(_ key: String?) { state.withLock { $0.lookUps.append(key != nil) } }
 }

@@ -1,0 +1,93 @@
+internal import CacheDomain
+internal import Glibc
+internal import ResponseStorage
+internal import Synchronization
+
+/// Keeps how entries were used in a file beside the store: 32 bytes an entry.
+///
+/// After a head there is a part sorted by the digests of keys, then one to which records are appended as they come. To
+/// add is one call under a lock. When the second part is larger than 64 KiB and than a quarter of the first, both are
+/// merged into a new file that takes the place of the old one. A record that is torn or damaged counts as absent.
+final class FileUseLog: UseLog {
+  /// So many bytes are appended before the file is merged at all.
+  private static let smallestMerge = 64 << 10
+
+  private let file: UsageFile
+  private let capacity: Int
+  /// What was read last: the file may not have changed since.
+  private let last = Mutex<FileUseSnapshot?>(nil)
+
+  /// The log in the file at `path`, which keeps the uses of about `capacity` entries (1 or more), those used last.
+  init(path: String, capacity: Int) {
+    file = UsageFile(path: path)
+    self.capacity = capacity
+  }
+
+  func add(_ records: [UseRecord]) throws(CacheError) {
+    guard !records.isEmpty else { return }
+    try file.change { descriptor throws(CacheError) in
+      let content = try map(descriptor)
+      guard content.isWhole, !isMergeDue(content, adding: records.count) else { return try merge(content, records) }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(records.count * UseRecord.size)
+      for record in records { record.append(to: &bytes) }
+      // What is torn at the end is written over.
+      guard pwrite(descriptor, bytes, bytes.count, off_t(content.end)) == bytes.count else {
+        throw file.failure("cannot be written")
+      }
+    }
+  }
+
+  func snapshot() throws(CacheError) -> any UseSnapshot {
+    guard file.exists else { return UseTable() }
+    return try file.read { descriptor throws(CacheError) in
+      let status = UsageFile.status(of: descriptor)
+      if let known = last.withLock({ $0 }), known.content.isOf(status) { return known }
+      let snapshot = FileUseSnapshot(try map(descriptor))
+      last.withLock { $0 = snapshot }
+      return snapshot
+    }
+  }
+
+  private func map(_ descriptor: Int32) throws(CacheError) -> UseFileContent {
+    guard let content = UseFileContent(descriptor) else { throw file.failure("cannot be read") }
+    return content
+  }
+
+  private func isMergeDue(_ content: UseFileContent, adding count: Int) -> Bool {
+    let appended = (content.appended.count + count) * UseRecord.size
+    return appended > max(Self.smallestMerge, content.sorted.count * UseRecord.size / 4)
+  }
+
+  /// Puts a new file in the place of the old one, whose lock is held.
+  private func merge(_ content: UseFileContent, _ records: [UseRecord]) throws(CacheError) {
+    var table = content.appendedTable
+    for record in records { table.add(record) }
+    let merger = UseMerger(content: content, table: table, capacity: capacity)
+    let new = UsageFile(path: file.path + ".new")
+    let descriptor = open(new.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw new.failure("cannot be made") }
+    defer { close(descriptor) }
+    guard merger.write(to: descriptor), rename(new.path, file.path) == 0 else {
+      let failure = new.failure("cannot be written")
+      unlink(new.path)
+      throw failure
+    }
+  }
+}
+
+/// The uses in a file as it was at some moment.
+final class FileUseSnapshot: UseSnapshot {
+  let content: UseFileContent
+  private let appended: UseTable
+
+  init(_ content: UseFileContent) {
+    self.content = content
+    appended = content.appendedTable
+  }
+
+  func use(of digest: UInt64) -> EntryUse? {
+    guard let old = content.sortedUse(of: digest) else { return appended.use(of: digest) }
+    return appended.use(of: digest).map { old + $0 } ?? old
+  }
+}

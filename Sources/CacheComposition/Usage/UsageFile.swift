@@ -1,0 +1,67 @@
+internal import CacheDomain
+internal import Glibc
+
+/// A small file beside a store that several processes read and change, each while it holds a lock.
+struct UsageFile: Sendable {
+  /// The path of the file.
+  let path: String
+
+  /// Whether there is such a file. What else keeps it from being seen shows when it is opened.
+  var exists: Bool { !(access(path, F_OK) != 0 && errno == ENOENT) }
+
+  /// Opens the file, made for the user alone where there is none, and calls `body` while nobody else has it open.
+  func change<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
+    if !exists { makeFolder() }
+    return try withFile(O_RDWR | O_CREAT | O_CLOEXEC, lock: LOCK_EX, body)
+  }
+
+  /// Opens the file, which exists, and calls `body` while nobody changes it.
+  func read<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
+    try withFile(O_RDONLY | O_CLOEXEC, lock: LOCK_SH, body)
+  }
+
+  /// Makes the folder of the file with its parents, for the user alone: a store in memory or elsewhere has made none.
+  /// What cannot be made shows when the file is opened.
+  private func makeFolder() {
+    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
+  }
+
+  private func withFile<Output>(
+    _ flags: Int32, lock: Int32, _ body: (Int32) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    while true {
+      let file = open(path, flags, 0o600)
+      guard file >= 0 else { throw failure("cannot be opened") }
+      defer { close(file) }
+      guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
+      // Whoever had the lock before may have put another file in its place.
+      if isInPlace(file) { return try body(file) }
+    }
+  }
+
+  private func isInPlace(_ file: Int32) -> Bool {
+    guard let opened = Self.status(of: file) else { return true }
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_ino == opened.st_ino && status.st_dev == opened.st_dev
+  }
+
+  /// What the system says of an open file.
+  static func status(of file: Int32) -> stat? {
+    var status = stat()
+    return fstat(file, &status) == 0 ? status : nil
+  }
+
+  /// The failure that `errno` tells of.
+  func failure(_ what: String) -> CacheError {
+    let number = errno
+    let isRefusal = [EACCES, EPERM, EROFS].contains(number)
+    return CacheError(
+      isRefusal ? .permissionDenied : CacheError.Code(rawValue: "ioFailed"),
+      "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
+  }
+}
+
+extension CacheError.Code {
+  /// The permissions do not allow it, or the medium may only be read.
+  static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
+}

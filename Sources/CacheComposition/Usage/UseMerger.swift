@@ -1,0 +1,74 @@
+internal import Glibc
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Writes the sorted records of a file and those of a table as one sorted file. Memory does not grow with the file, but
+/// for eight bytes a record where there are too many of them.
+struct UseMerger {
+  private static let chunkSize = 1 << 20
+
+  private let content: UseFileContent
+  private let added: [UseRecord]
+  /// What was used before is left out.
+  private let earliest: Int64
+
+  /// The merger of the sorted part of `content` with `table`, which keeps about `capacity` records.
+  init(content: UseFileContent, table: UseTable, capacity: Int) {
+    self.content = content
+    added = table.records.sorted { $0.digest < $1.digest }
+    earliest = Self.earliest(content, added, capacity)
+  }
+
+  /// Writes the file, and says whether that succeeded; if not, the reason is in `errno`.
+  func write(to descriptor: Int32) -> Bool {
+    var (bytes, count, isWritten) = ([UInt8](), 0, true)
+    bytes.reserveCapacity(Self.chunkSize + UseRecord.size)
+    UseFileContent.head(count: 0).append(to: &bytes)
+    forEach { record in
+      record.append(to: &bytes)
+      count += 1
+      if bytes.count >= Self.chunkSize {
+        isWritten = isWritten && Self.append(bytes, to: descriptor)
+        bytes.removeAll(keepingCapacity: true)
+      }
+    }
+    var head: [UInt8] = []
+    UseFileContent.head(count: count).append(to: &head)
+    return isWritten && Self.append(bytes, to: descriptor) && pwrite(descriptor, head, head.count, 0) == head.count
+  }
+
+  /// All records in order, those of one digest as one.
+  private func forEach(_ body: (UseRecord) -> Void) {
+    var next = added.startIndex
+    func take(_ record: UseRecord) {
+      if record.use.lastUsedAt.milliseconds >= earliest { body(record) }
+    }
+    for place in content.sorted {
+      guard let old = content.record(at: place) else { continue }
+      while next < added.endIndex, added[next].digest < old.digest {
+        take(added[next])
+        next += 1
+      }
+      guard next < added.endIndex, added[next].digest == old.digest else {
+        take(old)
+        continue
+      }
+      take(UseRecord(digest: old.digest, use: old.use + added[next].use))
+      next += 1
+    }
+    added[next...].forEach(take)
+  }
+
+  /// The time of the use from which on about `capacity` are left.
+  private static func earliest(_ content: UseFileContent, _ added: [UseRecord], _ capacity: Int) -> Int64 {
+    guard content.sorted.count + added.count > capacity else { return .min }
+    var times = content.sorted.compactMap { content.record(at: $0)?.use.lastUsedAt.milliseconds }
+    times += added.map(\.use.lastUsedAt.milliseconds)
+    times.sort()
+    return times.count > capacity ? times[times.count - capacity] : .min
+  }
+
+  private static func append(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+  }
+}

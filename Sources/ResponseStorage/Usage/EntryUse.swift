@@ -1,0 +1,77 @@
+internal import CChecksum
+public import StorageSPI
+
+/// How an entry was used.
+public struct EntryUse: Sendable, Hashable {
+  /// When it was used last; 1970-01-01T00:00:00Z where it never was.
+  public var lastUsedAt: Timestamp
+  /// How often it was used.
+  public var count: Int64
+
+  /// A use with the given fields, the count not negative; without any, none.
+  public init(lastUsedAt: Timestamp = Timestamp(milliseconds: 0), count: Int64 = 0) {
+    self.lastUsedAt = lastUsedAt
+    self.count = count
+  }
+
+  /// Both together: the later time, and the sum of the counts, which stops at the largest number.
+  public static func + (left: EntryUse, right: EntryUse) -> EntryUse {
+    EntryUse(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
+  }
+}
+
+/// The use of one entry as it is kept. In place of the key it has a digest, so that all records have one size.
+public struct UseRecord: Sendable, Hashable {
+  /// The size of a record in bytes.
+  public static let size = 32
+  private static let payloadSize = 24
+  /// So that no record of zeros is taken for one.
+  private static let seed: UInt64 = 0x7573_6573
+
+  /// XXH3 (64 bits) of the key. That two keys of a store share it is next to impossible, and would only make one of them
+  /// stay longer than it should.
+  public let digest: UInt64
+  /// The use.
+  public let use: EntryUse
+
+  /// A record with the given fields.
+  public init(digest: UInt64, use: EntryUse) {
+    self.digest = digest
+    self.use = use
+  }
+
+  /// The digest of `key`.
+  public static func digest(of key: CacheKey) -> UInt64 {
+    var text = key.text
+    return text.withUTF8 { cchecksum_xxh3($0.baseAddress, $0.count, 0) }
+  }
+
+  /// The record in the first `size` bytes of `bytes`; `nil` where they are not what was once written.
+  public init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= Self.size, Self.number(in: bytes, at: 24) == Self.check(bytes) else { return nil }
+    let time = Int64(bitPattern: Self.number(in: bytes, at: 8))
+    let count = Int64(bitPattern: Self.number(in: bytes, at: 16))
+    self.init(
+      digest: Self.number(in: bytes, at: 0),
+      use: EntryUse(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
+  }
+
+  /// Appends the record: digest, time in milliseconds, count, and a checksum of these, each as eight bytes, the least
+  /// significant first.
+  public func append(to bytes: inout [UInt8]) {
+    let start = bytes.count
+    let fields = [digest, UInt64(bitPattern: use.lastUsedAt.milliseconds), UInt64(bitPattern: use.count)]
+    for field in fields { Swift.withUnsafeBytes(of: field.littleEndian) { bytes.append(contentsOf: $0) } }
+    let check = bytes.withUnsafeBytes { Self.check(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    Swift.withUnsafeBytes(of: check.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private static func check(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    cchecksum_xxh3(bytes.baseAddress, payloadSize, seed)
+  }
+
+  /// The eight bytes at `offset`, the least significant first.
+  public static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

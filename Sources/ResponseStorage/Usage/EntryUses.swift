@@ -1,0 +1,113 @@
+public import CacheDomain
+public import StorageSPI
+internal import Synchronization
+
+/// Gathers in memory how entries are used, and adds it to a `UseLog` in bulk: reading never writes.
+///
+/// What is known of an entry outlives the entry, so that one which comes back is not a stranger.
+public final class EntryUses: Sendable {
+  /// So many entries are gathered before they are added to the log in the background.
+  static let maximumPending = 1 << 16
+
+  private struct State {
+    var pending = UseTable()
+    /// What is on its way to the log.
+    var leaving = UseTable()
+    var flush: Task<Void, Never>?
+    var failure: CacheError?
+  }
+
+  private let log: any UseLog
+  private let executor = BlockingExecutor()
+  private let state = Mutex(State())
+
+  /// Nothing gathered yet, to be added to `log`.
+  public init(log: any UseLog = MemoryUseLog()) {
+    self.log = log
+  }
+
+  /// Takes note that the entry under `key` is used at `now`. Cost: a hash of the key and a lock.
+  func record(_ key: CacheKey, at now: Timestamp) {
+    add([UseRecord(digest: UseRecord.digest(of: key), use: EntryUse(lastUsedAt: now, count: 1))])
+  }
+
+  /// How the entries under `keys` were used, in that order; a use of count zero where nothing is known.
+  ///
+  /// - Throws: `CacheError`: the log failed.
+  public func uses(of keys: [CacheKey]) throws(CacheError) -> [EntryUse] {
+    let reader = try reader()
+    return keys.map { reader.use(of: $0) }
+  }
+
+  /// Makes what is known of entries at least what is given, as it is after they were moved here from another store.
+  /// Doing it twice is doing it once.
+  ///
+  /// - Throws: `CacheError`: the log failed.
+  public func restore(_ uses: [CacheKey: EntryUse]) throws(CacheError) {
+    let reader = try reader()
+    add(
+      uses.compactMap { key, use in
+        let known = reader.use(of: key)
+        guard use.count > known.count || use.lastUsedAt > known.lastUsedAt else { return nil }
+        let missing = EntryUse(lastUsedAt: use.lastUsedAt, count: max(0, use.count - known.count))
+        return UseRecord(digest: UseRecord.digest(of: key), use: missing)
+      })
+  }
+
+  /// What is known now, for many look-ups.
+  ///
+  /// - Throws: `CacheError`: the log failed.
+  func reader() throws(CacheError) -> UseReader {
+    let (pending, leaving) = state.withLock { ($0.pending, $0.leaving) }
+    return UseReader(pending: pending, leaving: leaving, kept: try log.snapshot())
+  }
+
+  /// Adds what was gathered to the log.
+  ///
+  /// - Throws: `CacheError`: the log failed, now or in the background before.
+  public func flush() async throws(CacheError) {
+    await state.withLock { $0.flush }?.value
+    let (pending, failure) = state.withLock { state in
+      defer { (state.pending, state.failure) = (UseTable(), nil) }
+      return (state.pending, state.failure)
+    }
+    if !pending.uses.isEmpty { try log.add(pending.records) }
+    if let failure { throw failure }
+  }
+
+  private func add(_ records: [UseRecord]) {
+    state.withLock { state in
+      for record in records { state.pending.add(record) }
+      guard state.pending.uses.count >= Self.maximumPending, state.leaving.uses.isEmpty else { return }
+      (state.pending, state.leaving) = (UseTable(), state.pending)
+      state.flush = Task { [state = state.leaving] in await leave(state) }
+    }
+  }
+
+  /// Adds `table` to the log, on a thread that may wait.
+  private func leave(_ table: UseTable) async {
+    let failure = try? await executor.run { [log] () throws(StorageError) -> CacheError? in
+      do throws(CacheError) { try log.add(table.records) } catch { return error }
+      return nil
+    }
+    state.withLock { state in
+      state.leaving = UseTable()
+      state.failure = state.failure ?? failure.flatMap(\.self)
+    }
+  }
+}
+
+/// How entries were used, as it was known at some moment.
+struct UseReader: Sendable {
+  fileprivate let pending: UseTable
+  fileprivate let leaving: UseTable
+  fileprivate let kept: any UseSnapshot
+
+  /// The use of the entry under `key`; a use of count zero where nothing is known.
+  func use(of key: CacheKey) -> EntryUse {
+    let digest = UseRecord.digest(of: key)
+    return [pending.use(of: digest), leaving.use(of: digest), kept.use(of: digest)].reduce(EntryUse()) { sum, use in
+      use.map { sum + $0 } ?? sum
+    }
+  }
+}
