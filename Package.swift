@@ -97,6 +97,9 @@ let package = Package(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
     tests(
+      "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
+      "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+    tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),

@@ -21,6 +21,7 @@ private enum StoreSamples {
     Kept until   2026-03-08T12:00:00Z (in 7 days)
     Type         application/json
     Size         2.0 KiB (2,048 bytes)
+    Uses         1,200, the last 3 min ago
     etag         "1"
 
 
@@ -86,10 +87,19 @@ struct StoreViewTests {
       ([], #""payload":""}"#, "(empty)\n"),
     ] as [([UInt8], String, String)])
   func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
-    let view = EntryView(StoreSamples.entry, attributes: ["etag": "\"1\""], payload: payload, now: StoreSamples.now)
-    #expect(Self.text(view, .json) == StoreSamples.document + #","attributes":{"etag":"\"1\""},"# + json + "\n")
+    let view = EntryView(
+      StoreSamples.entry, use: .init(count: 1_200, lastUsedAt: StoreSamples.now - .seconds(180)),
+      attributes: ["etag": "\"1\""], payload: payload, now: StoreSamples.now)
+    let added = #","uses":1200,"lastUsedAt":"2026-03-01T11:57:00Z","attributes":{"etag":"\"1\""},"#
+    #expect(Self.text(view, .json) == StoreSamples.document + added + json + "\n")
     #expect(Self.text(view, .ndjson) == Self.text(view, .json))
     #expect(Self.text(view, .table) == StoreSamples.facts + readable)
+  }
+
+  @Test func anEntryThatWasNeverUsedSaysSo() {
+    let view = EntryView(StoreSamples.entry, use: .init(), attributes: [:], payload: [], now: StoreSamples.now)
+    #expect(view.json["uses"] == 0 && view.json["lastUsedAt"] == .null)
+    #expect(Self.text(view, .table).contains("Uses         never\n"))
   }
 
   @Test(

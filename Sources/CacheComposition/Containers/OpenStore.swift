@@ -19,6 +19,9 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
+  /// How many entries that had not expired were removed until now to keep the store within its bounds.
+  public var evictions: Int { entries.usage.current.evictions }
+
   /// Waits for the work that goes on in the background, closes the store, and adds to the files beside it how it was
   /// used. The use of a store that may only be read is not counted: that it cannot be written to is how it was set up,
   /// and no failure.

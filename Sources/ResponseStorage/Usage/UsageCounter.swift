@@ -20,6 +20,9 @@ public final class UsageCounter: Sendable {
     counts.withLock { $0 = $0 + UsageCounts(evictions: evictions) }
   }
 
+  /// What was counted since `take()` was called last.
+  public var current: UsageCounts { counts.withLock { $0 } }
+
   /// What was counted since the last call.
   public func take() -> UsageCounts {
     counts.withLock { counts in

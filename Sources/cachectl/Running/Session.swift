@@ -47,8 +47,18 @@ struct Session {
       try? await store.close()
       throw error
     }
+    explainEvictions(of: store)
     do throws(CacheError) { try await store.close() } catch { global.warn(ErrorView(error)) }
     return output
+  }
+
+  private func explainEvictions(of store: OpenStore) {
+    guard store.evictions > 0 else { return }
+    let cache = configuration.cache
+    global.explain(
+      "eviction",
+      "\(store.evictions) removed to stay within cache.maxEntries \(cache.maxEntries) and cache.maxBytes "
+        + "\(cache.maxBytes), \(cache.eviction.rawValue) first")
   }
 }
 

@@ -1,0 +1,68 @@
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import ResponseStorage
+
+struct ConcurrencyTests {
+  private static let writers = 6
+
+  @Test(arguments: TestedEngine.all, EvictionPolicy.allCases.filter { $0 != .none })
+  func boundsHoldAtEveryInstantWhoeverWrites(engine: TestedEngine, policy: EvictionPolicy) async throws {
+    let scratch = try Scratch(engine)
+    let engines = try await scratch.open(Self.writers + 1)
+    let limits = StoreLimits(maxEntries: 9, maxBytes: 900, eviction: policy)
+    let end = End()
+    let looks = try await withThrowingTaskGroup(of: Int.self) { group in
+      for writer in 0..<Self.writers {
+        let store = EntryStore(engine: engines[writer], clock: scratch.clock, limits: limits)
+        group.addTask { try await write(to: store, as: writer) }
+      }
+      let observer = engines[Self.writers]
+      group.addTask {
+        var looks = 0
+        while !end.isReached {
+          let total = try await observer.statistics().tally.total(except: "leases")
+          #expect(total.entries <= limits.maxEntries && total.payloadBytes <= limits.maxBytes, "\(total)")
+          looks += 1
+          await Task.yield()
+        }
+        return -looks
+      }
+      var stored = 0
+      for _ in 0..<Self.writers { stored += try await group.next() ?? 0 }
+      end.reach()
+      let looks = -(try await group.next() ?? 0)
+      #expect(stored == Self.writers * writesOfEach)
+      return looks
+    }
+    #expect(looks > 0)
+    let total = try await engines[0].statistics().tally.total()
+    #expect(total.entries > 0 && total.entries <= limits.maxEntries)
+    for engine in engines { try await engine.close() }
+  }
+}
+
+/// Whether all writers have ended.
+private final class End: Sendable {
+  private let flag = Atomic(false)
+  var isReached: Bool { flag.load(ordering: .relaxed) }
+  func reach() { flag.store(true, ordering: .relaxed) }
+}
+
+private let writesOfEach = 60
+
+/// Writes, and says how much was stored. None must fail: that others are faster is no failure.
+private func write(to store: EntryStore, as writer: Int) async throws -> Int {
+  for number in 0..<writesOfEach {
+    let now = store.clock.now
+    let metadata = EntryMetadata(
+      storedAt: now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
+    let key = try CacheKey("url/v1/\(writer)-\(number)")
+    try await store.write(key, payload: [UInt8](repeating: 0, count: number * 7 % 200), metadata: metadata)
+    await Task.yield()
+  }
+  return writesOfEach
+}
