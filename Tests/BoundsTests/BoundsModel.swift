@@ -22,6 +22,8 @@ struct BoundsModel {
   /// The entries, without leases.
   var entries: [String: Entry] = [:]
   var leases: [String: Entry] = [:]
+  /// What was stored last under each key and neither removed nor replaced since, whether or not it had to go.
+  private(set) var stored: [String: Entry] = [:]
   var evictions = 0
   /// What the log knows, and what each handle has not yet told it.
   private var logged: [String: Use] = [:]
@@ -34,6 +36,10 @@ struct BoundsModel {
   }
 
   func isExpired(_ entry: Entry) -> Bool { now >= entry.retainUntil }
+
+  mutating func remove(_ key: String) {
+    (entries[key], stored[key]) = (nil, nil)
+  }
 
   mutating func use(_ key: String, by handle: Int) {
     pending[handle][key, default: Use()].count += 1
@@ -64,6 +70,8 @@ struct BoundsModel {
       next[victim] = nil
     }
     entries = next
+    stored[key] = entry
+    for other in replaced { stored[other] = nil }
     evictions += evicted
     return .stored
   }

@@ -15,7 +15,7 @@ struct TestedEngine: Sendable, CustomTestStringConvertible {
 
   /// Every engine that checks the bounds of a batch. A new one is one line here.
   static let all: [TestedEngine] = [
-    TestedEngine(plugin: MemoryPlugin()),
+    TestedEngine(plugin: MemoryPlugin())
   ]
 }
 

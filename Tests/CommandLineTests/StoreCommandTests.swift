@@ -60,7 +60,7 @@ import Testing
     let scratch = try await store(engine)
     let document = try await scratch.cachectl("--backend", engine, "show", Contract.citiesKey, "--output", "json")
       .document()
-    #expect(document.names == (Contract.entryMembers + ["attributes", "payload"]).sorted())
+    #expect(document.names == (Contract.entryMembers + ["attributes", "lastUsedAt", "payload", "uses"]).sorted())
     let raw = try await scratch.cachectl("show", "--raw", Contract.citiesKey, "--backend", engine)
     #expect(document["payload"]?.text == raw.text)
     #expect(document["bytes"] == .number(Double(raw.output.count)))

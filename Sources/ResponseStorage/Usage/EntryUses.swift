@@ -106,8 +106,9 @@ struct UseReader: Sendable {
   /// The use of the entry under `key`; a use of count zero where nothing is known.
   func use(of key: CacheKey) -> EntryUse {
     let digest = UseRecord.digest(of: key)
-    return [pending.use(of: digest), leaving.use(of: digest), kept.use(of: digest)].reduce(EntryUse()) { sum, use in
-      use.map { sum + $0 } ?? sum
-    }
+    var use = kept.use(of: digest) ?? EntryUse()
+    if let more = pending.use(of: digest) { use = use + more }
+    if let more = leaving.use(of: digest) { use = use + more }
+    return use
   }
 }
