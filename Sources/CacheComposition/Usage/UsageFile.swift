@@ -34,6 +34,8 @@ struct UsageFile: Sendable {
       guard file >= 0 else { throw failure("cannot be opened") }
       defer { close(file) }
       guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
+      // Closing the file does not give the lock back while the file is mapped.
+      defer { flock(file, LOCK_UN) }
       // Whoever had the lock before may have put another file in its place.
       if isInPlace(file) { return try body(file) }
     }
