@@ -39,9 +39,30 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func openStore() async throws(CacheError) -> OpenStore {
+    try await openStore(backend: configuration.backend)
+  }
+
+  /// Opens the store of the engine called `backend`, with the options that are configured for it.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  public func openStore(backend: String) async throws(CacheError) -> OpenStore {
     do throws(StorageError) {
-      return openStore(over: try await openEngine())
+      return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Whether the engine called `backend` has a store already; `nil` where that cannot be told without opening it. Where
+  /// it has none, none is made.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  public func hasStore(backend: String) async throws(CacheError) -> Bool? {
+    do throws(StorageError) {
+      let (plugin, options) = try engine(backend)
+      return !(try await plugin.inspect(options).files.isEmpty)
+    } catch {
+      if error.code == .unsupported { return nil }
       throw CacheError(error)
     }
   }
@@ -51,11 +72,12 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` where the store cannot be created at all, or the set-up is wrong in another way.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
+    let backend = configuration.backend
     do throws(StorageError) {
-      return openStore(over: try await openEngine())
+      return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw CacheError(error) }
-      return openStore(over: UnavailableEngine(reason: error))
+      return makeStore(over: UnavailableEngine(reason: error), of: backend)
     }
   }
 
@@ -92,39 +114,47 @@ public struct AppDIContainer: Sendable {
     MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
   }
 
-  private func openEngine() async throws(StorageError) -> any StorageEngine {
-    let plugin = try catalogue.plugin(named: configuration.backend)
-    let values = configuration.options(of: configuration.backend)
-    return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+  private func engine(
+    _ backend: String
+  ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
+    let plugin = try catalogue.plugin(named: backend)
+    let values = configuration.options(of: backend)
+    return (plugin, try EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
   }
 
-  private func openStore(over engine: any StorageEngine) -> OpenStore {
+  private func openEngine(_ backend: String) async throws(StorageError) -> any StorageEngine {
+    let (plugin, options) = try engine(backend)
+    return try await plugin.open(options)
+  }
+
+  private func makeStore(over engine: any StorageEngine, of backend: String) -> OpenStore {
     let entries = EntryStore(
-      engine: engine, clock: clock, limits: StoreLimits(configuration.cache), uses: EntryUses(log: makeUseLog()),
-      removesExpired: !engineHas(.nativeExpiry))
+      engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
+      uses: EntryUses(log: makeUseLog(of: backend)), removesExpired: !engine(backend, has: .nativeExpiry))
     return OpenStore(
-      entries: entries, flights: makeFlights(entries), ledger: FileUsageLedger(path: fileBesideStore("usage")))
+      entries: entries, flights: makeFlights(entries, of: backend),
+      ledger: FileUsageLedger(path: fileBesideStore(of: backend, "usage")))
   }
 
   /// The uses of entries that the process does not outlive are of no use to the next one.
-  private func makeUseLog() -> any UseLog {
-    guard engineHas(.persistent) else { return MemoryUseLog() }
+  private func makeUseLog(of backend: String) -> any UseLog {
+    guard engine(backend, has: .persistent) else { return MemoryUseLog() }
     // Those of as many entries again as there may be, so that one which comes back is known.
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
-    return FileUseLog(path: fileBesideStore("uses"), capacity: capacity)
+    return FileUseLog(path: fileBesideStore(of: backend, "uses"), capacity: capacity)
   }
 
-  private func fileBesideStore(_ suffix: String) -> String {
-    "\(configuration.home)/\(configuration.backend).\(suffix)"
+  private func fileBesideStore(of backend: String, _ suffix: String) -> String {
+    "\(configuration.home)/\(backend).\(suffix)"
   }
 
-  private func engineHas(_ capability: EngineCapability) -> Bool {
-    (try? catalogue.plugin(named: configuration.backend))?.declaration.capabilities.contains(capability) == true
+  private func engine(_ backend: String, has capability: EngineCapability) -> Bool {
+    (try? catalogue.plugin(named: backend))?.declaration.capabilities.contains(capability) == true
   }
 
   /// A store that no other process can use at the same time needs no leases.
-  private func makeFlights(_ store: EntryStore) -> any FetchFlights {
-    guard engineHas(.shared) else { return LocalFlights() }
+  private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
+    guard engine(backend, has: .shared) else { return LocalFlights() }
     let processes = SystemProcessTable()
     return LeasedFlights(store: store, processes: processes) {
       LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
