@@ -9,8 +9,8 @@ public import StorageSPI
 public struct AppDIContainer: Sendable {
   /// The configuration that everything is made from.
   public let configuration: Configuration
-  private let catalogue: PluginCatalogue
-  private let clock: any WallClock
+  let catalogue: PluginCatalogue
+  let clock: any WallClock
   private let origins: OriginFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
@@ -118,8 +118,13 @@ public struct AppDIContainer: Sendable {
     _ backend: String
   ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
     let plugin = try catalogue.plugin(named: backend)
-    let values = configuration.options(of: backend)
-    return (plugin, try EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+    return (plugin, try engineConfiguration(for: plugin.declaration))
+  }
+
+  /// What the engine that declares `declaration` is opened with.
+  func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
+    let values = configuration.options(of: declaration.name)
+    return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 
   private func openEngine(_ backend: String) async throws(StorageError) -> any StorageEngine {
