@@ -135,7 +135,7 @@ public struct AppDIContainer: Sendable {
   private func makeStore(over engine: any StorageEngine, of backend: String) -> OpenStore {
     let entries = EntryStore(
       engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
-      uses: EntryUses(log: makeUseLog(of: backend)), removesExpired: !engine(backend, has: .nativeExpiry))
+      uses: EntryUses(log: makeUseLog(of: backend)), removesExpired: !engineOf(backend, has: .nativeExpiry))
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
       ledger: FileUsageLedger(path: fileBesideStore(of: backend, "usage")))
@@ -143,7 +143,7 @@ public struct AppDIContainer: Sendable {
 
   /// The uses of entries that the process does not outlive are of no use to the next one.
   private func makeUseLog(of backend: String) -> any UseLog {
-    guard engine(backend, has: .persistent) else { return MemoryUseLog() }
+    guard engineOf(backend, has: .persistent) else { return MemoryUseLog() }
     // Those of as many entries again as there may be, so that one which comes back is known.
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
     return FileUseLog(path: fileBesideStore(of: backend, "uses"), capacity: capacity)
@@ -153,13 +153,13 @@ public struct AppDIContainer: Sendable {
     "\(configuration.home)/\(backend).\(suffix)"
   }
 
-  private func engine(_ backend: String, has capability: EngineCapability) -> Bool {
+  private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {
     (try? catalogue.plugin(named: backend))?.declaration.capabilities.contains(capability) == true
   }
 
   /// A store that no other process can use at the same time needs no leases.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    guard engine(backend, has: .shared) else { return LocalFlights() }
+    guard engineOf(backend, has: .shared) else { return LocalFlights() }
     let processes = SystemProcessTable()
     return LeasedFlights(store: store, processes: processes) {
       LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
