@@ -66,6 +66,18 @@ extension PlistEngine {
     try await apply(batch)
   }
 
+  func put(_ key: CacheKey, _ entry: EntryTable.Entry) async throws {
+    var batch = WriteBatch()
+    batch.put(key, payload: entry.payload, metadata: entry.metadata)
+    try await apply(batch)
+  }
+
+  func entry(_ key: CacheKey) async throws -> EntryTable.Entry? {
+    try await read(key) { bytes, metadata in
+      EntryTable.Entry(payload: bytes.indices.map { bytes[$0] }, metadata: metadata)
+    }
+  }
+
   func remove(_ keys: String...) async throws {
     var batch = WriteBatch()
     for key in keys { batch.remove(try CacheKey(key)) }

@@ -1,0 +1,84 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import PlistStorage
+
+/// Stores that earlier versions wrote are read to the byte.
+@Suite struct FixtureTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Fixtures/"
+
+  /// A copy of the store `name`.
+  private func copy(_ name: String) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try FileManager.default.copyItem(atPath: Self.folder + name, toPath: folder.store)
+    return folder
+  }
+
+  private func expect(_ folder: TemporaryFolder, holds entries: [CacheKey: EntryTable.Entry]) async throws {
+    let engine = try await folder.open()
+    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.scan(KeyRange(), limit: .max).map(\.key) == entries.keys.sorted())
+    for (key, entry) in entries {
+      let found = try #require(try await engine.entry(key))
+      #expect(found.payload == entry.payload, "\(key.text.prefix(60))")
+      #expect(found.metadata == entry.metadata, "\(key.text.prefix(60))")
+      let names = found.metadata.attributes.map { Array($0.key.utf8) + [0] + Array($0.value.utf8) }
+      #expect(Set(names) == Set(entry.metadata.attributes.map { Array($0.key.utf8) + [0] + Array($0.value.utf8) }))
+    }
+    #expect(try await engine.statistics().tally == EntryTable(entries).tally)
+  }
+
+  @Test func aStoreOfFormat1HoldsEveryEntry() async throws {
+    let folder = try copy("format-1")
+    try await expect(folder, holds: FixtureContent.entries())
+  }
+
+  @Test func aStoreOfFormat1CanBeWrittenTo() async throws {
+    let folder = try copy("format-1")
+    let (key, entry) = try FixtureContent.put()
+    try await folder.open().put(key, entry)
+    try await expect(folder, holds: FixtureContent.entries().merging([key: entry]) { $1 })
+  }
+
+  @Test func anInterruptedBatchOfFormat1IsFinished() async throws {
+    let folder = try copy("format-1-interrupted")
+    var entries = try FixtureContent.entries().filter { $0.key.namespace != "movies" }
+    let (key, entry) = try FixtureContent.put()
+    entries[key] = entry
+    try await expect(folder, holds: entries)
+    #expect(try !folder.names().contains("batch.journal"))
+  }
+
+  @Test func format1IsStillWhatIsWritten() async throws {
+    let folder = try TemporaryFolder()
+    var batch = WriteBatch()
+    for (key, entry) in try FixtureContent.entries() { batch.put(key, payload: entry.payload, metadata: entry.metadata) }
+    try await folder.open().apply(batch)
+    for name in try copy("format-1").names() where name.hasSuffix(".json") {
+      #expect(try folder.bytes(name) == copy("format-1").bytes(name), "\(name)")
+    }
+  }
+
+  @Test(arguments: [2, 3, 999_999_999])
+  func aLaterFormatIsRefusedByName(format: Int) async throws {
+    let folder = try copy("format-1")
+    let text = try folder.text("cities.json").replacing("\"format\": 1", with: "\"format\": \(format)")
+    try folder.write(text, to: "cities.json")
+    let engine = try await folder.open()
+    for call in 0..<4 {
+      let error = await #expect(throws: StorageError.self) {
+        switch call {
+        case 0: _ = try await engine.text("cities/empty")
+        case 1: try await engine.put(["cities/empty": "x"])
+        case 2: try await engine.compact()
+        default: _ = try await engine.statistics()
+        }
+      }
+      #expect(error?.code == .unsupportedFormat)
+      #expect(error?.message.contains("format version \(format) is newer than 1") == true)
+    }
+    #expect(try folder.text("cities.json") == text)
+    #expect(try await engine.entry(try CacheKey("leases/1")) != nil)
+  }
+}
