@@ -16,4 +16,16 @@ public struct MemoryPlugin: StoragePlugin {
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     MemoryEngine(clock: configuration.clock)
   }
+
+  /// Says that there is nothing but memory: no files, and so no format of files.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    StoreInspection(path: "memory", files: [], format: nil, currentFormat: 1)
+  }
+
+  /// Saves nothing and changes nothing: what no process holds is gone, and what one holds is not damaged.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    RepairReport(saved: 0)
+  }
 }

@@ -20,6 +20,8 @@ protocol FileSystem: Sendable {
   func unlock(_ file: OpenFile)
   /// Gives a file another name, in place of what had that name.
   func rename(_ path: String, to newPath: String) throws(SystemError)
+  /// Gives a file a second name, which must be free.
+  func link(_ path: String, to newPath: String) throws(SystemError)
   /// Removes a file.
   func unlink(_ path: String) throws(SystemError)
   /// Makes one folder for the user alone.

@@ -1,29 +1,20 @@
 /// Reads the parts of a JSON document (RFC 8259) in order, strictly, and says where it goes wrong.
 ///
 /// It exists because Foundation's decoder is several times slower on large strings and does not tell the place of an
-/// error. It never recurses: what is nested is what its caller asks for.
+/// error. It never recurses: what is nested is what its caller asks for. Every byte is visited once.
 struct JSONScanner {
   private let bytes: [UInt8]
-  private var offset = 0
+  /// The position of the next byte.
+  private(set) var offset: Int
 
-  /// A scanner at the beginning of `bytes`.
-  init(_ bytes: [UInt8]) throws(PlistFormatError) {
+  /// A scanner of `bytes` that begins at `offset`. Whether the bytes are UTF-8 is for the caller to find out.
+  init(_ bytes: [UInt8], at offset: Int = 0) {
     self.bytes = bytes
-    do {
-      _ = try UTF8Span(validating: bytes.span)
-    } catch {
-      offset = error.byteOffsets.lowerBound
-      throw problem("is not UTF-8")
-    }
+    self.offset = offset
   }
 
-  /// An error that says `what` is wrong here, and gives the line and column.
-  func problem(_ what: String) -> PlistFormatError {
-    let before = bytes[..<min(offset, bytes.count)]
-    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1)
-    return PlistFormatError(message: "line \(line), column \(column): \(what)")
-  }
+  /// An error that says `what` is wrong here.
+  func problem(_ what: String) -> PlistFormatError { PlistFormatError(message: what, offset: offset) }
 
   /// Reads an object, and calls `member` with the name of each member to read its value. Names must differ.
   mutating func object(
@@ -34,7 +25,7 @@ struct JSONScanner {
     var names: Set<String> = []
     repeat {
       let name = try text()
-      guard names.insert(name).inserted else { throw problem("'\(name)' comes twice") }
+      guard names.insert(name).inserted else { throw problem("\(PlistFormatError.quoted(name)) comes twice") }
       try expect(UInt8(ascii: ":"))
       try member(&self, name)
     } while skip(UInt8(ascii: ","))
@@ -133,7 +124,11 @@ struct JSONScanner {
     guard skip(byte) else { throw problem("'\(Character(Unicode.Scalar(byte)))' is expected") }
   }
 
-  private mutating func skip(_ byte: UInt8) -> Bool {
+  /// The next byte that is no white space, which stays to be read; `nil` at the end.
+  var next: UInt8? { bytes[offset...].first { !$0.isSpaceInJSON } }
+
+  /// Reads `byte`, with white space before it, if it comes next, and says whether it did.
+  mutating func skip(_ byte: UInt8) -> Bool {
     skipSpace()
     guard offset < bytes.count, bytes[offset] == byte else { return false }
     offset += 1

@@ -1,7 +1,8 @@
 internal import StorageSPI
 
 extension WriteBatch {
-  /// The operations on each namespace, in their order; the namespaces in the order of their names.
+  /// The operations on each namespace, in their order; the namespaces in the order of their names. The parts have no
+  /// bounds, which are over all namespaces together.
   func dividedByNamespace() -> [(namespace: String, batch: WriteBatch)] {
     var parts: [String: WriteBatch] = [:]
     for operation in operations {
@@ -25,5 +26,41 @@ extension WriteBatch {
       case .require: false
       }
     }
+  }
+}
+
+extension PlistStore {
+  /// What `batch` makes of the files that it changes. Only while `writing`.
+  ///
+  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold.
+  func changes(of batch: WriteBatch) throws(StorageError) -> [PlistCommit.Change] {
+    var changes: [PlistCommit.Change] = []
+    for (namespace, part) in batch.dividedByNamespace() {
+      let before = try load(namespace).table
+      var table = before
+      try table.apply(part)
+      guard part.changes(before) else { continue }
+      changes.append(PlistCommit.Change(namespace: namespace, table: table, before: before))
+    }
+    return changes
+  }
+
+  /// Throws `StorageError` with the code `overBounds` where the store would not be within `bounds` after `changes`.
+  /// Only while `writing`. Cost: a `stat` for each namespace, and the loading of those that are not in memory.
+  func require(_ bounds: StoreBounds, after changes: [PlistCommit.Change]) throws(StorageError) {
+    var totals: [String: EntryTally.Count] = [:]
+    for change in changes { totals[change.namespace] = change.table.tally.total() }
+    for namespace in try folder.namespaces() where totals[namespace] == nil && namespace != bounds.exemptNamespace {
+      totals[namespace] = try load(namespace).table.tally.total()
+    }
+    try bounds.require(EntryTally(totals))
+  }
+}
+
+extension EntryTally {
+  /// A tally with the given sums, whose entries are all counted in one slot of their namespace.
+  fileprivate init(_ totals: [String: Count]) {
+    self.init()
+    for (namespace, count) in totals { add(count, to: Slot(namespace: namespace, freshSlot: 0, retainSlot: 0)) }
   }
 }

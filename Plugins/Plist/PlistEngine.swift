@@ -32,16 +32,10 @@ final class PlistEngine: StorageEngine {
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
     try await run { store throws(StorageError) in
-      guard !batch.operations.isEmpty else { return }
+      guard !batch.operations.isEmpty || batch.bounds != nil else { return }
       try store.writing { () throws(StorageError) in
-        var changes: [PlistCommit.Change] = []
-        for (namespace, part) in batch.dividedByNamespace() {
-          let before = try store.load(namespace).table
-          var table = before
-          try table.apply(part)
-          guard part.changes(before) else { continue }
-          changes.append(PlistCommit.Change(namespace: namespace, table: table, before: before))
-        }
+        let changes = try store.changes(of: batch)
+        if let bounds = batch.bounds { try store.require(bounds, after: changes) }
         try store.commit(changes)
       }
     }

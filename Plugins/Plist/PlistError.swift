@@ -55,7 +55,7 @@ extension StorageError {
     switch problem.kind {
     case .damaged:
       self.init(
-        .damaged, "\(path) is damaged: \(problem.message)", hint: "repair it by hand, or remove it to begin anew",
+        .damaged, "\(path) is damaged: \(problem.message)", hint: "run: cachectl verify --repair",
         cause: problem)
     case .newerFormat:
       self.init(.unsupportedFormat, "\(path): \(problem.message)", hint: "use a newer version of this program")
@@ -74,8 +74,29 @@ struct PlistFormatError: Error {
   enum Kind: Sendable { case damaged, newerFormat }
 
   var kind = Kind.damaged
-  /// What and where, in one line.
-  let message: String
+  /// What, in one line, and where once `located` has added it.
+  var message: String
+  /// Where in the content, in bytes from its beginning.
+  var offset: Int?
   /// The entry concerned, where it is known.
   var key: CacheKey?
+
+  /// The error with the line and column of its place in `bytes`. Cost: a pass over what comes before it.
+  func located(in bytes: [UInt8]) -> PlistFormatError {
+    guard let offset else { return self }
+    let before = bytes[..<min(offset, bytes.count)]
+    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1)
+    var error = self
+    error.message = "line \(line), column \(column): \(message)"
+    return error
+  }
+
+  /// `text` as a message shows it: in quotes, the beginning where it is long, and nothing that is no letter or sign.
+  static func quoted(_ text: String) -> String {
+    let shown = text.unicodeScalars.prefix(60).map { scalar in
+      scalar.properties.isWhitespace || scalar.properties.generalCategory == .control ? " " : Character(scalar)
+    }
+    return "'\(String(shown))\(shown.count < text.unicodeScalars.count ? "..." : "")'"
+  }
 }

@@ -77,13 +77,15 @@ struct PlistFolder: Sendable {
     try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: path) }
   }
 
-  /// An open file with its status and content; `nil` where there is none.
-  func read(_ path: String) throws(StorageError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
+  /// An open file with its status and content, or the first `limit` bytes of it; `nil` where there is none.
+  func read(
+    _ path: String, atMost limit: Int = .max
+  ) throws(StorageError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
     guard let file = try openIfPresent(path) else { return nil }
     let status = try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: file) }
     guard status.kind == .regular else { throw StorageError(PlistFormatError(message: "it is no file"), path: path) }
     return try call("read", path) { () throws(SystemError) in
-      (file, status, try content(of: file, size: status.size))
+      (file, status, try content(of: file, size: min(status.size, limit)))
     }
   }
 
@@ -120,6 +122,11 @@ struct PlistFolder: Sendable {
 
   func rename(_ path: String, to newPath: String) throws(StorageError) {
     try call("replace", newPath) { () throws(SystemError) in try fileSystem.rename(path, to: newPath) }
+  }
+
+  /// Gives a file a second name.
+  func link(_ path: String, to newPath: String) throws(StorageError) {
+    try call("move aside", path) { () throws(SystemError) in try fileSystem.link(path, to: newPath) }
   }
 
   /// Removes a file, if it is there.

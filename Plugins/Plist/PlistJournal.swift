@@ -72,9 +72,16 @@ extension PlistFolder {
 
   /// Removes what an interrupted commit left. Only for who holds the lock exclusively, after the journal is finished.
   func removeTemporaryFiles() throws(StorageError) {
-    for name in try names() where name.hasSuffix(Self.temporaryPath("")) {
+    for path in try temporaryFiles() { try remove(path) }
+  }
+
+  /// The paths of temporary files, in no order.
+  func temporaryFiles() throws(StorageError) -> [String] {
+    try names().filter { name in
+      guard name.hasSuffix(Self.temporaryPath("")) else { return false }
       let stem = name.dropLast(Self.temporaryPath("").count)
-      if stem == Self.journalName || Self.namespace(ofFile: stem) != nil { try remove(path + "/" + name) }
+      return stem == Self.journalName || Self.namespace(ofFile: stem) != nil
     }
+    .map { path + "/" + $0 }
   }
 }

@@ -37,7 +37,8 @@ struct PlistLock: Sendable {
   }
 
   private func open() throws(StorageError) -> OpenFile {
-    let (path, flags) = (folder.lockPath, O_RDONLY | O_CREAT)
+    // Without waiting, because a named pipe in the place of the file would never open.
+    let (path, flags) = (folder.lockPath, O_RDONLY | O_CREAT | O_NONBLOCK)
     do {
       return try folder.fileSystem.open(path, flags: flags)
     } catch  where error.isAbsence {

@@ -8,25 +8,45 @@ extension PlistFolder {
     return size
   }
 
-  private func isPart(_ name: String) -> Bool {
+  /// Whether a file called `name` is one of the store's.
+  func isPart(_ name: String) -> Bool {
     let stem = name.hasSuffix(Self.temporaryPath("")) ? name.dropLast(Self.temporaryPath("").count) : name[...]
     return stem == Self.lockName || stem == Self.journalName || Self.namespace(ofFile: stem) != nil
   }
 }
 
 extension PlistStore {
-  /// What is wrong with the files, which are all read anew, and left as they are.
+  /// What is wrong with the files, which are all read anew, and left as they are. A batch that was interrupted is no
+  /// damage: it is finished first.
   func check() throws(StorageError) -> [IntegrityIssue] {
-    try readingAsItIs { () throws(StorageError) in
+    if try checkJournal() == nil { try finishBatch() }
+    return try readingAsItIs { () throws(StorageError) in
       var issues: [IntegrityIssue] = []
-      if try folder.status(of: folder.journalPath) != nil {
-        issues.append(
-          IntegrityIssue(
-            kind: .structure, message: "\(folder.journalPath) is left of an unfinished batch: the next call finishes it"
-          ))
+      if let issue = try checkJournal() { issues.append(issue) }
+      for path in try folder.temporaryFiles() where try folder.status(of: path)?.kind == .folder {
+        issues.append(IntegrityIssue(kind: .structure, message: "\(path) is a folder, and keeps the store from writing"))
       }
       for namespace in try folder.namespaces() { issues += try check(namespace) }
       return issues
+    }
+  }
+
+  /// Finishes the batch of a journal, where there is one and it can be done.
+  private func finishBatch() throws(StorageError) {
+    guard try folder.status(of: folder.journalPath) != nil else { return }
+    do { try writing {} } catch  where error.code == .permissionDenied {
+      // Whoever may write finishes it. What is there is sound, as far as it goes.
+    }
+  }
+
+  /// What is wrong with the journal; `nil` where there is none, or a whole one.
+  private func checkJournal() throws(StorageError) -> IntegrityIssue? {
+    let path = folder.journalPath
+    do throws(StorageError) {
+      guard let content = try folder.read(path), try PlistJournal(content.bytes, path: path) == nil else { return nil }
+      return IntegrityIssue(kind: .structure, message: "\(path) is no whole journal of a batch: the next call removes it")
+    } catch  where error.code == .damaged || error.code == .unsupportedFormat {
+      return IntegrityIssue(kind: .structure, message: error.message)
     }
   }
 

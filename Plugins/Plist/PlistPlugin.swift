@@ -22,4 +22,26 @@ public struct PlistPlugin: StoragePlugin {
     let options = try PlistOptions(configuration)
     return try await PlistEngine.open(options, clock: configuration.clock)
   }
+
+  /// Looks at the names in the folder and at the beginning of each file, without the lock. The format is the latest of
+  /// those of all files.
+  ///
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`; `invalidOption` where an option is missing.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    let folder = PlistFolder(path: try PlistOptions(configuration).path, fileSystem: SystemFileSystem())
+    return try await BlockingExecutor().run { () throws(StorageError) in try folder.inspect() }
+  }
+
+  /// Replaces each damaged file by one with the entries of it that can be read and are sound. The number of entries
+  /// saved is that of all entries that the store then holds.
+  ///
+  /// - Throws: `StorageError`: `busy` where somebody holds the lock for longer than the time-out, `unsupportedFormat`
+  ///   where a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption` where an option is
+  ///   missing. Then no file has been replaced.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let options = try PlistOptions(configuration)
+    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.run(options, plan) }
+  }
 }

@@ -75,6 +75,10 @@ struct SystemFileSystem: FileSystem {
     try Self.call { renameFile(path, newPath) }
   }
 
+  func link(_ path: String, to newPath: String) throws(SystemError) {
+    try Self.call { linkFile(path, newPath) }
+  }
+
   func unlink(_ path: String) throws(SystemError) { try Self.call { unlinkFile(path) } }
 
   func makeFolder(_ path: String) throws(SystemError) { try Self.call { mkdir(path, 0o700) } }
@@ -118,6 +122,7 @@ private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int)
   return write(file, bytes, count)
 }
 private func renameFile(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
+private func linkFile(_ path: String, _ newPath: String) -> Int32 { link(path, newPath) }
 private func unlinkFile(_ path: String) -> Int32 { unlink(path) }
 
 extension FileStatus {

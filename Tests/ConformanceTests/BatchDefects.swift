@@ -31,7 +31,7 @@ enum BatchDefects {
     Defect(
       name: name, caughtBy: caughtBy,
       batches: { batch in
-        batch.operations.isEmpty ? [batch] : change(batch.operations).map { WriteBatch($0) }
+        batch.operations.isEmpty ? [batch] : change(batch.operations).map { WriteBatch($0, within: batch.bounds) }
       })
   }
 
@@ -61,8 +61,9 @@ enum BatchDefects {
 }
 
 extension WriteBatch {
-  fileprivate init(_ operations: [Operation]) {
+  fileprivate init(_ operations: [Operation], within bounds: StoreBounds?) {
     self.init()
+    self.bounds = bounds
     for operation in operations {
       switch operation {
       case .put(let key, let payload, let metadata): put(key, payload: payload, metadata: metadata)

@@ -17,6 +17,8 @@ struct Defect: Sendable {
   var onOpen: @Sendable (any StorageEngine, EngineConfiguration) async throws(StorageError) -> Void = { _, _ in }
   /// Changes a key on its way in, in all calls.
   var key: @Sendable (CacheKey) throws(StorageError) -> CacheKey = { $0 }
+  /// Changes the bounds of a batch on their way in.
+  var bounds: @Sendable (StoreBounds?) -> StoreBounds? = { $0 }
   /// Makes one batch into those that are applied instead, one after another.
   var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
   /// Makes an error of a batch into another; `nil` makes it a success.
@@ -93,6 +95,7 @@ final class DefectiveEngine: StorageEngine {
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
     var renamed = WriteBatch()
+    renamed.bounds = defect.bounds(batch.bounds)
     for operation in batch.operations {
       switch operation {
       case .put(let key, let payload, let metadata):

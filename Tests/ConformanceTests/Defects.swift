@@ -9,7 +9,7 @@ extension Defect: CustomTestStringConvertible {
     [
       OpeningDefects.declarations, OpeningDefects.opening, OpeningDefects.closing, ValueDefects.payloads,
       ValueDefects.metadata, ValueDefects.keys, BatchDefects.batches, BatchDefects.requirements, ScanDefects.scans,
-      ScanDefects.expiry, ScanDefects.counted,
+      ScanDefects.expiry, ScanDefects.counted, BoundsDefects.bounds, BoundsDefects.batches, BoundsDefects.tallies,
     ]
     .flatMap { $0 }
 }

@@ -92,6 +92,11 @@ final class FaultyFileSystem: FileSystem {
     try system.rename(path, to: newPath)
   }
 
+  func link(_ path: String, to newPath: String) throws(SystemError) {
+    try step("link", newPath)
+    try system.link(path, to: newPath)
+  }
+
   func unlink(_ path: String) throws(SystemError) {
     try step("unlink", path)
     try system.unlink(path)

@@ -4,7 +4,7 @@ internal import StorageSPI
 struct ModelCommand: Sendable, CustomStringConvertible {
   /// What a step does.
   enum Action: Sendable {
-    case write([Change])
+    case write([Change], bounds: Bounds? = nil)
     case read(CacheKey)
     case scan(KeyRange, limit: Int)
     case statistics
@@ -24,6 +24,18 @@ struct ModelCommand: Sendable, CustomStringConvertible {
     case requireFalse(CacheKey)
   }
 
+  /// The bounds of a batch, by what the store would hold after it.
+  enum Bounds: String, Sendable, CaseIterable {
+    /// As much as there would be, to the entry and to the byte.
+    case exact
+    /// One entry less, so that the batch must fail.
+    case oneEntryLess = "one entry less"
+    /// One byte less, so that the batch must fail.
+    case oneByteLess = "one byte less"
+    /// As much as there would be without the entries of one namespace, which are not counted.
+    case exactWithoutMovies = "exact without movies"
+  }
+
   /// The handle that the step goes through, of those that are open.
   let handle: Int
   /// What the step does.
@@ -32,7 +44,8 @@ struct ModelCommand: Sendable, CustomStringConvertible {
   var description: String {
     let text =
       switch action {
-      case .write(let changes): "apply [\(changes.map(\.description).joined(separator: ", "))]"
+      case .write(let changes, let bounds):
+        "apply [\(changes.map(\.description).joined(separator: ", "))]" + (bounds.map { " within \($0.rawValue)" } ?? "")
       case .read(let key): "read \(key.abbreviated)"
       case .scan(let range, let limit):
         "scan '\(range.prefix.prefix(40))' after \(range.after?.abbreviated ?? "nothing") limit \(limit)"
@@ -79,7 +92,10 @@ extension SeededGenerator {
 
   private mutating func action(_ pool: [CacheKey], persistent: Bool) -> ModelCommand.Action {
     switch Int.random(in: 0..<100, using: &self) {
-    case 0..<50: .write((0..<Int.random(in: 1...5, using: &self)).map { _ in change(pool) })
+    case 0..<50:
+      .write(
+        (0..<Int.random(in: 1...5, using: &self)).map { _ in change(pool) },
+        bounds: happens(40) ? ModelCommand.Bounds.allCases.randomElement(using: &self) : nil)
     case 50..<62: .read(key(pool))
     case 62..<80: scan(pool)
     case 80..<84: .statistics

@@ -37,7 +37,7 @@ struct ModelRun {
     let engine = handles[command.handle]
     let now = context.clock.now
     switch command.action {
-    case .write(let changes): try await write(changes, engine)
+    case .write(let changes, let bounds): try await write(changes, bounds, engine)
     case .read(let key): try model.check(read: try await engine.entry(key), of: key, at: now)
     case .scan(let range, let limit):
       try model.check(scan: try await engine.scan(range, limit: limit), of: range, limit: limit, at: now)
@@ -53,10 +53,13 @@ struct ModelRun {
     }
   }
 
-  private mutating func write(_ changes: [ModelCommand.Change], _ engine: any StorageEngine) async throws {
-    let (batch, fails) = model.apply(changes, at: context.clock.now)
-    guard fails else { return try await engine.apply(batch) }
-    try await expectError(.conflict, "a batch with a requirement that does not hold") { try await engine.apply(batch) }
+  private mutating func write(
+    _ changes: [ModelCommand.Change], _ bounds: ModelCommand.Bounds?, _ engine: any StorageEngine
+  ) async throws {
+    let (batch, error) = model.apply(changes, within: bounds, at: context.clock.now)
+    guard let error else { return try await engine.apply(batch) }
+    let what = error == .conflict ? "a requirement that does not hold" : "bounds that are exceeded"
+    try await expectError(error, "a batch with \(what)") { try await engine.apply(batch) }
   }
 
   /// Compares everything: all summaries and all payloads.

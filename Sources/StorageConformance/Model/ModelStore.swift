@@ -6,13 +6,16 @@ struct ModelStore: Sendable {
   /// The entries.
   private(set) var entries: [CacheKey: Entry] = [:]
 
-  /// A batch, and whether it must fail.
-  typealias Prediction = (batch: WriteBatch, fails: Bool)
+  /// A batch, and the error with which it must fail; `nil` where it must succeed.
+  typealias Prediction = (batch: WriteBatch, error: StorageError.Code?)
 
   /// Makes a batch of `changes` and says how it must end; changes the model as the batch changes the store.
   ///
-  /// Requirements of an entry that has expired are left out: whether they hold is the engine's choice.
-  mutating func apply(_ changes: [ModelCommand.Change], at now: Timestamp) -> Prediction {
+  /// Requirements of an entry that has expired are left out, and so are bounds where there are such entries: whether
+  /// they hold is the engine's choice.
+  mutating func apply(
+    _ changes: [ModelCommand.Change], within bounds: ModelCommand.Bounds?, at now: Timestamp
+  ) -> Prediction {
     var batch = WriteBatch()
     var (after, fails) = (entries, false)
     for change in changes {
@@ -32,8 +35,13 @@ struct ModelStore: Sendable {
       case .requireTrue, .requireFalse: continue
       }
     }
-    if !fails { entries = after }
-    return (batch, fails)
+    if let bounds, !after.values.contains(where: { isExpired($0, at: now) }) {
+      batch.bounds = bounds.bounds(for: EntryTable(after).tally)
+    }
+    if fails { return (batch, .conflict) }
+    if let bounds = batch.bounds, !bounds.contain(EntryTable(after).tally) { return (batch, .overBounds) }
+    entries = after
+    return (batch, nil)
   }
 
   private static func entry(_ payload: [UInt8], _ checksum: UInt64, retainUntil: Timestamp, at now: Timestamp) -> Entry
@@ -90,5 +98,17 @@ struct ModelStore: Sendable {
         "statistics of \(name): expected \(least.count) to \(all.count) entries of \(bytes.0) to \(bytes.1) bytes, got "
           + "\(got.entries) of \(got.payloadBytes)")
     }
+  }
+}
+
+extension ModelCommand.Bounds {
+  /// The bounds for a store that would have `tally` after the batch; `nil` where there can be none such.
+  fileprivate func bounds(for tally: EntryTally) -> StoreBounds? {
+    let exempt = self == .exactWithoutMovies ? "movies" : nil
+    let total = tally.total(except: exempt)
+    let entries = total.entries - (self == .oneEntryLess ? 1 : 0)
+    let payloadBytes = total.payloadBytes - (self == .oneByteLess ? 1 : 0)
+    guard entries >= 0, payloadBytes >= 0 else { return nil }
+    return StoreBounds(maxEntries: entries, maxPayloadBytes: payloadBytes, exemptNamespace: exempt)
   }
 }

@@ -1,0 +1,43 @@
+internal import StorageSPI
+
+extension PlistFolder {
+  /// What there is of the store, without the lock, and without making or changing anything.
+  func inspect() throws(StorageError) -> StoreInspection {
+    switch try status(of: path)?.kind {
+    case nil: return inspection([], format: nil)
+    case .folder: break
+    default: return inspection([path], format: nil)
+    }
+    let names = try names().filter(isPart).sorted()
+    let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
+    // A store without entries is one of the current format.
+    guard !namespaces.isEmpty else { return inspection(paths(names), format: names.isEmpty ? nil : PlistDecoder.format) }
+    var formats: [Int] = []
+    for namespace in namespaces { if let format = try format(of: namespace) { formats.append(format) } }
+    return inspection(paths(names), format: formats.max())
+  }
+
+  private func paths(_ names: [String]) -> [String] { names.map { path + "/" + $0 } }
+
+  private func inspection(_ files: [String], format: Int?) -> StoreInspection {
+    StoreInspection(path: path, files: files, format: format, currentFormat: PlistDecoder.format)
+  }
+
+  /// The version of the file of `namespace`; `nil` where it is not to be told. Cost: a read of its beginning where the
+  /// version comes first, as this engine writes it, of the whole file elsewhere.
+  private func format(of namespace: String) throws(StorageError) -> Int? {
+    let path = path(of: namespace)
+    guard try status(of: path)?.kind == .regular else { return nil }
+    if let head = try read(path, atMost: 64)?.bytes, let format = Self.format(ofBeginning: head) { return format }
+    guard let content = try read(path) else { return nil }
+    return (try? PlistDecoder.decode(content.bytes, namespace: namespace)) == nil ? nil : PlistDecoder.format
+  }
+
+  private static func format(ofBeginning bytes: [UInt8]) -> Int? {
+    var scanner = JSONScanner(bytes)
+    guard scanner.skip(UInt8(ascii: "{")), (try? scanner.text()) == "format", scanner.skip(UInt8(ascii: ":")) else {
+      return nil
+    }
+    return try? scanner.number()
+  }
+}

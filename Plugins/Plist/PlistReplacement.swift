@@ -1,0 +1,68 @@
+internal import StorageSPI
+
+/// Puts repaired files in the place of damaged ones, which keep another name.
+struct PlistReplacement {
+  /// A damaged file, and the entries that take its place.
+  struct File {
+    let namespace: String
+    let table: EntryTable
+    let path: String
+  }
+
+  let folder: PlistFolder
+  /// What is appended to the names of the damaged files.
+  let suffix: String
+
+  /// Replaces all `files`, or throws and replaces none.
+  ///
+  /// - Returns: where the damaged files are now, in the order of `files`.
+  func callAsFunction(_ files: [File]) throws(StorageError) -> [String] {
+    guard !files.isEmpty else { return [] }
+    var (names, replaced): ([String], Int) = ([], 0)
+    do throws(StorageError) {
+      for file in files { try write(file) }
+      for file in files { names.append(try name(file)) }
+      // A damaged file must not lose its second name after it has lost its first.
+      try folder.synchronize()
+      for file in files {
+        try exchange(file)
+        replaced += 1
+      }
+      try folder.synchronize()
+      return names
+    } catch {
+      undo(files, names, replaced)
+      throw error
+    }
+  }
+
+  private func write(_ file: File) throws(StorageError) {
+    guard !file.table.entries.isEmpty else { return }
+    let bytes = PlistEncoder.encode(file.table, namespace: file.namespace)
+    _ = try folder.write(bytes, to: PlistFolder.temporaryPath(file.path), synchronized: true)
+  }
+
+  /// Gives the damaged file its second name.
+  private func name(_ file: File) throws(StorageError) -> String {
+    let name = try folder.freePath(file.path + suffix)
+    try folder.link(file.path, to: name)
+    return name
+  }
+
+  private func exchange(_ file: File) throws(StorageError) {
+    if file.table.entries.isEmpty {
+      try folder.remove(file.path)
+    } else {
+      try folder.rename(PlistFolder.temporaryPath(file.path), to: file.path)
+    }
+  }
+
+  /// Makes the store what it was, as far as that can be done; what cannot be removed now is removed by a later writer.
+  private func undo(_ files: [File], _ names: [String], _ replaced: Int) {
+    for (index, file) in files.enumerated() {
+      try? folder.remove(PlistFolder.temporaryPath(file.path))
+      guard index < names.count else { continue }
+      if index < replaced { try? folder.rename(names[index], to: file.path) } else { try? folder.remove(names[index]) }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// Any number of writers with the same bounds never exceed them, and lose nothing.
+enum BoundedWritersChecks {
+  static let all = [
+    ConformanceCheck("concurrent-bounds", "concurrent batches never exceed their bounds, and lose nothing") {
+      let engine = try await $0.open()
+      try await expectBounded([engine, engine, engine], rounds: $0.rounds)
+    },
+    ConformanceCheck(
+      "shared-bounds", "batches through several handles never exceed their bounds, and lose nothing",
+      requires: [.shared]
+    ) {
+      var engines: [any StorageEngine] = []
+      for _ in 0..<3 { engines.append(try await $0.open()) }
+      try await expectBounded(engines, rounds: $0.rounds)
+    },
+  ]
+
+  private static let size = 100
+  /// Room for five entries and no byte more; the exempt one is always there.
+  private static let bounds = StoreBounds(maxEntries: 9, maxPayloadBytes: 5 * size, exemptNamespace: "leases")
+
+  /// Lets each engine put entries, of one namespace each, in the place of others, while somebody counts.
+  private static func expectBounded(_ engines: [any StorageEngine], rounds: Int) async throws {
+    let lease = try CacheKey("leases/a")
+    try await engines[0].put(lease, entry)
+    let (left, removals) = (Atomic(engines.count), Removals())
+    let keys = try ["cities", "movies", "posters"].map { try Sample.keys(8 * rounds, namespace: $0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (engine, keys) in zip(engines, keys) {
+        group.addTask {
+          defer { left.subtract(1, ordering: .sequentiallyConsistent) }
+          for key in keys { try await put(key, engine, removals, attempts: 400 * rounds) }
+        }
+      }
+      let observer = engines[engines.count - 1]
+      group.addTask {
+        repeat {
+          try await expectWithin(observer)
+          await Task.yield()
+        } while left.load(ordering: .sequentiallyConsistent) > 0
+      }
+      try await group.waitForAll()
+    }
+    let removed = removals.all
+    try expectEqual(Set(removed).count, removed.count, "entries that were removed, each once")
+    let there = Set(keys.joined()).subtracting(removed).union([lease])
+    for engine in engines {
+      try await expectWithin(engine)
+      try await engine.expectHolds(Dictionary(uniqueKeysWithValues: there.map { ($0, entry) }))
+    }
+  }
+
+  private static var entry: Entry {
+    Entry(payload: .init(repeating: 1, count: size), metadata: Sample.metadata())
+  }
+
+  /// Puts an entry under `key`, in the place of the first of another where there is no room.
+  private static func put(
+    _ key: CacheKey, _ engine: any StorageEngine, _ removals: Removals, attempts: Int
+  ) async throws {
+    var victim: CacheKey?
+    for _ in 0..<attempts {
+      var batch = WriteBatch()
+      batch.bounds = bounds
+      batch.put(key, entry)
+      if let victim {
+        batch.require(victim, .checksum(entry.metadata.checksum))
+        batch.remove(victim)
+      }
+      do {
+        try await engine.apply(batch)
+        if let victim { removals.add(victim) }
+        return
+      } catch {
+        guard error.code == .overBounds || error.code == .conflict else { throw error }
+        let others = try await engine.scanAll().map(\.key).filter { $0.namespace != "leases" }
+        victim = others.count < 5 ? nil : others.first
+      }
+    }
+    throw ConformanceFailure("\(key): no room in \(attempts) attempts, though each removed an entry")
+  }
+
+  private static func expectWithin(_ engine: any StorageEngine) async throws {
+    let seen = try await engine.scanAll().count { $0.key.namespace != "leases" }
+    try expect(seen <= 5, "a scan sees \(seen) entries where there is room for 5")
+    let tally = try await engine.statistics().tally
+    let total = tally.total(except: "leases")
+    try expect(bounds.contain(tally), "statistics count \(total.entries) entries of \(total.payloadBytes) bytes")
+  }
+}
+
+/// The keys that were removed, by anybody.
+private final class Removals: Sendable {
+  private let keys = Mutex<[CacheKey]>([])
+
+  var all: [CacheKey] { keys.withLock { $0 } }
+
+  func add(_ key: CacheKey) { keys.withLock { $0.append(key) } }
+}
