@@ -36,7 +36,9 @@ struct JSONScanner {
   mutating func number() throws(PlistFormatError) -> Int {
     skipSpace()
     let digits = bytes[offset...].prefix(10).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    guard (1...9).contains(digits.count) else { throw problem("a whole number is expected") }
+    guard (1...9).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0") else {
+      throw problem("a whole number is expected")
+    }
     offset += digits.count
     return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }

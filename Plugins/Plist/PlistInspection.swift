@@ -11,7 +11,9 @@ extension PlistFolder {
     let names = try names().filter(isPart).sorted()
     let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
     // A store without entries is one of the current format.
-    guard !namespaces.isEmpty else { return inspection(paths(names), format: names.isEmpty ? nil : PlistDecoder.format) }
+    guard !namespaces.isEmpty else {
+      return inspection(paths(names), format: names.isEmpty ? nil : PlistDecoder.format)
+    }
     var formats: [Int] = []
     for namespace in namespaces { if let format = try format(of: namespace) { formats.append(format) } }
     return inspection(paths(names), format: formats.max())
@@ -38,6 +40,8 @@ extension PlistFolder {
     guard scanner.skip(UInt8(ascii: "{")), (try? scanner.text()) == "format", scanner.skip(UInt8(ascii: ":")) else {
       return nil
     }
-    return try? scanner.number()
+    // At the very end of what was read, the number may go on.
+    guard let format = try? scanner.number(), scanner.next != nil else { return nil }
+    return format
   }
 }

@@ -24,7 +24,8 @@ extension PlistStore {
       var issues: [IntegrityIssue] = []
       if let issue = try checkJournal() { issues.append(issue) }
       for path in try folder.temporaryFiles() where try folder.status(of: path)?.kind == .folder {
-        issues.append(IntegrityIssue(kind: .structure, message: "\(path) is a folder, and keeps the store from writing"))
+        issues.append(
+          IntegrityIssue(kind: .structure, message: "\(path) is a folder, and keeps the store from writing"))
       }
       for namespace in try folder.namespaces() { issues += try check(namespace) }
       return issues
@@ -44,7 +45,8 @@ extension PlistStore {
     let path = folder.journalPath
     do throws(StorageError) {
       guard let content = try folder.read(path), try PlistJournal(content.bytes, path: path) == nil else { return nil }
-      return IntegrityIssue(kind: .structure, message: "\(path) is no whole journal of a batch: the next call removes it")
+      return IntegrityIssue(
+        kind: .structure, message: "\(path) is no whole journal of a batch: the next call removes it")
     } catch  where error.code == .damaged || error.code == .unsupportedFormat {
       return IntegrityIssue(kind: .structure, message: error.message)
     }

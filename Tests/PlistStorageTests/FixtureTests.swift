@@ -53,7 +53,9 @@ import Testing
   @Test func format1IsStillWhatIsWritten() async throws {
     let folder = try TemporaryFolder()
     var batch = WriteBatch()
-    for (key, entry) in try FixtureContent.entries() { batch.put(key, payload: entry.payload, metadata: entry.metadata) }
+    for (key, entry) in try FixtureContent.entries() {
+      batch.put(key, payload: entry.payload, metadata: entry.metadata)
+    }
     try await folder.open().apply(batch)
     for name in try copy("format-1").names() where name.hasSuffix(".json") {
       #expect(try folder.bytes(name) == copy("format-1").bytes(name), "\(name)")

@@ -26,13 +26,13 @@ enum BoundedWritersChecks {
   private static func expectBounded(_ engines: [any StorageEngine], rounds: Int) async throws {
     let lease = try CacheKey("leases/a")
     try await engines[0].put(lease, entry)
-    let (left, removals) = (Atomic(engines.count), Removals())
+    let progress = Progress(writers: engines.count)
     let keys = try ["cities", "movies", "posters"].map { try Sample.keys(8 * rounds, namespace: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (engine, keys) in zip(engines, keys) {
         group.addTask {
-          defer { left.subtract(1, ordering: .sequentiallyConsistent) }
-          for key in keys { try await put(key, engine, removals, attempts: 400 * rounds) }
+          defer { progress.end() }
+          for key in keys { try await put(key, engine, progress, attempts: 400 * rounds) }
         }
       }
       let observer = engines[engines.count - 1]
@@ -40,11 +40,11 @@ enum BoundedWritersChecks {
         repeat {
           try await expectWithin(observer)
           await Task.yield()
-        } while left.load(ordering: .sequentiallyConsistent) > 0
+        } while progress.isUnderWay
       }
       try await group.waitForAll()
     }
-    let removed = removals.all
+    let removed = progress.removals
     try expectEqual(Set(removed).count, removed.count, "entries that were removed, each once")
     let there = Set(keys.joined()).subtracting(removed).union([lease])
     for engine in engines {
@@ -59,7 +59,7 @@ enum BoundedWritersChecks {
 
   /// Puts an entry under `key`, in the place of the first of another where there is no room.
   private static func put(
-    _ key: CacheKey, _ engine: any StorageEngine, _ removals: Removals, attempts: Int
+    _ key: CacheKey, _ engine: any StorageEngine, _ progress: Progress, attempts: Int
   ) async throws {
     var victim: CacheKey?
     for _ in 0..<attempts {
@@ -72,7 +72,7 @@ enum BoundedWritersChecks {
       }
       do {
         try await engine.apply(batch)
-        if let victim { removals.add(victim) }
+        if let victim { progress.note(removal: victim) }
         return
       } catch {
         guard error.code == .overBounds || error.code == .conflict else { throw error }
@@ -92,11 +92,17 @@ enum BoundedWritersChecks {
   }
 }
 
-/// The keys that were removed, by anybody.
-private final class Removals: Sendable {
-  private let keys = Mutex<[CacheKey]>([])
+/// How many writers are still at work, and the keys that any of them has removed.
+private final class Progress: Sendable {
+  private let state: Mutex<(writers: Int, removals: [CacheKey])>
 
-  var all: [CacheKey] { keys.withLock { $0 } }
+  init(writers: Int) { state = Mutex((writers, [])) }
 
-  func add(_ key: CacheKey) { keys.withLock { $0.append(key) } }
+  var isUnderWay: Bool { state.withLock { $0.writers > 0 } }
+
+  var removals: [CacheKey] { state.withLock { $0.removals } }
+
+  func note(removal key: CacheKey) { state.withLock { $0.removals.append(key) } }
+
+  func end() { state.withLock { $0.writers -= 1 } }
 }

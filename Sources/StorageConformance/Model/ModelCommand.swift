@@ -45,7 +45,8 @@ struct ModelCommand: Sendable, CustomStringConvertible {
     let text =
       switch action {
       case .write(let changes, let bounds):
-        "apply [\(changes.map(\.description).joined(separator: ", "))]" + (bounds.map { " within \($0.rawValue)" } ?? "")
+        "apply [\(changes.map(\.description).joined(separator: ", "))]"
+          + (bounds.map { " within \($0.rawValue)" } ?? "")
       case .read(let key): "read \(key.abbreviated)"
       case .scan(let range, let limit):
         "scan '\(range.prefix.prefix(40))' after \(range.after?.abbreviated ?? "nothing") limit \(limit)"

@@ -1,0 +1,63 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import PlistStorage
+
+/// What there is of a store is told without making, opening or changing anything.
+@Suite struct InspectionTests {
+  private func inspect(_ folder: TemporaryFolder) async throws -> StoreInspection {
+    let plugin = PlistPlugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: ["path": .text(folder.store)], clock: FixedClock(now: .distantFuture))
+    return try await plugin.inspect(configuration)
+  }
+
+  @Test func whereNothingIsNothingIsMade() async throws {
+    let folder = try TemporaryFolder()
+    let expected = StoreInspection(path: folder.store, files: [], format: nil, currentFormat: 1)
+    #expect(try await inspect(folder) == expected)
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+    try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+    #expect(try await inspect(folder) == expected)
+    #expect(try folder.names() == [])
+  }
+
+  @Test func theFilesOfTheStoreAreListed() async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(["a/1": "x", "b/1": "y"])
+    for name in ["notes.txt", "a.json.damaged", "batch.journal", "b.json.new"] { try folder.write("", to: name) }
+    let found = try await inspect(folder)
+    let names = ["a.json", "b.json", "b.json.new", "batch.journal", "store.lock"]
+    #expect(found.files == names.map { folder.file($0) })
+    #expect((found.path, found.format, found.currentFormat) == (folder.store, 1, 1))
+    #expect(try folder.names().count == 7)
+  }
+
+  /// What `a.json` holds, and the version that is found; `b.json` is ordinary where it is there.
+  @Test(
+    arguments: [
+      ("{\"format\": 7, damaged", true, 7), ("{ \"format\":\n3}", false, 3), ("{", false, nil), ("", true, 1),
+      ("{\"entries\": {}, \"namespace\": \"a\", \"format\": 1}", false, 1),
+      ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901}", false, nil),
+    ] as [(String, Bool, Int?)])
+  func theLatestVersionIsTold(content: String, hasOther: Bool, expected: Int?) async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(hasOther ? ["b/1": "y"] : [:])
+    try folder.write(content, to: "a.json")
+    #expect(try await inspect(folder).format == expected)
+  }
+
+  @Test func whatIsNoStoreHasNoVersion() async throws {
+    let folder = try TemporaryFolder()
+    try Data([1]).write(to: URL(fileURLWithPath: folder.store))
+    #expect(try await inspect(folder).files == [folder.store])
+    #expect(try await inspect(folder).format == nil)
+    let other = try TemporaryFolder()
+    _ = try await other.open().contents()
+    #expect(try await inspect(other).files == [other.file("store.lock")])
+    #expect(try await inspect(other).format == 1)
+    try other.makeFolder("a.json")
+    #expect(try await inspect(other).format == nil)
+  }
+}

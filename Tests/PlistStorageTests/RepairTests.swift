@@ -1,0 +1,191 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import PlistStorage
+
+extension TemporaryFolder {
+  /// Repairs the store. An entry is sound where it is one of `sound`; any is where there is none.
+  func repair(
+    sound: [CacheKey: EntryTable.Entry]? = nil, fileSystem: any FileSystem = SystemFileSystem()
+  ) throws -> RepairReport {
+    let plan = RepairPlan(suffix: ".damaged") { key, bytes, metadata in
+      guard let entry = sound?[key] else { return sound == nil }
+      return entry.payload == bytes.indices.map { bytes[$0] } && entry.metadata == metadata
+    }
+    return try PlistRepair.run(PlistOptions(path: store), plan, fileSystem: fileSystem, timer: FakeTimer())
+  }
+
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: false)
+  }
+}
+
+@Suite struct RepairTests {
+  private static let contents = [
+    "a/1": "text\n", "a/2": "\"a/9\": {\"storedAt\": \"x\"}", "a/3": "more", "b/1": "kept",
+  ]
+
+  private func store() async throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(Self.contents)
+    return folder
+  }
+
+  private func entries(_ folder: TemporaryFolder) async throws -> [CacheKey: EntryTable.Entry] {
+    let engine = try await folder.open()
+    var entries: [CacheKey: EntryTable.Entry] = [:]
+    for key in Self.contents.keys { entries[try CacheKey(key)] = try await engine.entry(try CacheKey(key)) }
+    return entries
+  }
+
+  @Test func aSoundStoreStaysAsItIs() async throws {
+    let folder = try await store()
+    let before = try FileManager.default.attributesOfItem(atPath: folder.file("a.json"))[.systemFileNumber] as? Int
+    let report = try folder.repair()
+    #expect((report.saved, report.lost, report.movedTo) == (4, [], []))
+    let after = try FileManager.default.attributesOfItem(atPath: folder.file("a.json"))[.systemFileNumber] as? Int
+    #expect(before == after)
+    #expect(try folder.names() == ["a.json", "b.json", "store.lock"])
+  }
+
+  @Test func whereNothingIsNothingIsMade() throws {
+    let folder = try TemporaryFolder()
+    #expect(try folder.repair().saved == 0)
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+  }
+
+  /// What is replaced by what in `a.json`, the keys that are saved, and those that are reported.
+  static let damages: [(from: String, to: String, saved: [String], lost: [String?])] = [
+    ("\"a/2\": {", "\"a/2\": [", ["a/1", "a/3", "b/1"], [nil]),
+    ("\"text\\n\"", "\"text\\n", ["a/2", "a/3", "b/1"], ["a/1"]),
+    ("\"a/2\": {", "\"a/2: {", ["a/1", "a/3", "b/1"], [nil]),
+    ("\"a/2\": {", "\"A/2\": {", ["a/1", "a/3", "b/1"], [nil]),
+    ("\"format\"", "\"form\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("\"namespace\": \"a\"", "\"namespace\": \"b\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("\"format\": 1", "\"format\": 9", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("  }\n}\n", "", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("},\n    \"a/3\"", "}\n    \"a/3\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("\"more\"", "\"mere\"", ["a/1", "a/2", "b/1"], ["a/3"]),
+    ("\"a/3\"", "\"a/4\"", ["a/1", "a/2", "b/1"], ["a/4"]),
+    ("\"entries\": {", "\"entries\": {\n\"a/1\": {},", ["a/1", "a/2", "a/3", "b/1"], ["a/1"]),
+  ]
+
+  @Test(arguments: damages)
+  func everythingThatCanBeReadIsSaved(from: String, to: String, saved: [String], lost: [String?]) async throws {
+    let folder = try await store()
+    let sound = try await entries(folder)
+    let text = try folder.text("a.json")
+    let damaged = text.replacing(from, with: to, maxReplacements: 1)
+    #expect(damaged != text)
+    try folder.write(damaged, to: "a.json")
+    let report = try folder.repair(sound: sound)
+    #expect(report.saved == saved.count)
+    #expect(report.lost.map { $0.key?.text } == lost)
+    #expect(report.lost.allSatisfy { $0.message.contains("a.json") && !$0.message.contains("\n") })
+    #expect(report.movedTo == [folder.file("a.json.damaged")])
+    #expect(try folder.text("a.json.damaged") == damaged)
+    let engine = try await folder.open()
+    #expect(try await engine.contents() == Self.contents.filter { saved.contains($0.key) })
+    #expect(try await engine.checkIntegrity() == [])
+    #expect(try folder.repair(sound: sound).movedTo == [])
+  }
+
+  @Test func eachDamagedFileKeepsItsOwnName() async throws {
+    let folder = try await store()
+    for (number, name) in ["a.json.damaged", "a.json.damaged-2", "a.json.damaged-3"].enumerated() {
+      try folder.write("{\(number)", to: "a.json")
+      let report = try folder.repair()
+      #expect(report.movedTo == [folder.file(name)])
+      #expect(report.lost.map(\.kind) == [.structure])
+      #expect(try folder.text(name) == "{\(number)")
+      #expect(try !folder.names().contains("a.json"))
+    }
+    #expect(try await folder.open().contents() == ["b/1": "kept"])
+  }
+
+  @Test(arguments: ["a.json", "a.json.new", "batch.journal", "batch.journal.new", "store.lock"])
+  func aFolderInThePlaceOfAFileIsMovedAside(name: String) async throws {
+    let folder = try await store()
+    if try folder.names().contains(name) { try FileManager.default.removeItem(atPath: folder.file(name)) }
+    try folder.makeFolder(name)
+    try folder.write("precious", to: name + "/note")
+    let report = try folder.repair()
+    #expect(report.movedTo == [folder.file(name + ".damaged")])
+    #expect(report.lost.map(\.kind) == [.structure])
+    #expect(report.saved == (name == "a.json" ? 1 : 4))
+    #expect(try folder.text(name + ".damaged/note") == "precious")
+    try await folder.open().put(["a/7": "x", "c/1": "x"])
+    #expect(try await folder.open().checkIntegrity() == [])
+  }
+
+  @Test func aWholeJournalIsFinished() async throws {
+    let folder = try await store()
+    try folder.write(try folder.text("a.json").replacing("\"more\"", with: "\"new\""), to: "a.json.new")
+    try folder.write("cachectl plist batch 1\nreplace a\nremove b\nend\n", to: "batch.journal")
+    let report = try folder.repair()
+    #expect((report.saved, report.lost, report.movedTo) == (3, [], []))
+    #expect(try folder.names() == ["a.json", "store.lock"])
+    #expect(try await folder.open().text("a/3") == "new")
+  }
+
+  @Test func aDamagedJournalIsKeptWithItsFiles() async throws {
+    let folder = try await store()
+    try folder.write("new", to: "a.json.new")
+    try folder.write("cachectl plist batch 1\nreplace A\nend\n", to: "batch.journal")
+    let report = try folder.repair()
+    #expect(report.movedTo == ["batch.journal.damaged", "a.json.new.damaged"].map { folder.file($0) })
+    #expect(try await folder.open().contents() == Self.contents)
+    #expect(try folder.text("a.json.new.damaged") == "new")
+  }
+
+  @Test(arguments: ["a.json", "batch.journal"])
+  func aLaterVersionIsRefused(name: String) async throws {
+    let folder = try await store()
+    let text =
+      name == "a.json"
+      ? try folder.text(name).replacing("\"format\": 1", with: "\"format\": 2,\n  \"index\": []")
+      : "cachectl plist batch 2\nend\n"
+    try folder.write(text, to: name)
+    #expect(await code { _ = try folder.repair() } == .unsupportedFormat)
+    #expect(try folder.text(name) == text)
+  }
+
+  @Test func aHeldLockIsBusy() async throws {
+    let folder = try await store()
+    try folder.write("{", to: "a.json")
+    let file = try SystemFileSystem().open(folder.file("store.lock"), flags: O_RDONLY)
+    #expect(try SystemFileSystem().lock(file, exclusively: false))
+    #expect(await code { _ = try folder.repair() } == .busy)
+    #expect(try folder.text("a.json") == "{")
+    SystemFileSystem().unlock(file)
+    #expect(try folder.repair().movedTo.count == 1)
+  }
+
+  /// Makes each system call of a repair fail in turn, for once or for good.
+  @Test(arguments: [false, true])
+  func failureLeavesTheDamagedStoreOrTheRepairedOne(isDeath: Bool) async throws {
+    var (number, calls) = (0, 0)
+    repeat {
+      number += 1
+      let folder = try await store()
+      let damaged = try folder.text("a.json").replacing("\"more\"", with: "more")
+      try folder.write(damaged, to: "a.json")
+      try folder.write("{", to: "b.json")
+      let fileSystem = FaultyFileSystem(isDeath ? .death(at: number) : .once(at: number, errno: ENOSPC))
+      let failure = await code { _ = try folder.repair(fileSystem: fileSystem) }
+      calls = fileSystem.trace.count
+      let isRepaired = try folder.text("a.json") != damaged
+      #expect(failure != nil || isRepaired || number > calls, "call \(number)")
+      if failure != nil, !isDeath {
+        #expect(!isRepaired && failure == .noSpace, "call \(number)")
+        #expect(try folder.names().filter { !$0.hasSuffix(".new") } == ["a.json", "b.json", "store.lock"])
+      }
+      #expect(try folder.text(isRepaired ? "a.json.damaged" : "a.json") == damaged, "call \(number)")
+      _ = try folder.repair()
+      let expected = Self.contents.filter { ["a/1", "a/2"].contains($0.key) }
+      #expect(try await folder.open().contents() == expected, "call \(number)")
+    } while number <= calls
+    #expect(number > 20)
+  }
+}
