@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Testing
 
@@ -165,7 +166,7 @@ extension TemporaryFolder {
   /// Damages a file at random, again and again: whatever is saved is sound, and the damaged file is kept.
   @Test(arguments: 0..<40)
   func anyDamageLeavesSoundEntriesOnly(seed: Int) async throws {
-    var generator = SeededNumbers(state: UInt64(seed))
+    var generator = SeededGenerator(seed: UInt64(seed))
     let folder = try await store()
     let sound = try await entries(folder)
     var bytes = try folder.bytes("a.json")
@@ -209,19 +210,9 @@ extension TemporaryFolder {
   }
 }
 
-/// SplitMix64, so that a seed gives the same damage on every machine.
-private struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    let again = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return again ^ (again >> 31)
-  }
-
+extension SeededGenerator {
   /// Removes, doubles, overwrites or cuts off a stretch.
-  mutating func damage(_ bytes: inout [UInt8]) {
+  fileprivate mutating func damage(_ bytes: inout [UInt8]) {
     let start = Int.random(in: 0...bytes.count, using: &self)
     let stretch = start..<min(bytes.count, start + Int.random(in: 1...200, using: &self))
     switch Int.random(in: 0..<4, using: &self) {
