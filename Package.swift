@@ -90,7 +90,7 @@ let package = Package(
       "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
       "StorageConformance",
       "CacheComposition"),
-    tests("PlistStorageTests", "StorageSPI", "PlistStorage", data: ["Fixtures"]),
+    tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB"),
     tests(

@@ -61,7 +61,8 @@ enum BatchDefects {
 }
 
 extension WriteBatch {
-  fileprivate init(_ operations: [Operation], within bounds: StoreBounds?) {
+  /// A batch of `operations` with the given bounds.
+  init(_ operations: [Operation], within bounds: StoreBounds?) {
     self.init()
     self.bounds = bounds
     for operation in operations {

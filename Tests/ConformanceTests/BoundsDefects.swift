@@ -74,10 +74,7 @@ enum BoundsDefects {
     batching("no changes, no bounds", ["bounds-without-changes"]) { $0.operations.isEmpty ? [] : [$0] },
     batching("each change within the bounds", ["bounds-replacing", "random-calls"]) { batch in
       batch.operations.map { operation in
-        var part = WriteBatch()
-        part.append(operation)
-        part.bounds = batch.bounds
-        return part
+        WriteBatch([operation], within: batch.bounds)
       }
     },
     Defect(
@@ -121,7 +118,7 @@ enum BoundsDefects {
         }),
       Defect(
         name: "keeps what a batch did before it failed", caughtBy: ["tally-of-failed-batches"],
-        batches: { batch in batch.operations.map { WriteBatch($0) } }),
+        batches: { batch in batch.operations.map { WriteBatch([$0], within: nil) } }),
     ]
   }
 }
@@ -134,21 +131,6 @@ private final class Largest: Sendable {
     tally.withLock { tally in
       if other.total().entries > tally.total().entries { tally = other }
       return tally
-    }
-  }
-}
-
-extension WriteBatch {
-  fileprivate init(_ operation: Operation) {
-    self.init()
-    append(operation)
-  }
-
-  fileprivate mutating func append(_ operation: Operation) {
-    switch operation {
-    case .put(let key, let payload, let metadata): put(key, payload: payload, metadata: metadata)
-    case .remove(let key): remove(key)
-    case .require(let key, let expectation): require(key, expectation)
     }
   }
 }

@@ -34,6 +34,26 @@ import Testing
     try await expect(folder, holds: FixtureContent.entries())
   }
 
+  @Test func aStoreOfFormat1NeedsNoRepair() async throws {
+    let folder = try copy("format-1")
+    let entries = try FixtureContent.entries()
+    let report = try folder.repair(sound: entries)
+    #expect((report.saved, report.lost, report.movedTo) == (entries.count, [], []))
+    try await expect(folder, holds: entries)
+  }
+
+  @Test func aStoreOfFormat1WithoutHeadsIsSavedWhole() async throws {
+    let folder = try copy("format-1")
+    let names = try folder.names().filter { $0.hasSuffix(".json") }
+    for name in names { try folder.write(Array(try folder.bytes(name).dropFirst(30).dropLast(5)), to: name) }
+    let entries = try FixtureContent.entries()
+    let report = try folder.repair(sound: entries)
+    #expect(report.saved == entries.count)
+    #expect(report.lost.count == 2 * names.count && report.lost.allSatisfy { $0.key == nil })
+    #expect(report.movedTo == names.map { folder.file($0 + ".damaged") })
+    try await expect(folder, holds: entries)
+  }
+
   @Test func aStoreOfFormat1CanBeWrittenTo() async throws {
     let folder = try copy("format-1")
     let (key, entry) = try FixtureContent.put()

@@ -92,38 +92,6 @@ import Testing
     #expect(try #require(error).message.contains(message), "\(error?.message ?? "")")
   }
 
-  /// Content that would cost a careless reader its stack, its precision, or a time that grows with the square.
-  static let hostile: [(what: String, bytes: [UInt8])] = {
-    let (count, entry) = (400_000, "\"a/1\": {\"attributes\": {")
-    let head = "{\"format\": 1, \"namespace\": \"a\", \"entries\": {"
-    let texts = [
-      "braces": String(repeating: "{", count: count), "brackets": String(repeating: "[", count: count),
-      "objects": String(repeating: "{\"entries\":", count: count),
-      "brackets in an attribute": head + entry + "\"x\":" + String(repeating: "[", count: count),
-      "a huge number": "{\"format\": " + String(repeating: "9", count: count),
-      "a huge number of zeros": "{\"format\": " + String(repeating: "0", count: count) + "1}",
-      "an exponent": "{\"format\": 1e999999999}", "quotes": String(repeating: "\"", count: count),
-      "a huge unknown name": "{\"" + String(repeating: "x\\n", count: count) + "\": 1}",
-      "a huge key": head + "\"a/" + String(repeating: "k", count: count) + "\": {}}}",
-      "a string of escapes": "{\"namespace\": \"" + String(repeating: "\\u0061", count: count),
-      "spaces": String(repeating: " \n", count: count),
-      "many attributes": head + entry + (0..<count / 10).map { "\"\($0)\": \"\"" }.joined(separator: ","),
-      "beginnings of entries": head + String(repeating: "\"a/1\": {", count: count / 10),
-      "beginnings of keys": head + String(repeating: "\"a/\\", count: count / 10),
-      "half entries": head + String(repeating: "\"a/1\": {\"payload\": \"x\"},", count: count / 10),
-      "no end": head + "\"a/1\": {\"payload\": \"" + String(repeating: "\\\"a/1\\\":", count: count / 10),
-    ]
-    return texts.sorted { $0.key < $1.key }.map { ($0.key, Array($0.value.utf8)) }
-  }()
-
-  @Test(.timeLimit(.minutes(2)), arguments: hostile)
-  func hostileContentIsRefusedInLinearTime(what: String, bytes: [UInt8]) throws {
-    let error = #expect(throws: PlistFormatError.self) { try PlistDecoder.decode(bytes, namespace: "a") }
-    let message = try #require(error?.message)
-    #expect(message.utf8.count < CacheKey.maximumLength + 300 && !message.contains("\n"), "\(what)")
-    #expect(PlistSalvage(bytes, namespace: "a", path: "a.json").entries.isEmpty, "\(what)")
-  }
-
   @Test(arguments: ["999999999999999999999999", "1.5", "1e2", "-1", "0x1", "01", "\"1\"", "null", "1 2", "+1", ""])
   func aVersionIsAWholeNumber(text: String) {
     #expect(throws: PlistFormatError.self) {

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Testing
 
@@ -162,6 +163,25 @@ extension TemporaryFolder {
     #expect(try folder.repair().movedTo.count == 1)
   }
 
+  /// Damages a file at random, again and again: whatever is saved is sound, and the damaged file is kept.
+  @Test(arguments: 0..<40)
+  func anyDamageLeavesSoundEntriesOnly(seed: Int) async throws {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let folder = try await store()
+    let sound = try await entries(folder)
+    var bytes = try folder.bytes("a.json")
+    for _ in 0..<Int.random(in: 1...4, using: &generator) { generator.damage(&bytes) }
+    try folder.write(bytes, to: "a.json")
+    let report = try folder.repair(sound: sound)
+    let engine = try await folder.open()
+    let contents = try await engine.contents()
+    #expect(contents.count == report.saved && contents["b/1"] == "kept", "seed \(seed)")
+    #expect(contents.allSatisfy { Self.contents[$0.key] == $0.value }, "seed \(seed)")
+    #expect(try await engine.checkIntegrity() == [], "seed \(seed)")
+    #expect(try folder.bytes(report.movedTo.isEmpty ? "a.json" : "a.json.damaged") == bytes, "seed \(seed)")
+    #expect(!report.lost.isEmpty || contents.count == 4, "seed \(seed): an entry is missing in the report")
+  }
+
   /// Makes each system call of a repair fail in turn, for once or for good.
   @Test(arguments: [false, true])
   func failureLeavesTheDamagedStoreOrTheRepairedOne(isDeath: Bool) async throws {
@@ -187,5 +207,19 @@ extension TemporaryFolder {
       #expect(try await folder.open().contents() == expected, "call \(number)")
     } while number <= calls
     #expect(number > 20)
+  }
+}
+
+extension SeededGenerator {
+  /// Removes, doubles, overwrites or cuts off a stretch.
+  fileprivate mutating func damage(_ bytes: inout [UInt8]) {
+    let start = Int.random(in: 0...bytes.count, using: &self)
+    let stretch = start..<min(bytes.count, start + Int.random(in: 1...200, using: &self))
+    switch Int.random(in: 0..<4, using: &self) {
+    case 0: bytes.removeSubrange(stretch)
+    case 1: bytes.insert(contentsOf: Array(bytes[stretch]), at: Int.random(in: 0...bytes.count, using: &self))
+    case 2: bytes.replaceSubrange(stretch, with: stretch.map { _ in UInt8.random(in: .min ... .max, using: &self) })
+    default: bytes.removeSubrange(start...)
+    }
   }
 }
