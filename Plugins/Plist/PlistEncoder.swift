@@ -73,28 +73,5 @@ struct PlistEncoder {
 
   private mutating func appendString(_ text: String) { appendString(Array(text.utf8)) }
 
-  /// Appends a string in quotes. Only what JSON does not allow, and DEL for the terminal's sake, is escaped.
-  private mutating func appendString(_ text: [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    let span = text.span
-    var start = 0
-    for index in 0..<span.count where span[index].isEscapedInJSON || span[index] == 0x7F {
-      bytes.append(contentsOf: text[start..<index])
-      append(Self.escape(span[index]))
-      start = index + 1
-    }
-    bytes.append(contentsOf: text[start...])
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private static func escape(_ byte: UInt8) -> String {
-    switch byte {
-    case UInt8(ascii: "\""): "\\\""
-    case UInt8(ascii: "\\"): "\\\\"
-    case UInt8(ascii: "\n"): "\\n"
-    case UInt8(ascii: "\r"): "\\r"
-    case UInt8(ascii: "\t"): "\\t"
-    default: "\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-  }
+  private mutating func appendString(_ text: [UInt8]) { JSONString.append(text.span, to: &bytes) }
 }

@@ -1,10 +1,8 @@
-internal import StorageSPI
-
 extension Timestamp {
   private static let millisecondsPerDay: Int64 = 86_400_000
 
   /// The time as RFC 3339 writes it, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
-  var text: String {
+  public var text: String {
     let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.millisecondsPerDay)
     let (year, month, day) = Self.date(ofDay: days)
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60)
@@ -14,7 +12,7 @@ extension Timestamp {
   }
 
   /// The time that `text` writes, if it is exactly as `text` is made.
-  init?(text: String) {
+  public init?(text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 24 else { return nil }
     func number(_ range: Range<Int>) -> Int64 {

@@ -1,0 +1,140 @@
+internal import FoundationEssentials
+public import StorageSPI
+
+extension ExportedEntry {
+  /// The entry that `line`, one line of an export with or without its line end, tells of.
+  ///
+  /// Members may come in any order. What is missing, there twice or not known is refused, because an entry is to arrive
+  /// whole; so is an entry whose checksum does not match.
+  ///
+  /// - Throws: `JSONReader.Failure`, whatever the bytes are.
+  public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
+    var json = JSONReader(line)
+    var members = ExportedMembers()
+    try json.object { json, name throws(JSONReader.Failure) in try members.read(name, &json) }
+    try json.end()
+    return try members.entry(json)
+  }
+}
+
+/// The members of a line that were read so far.
+private struct ExportedMembers {
+  private var names: Set<String> = []
+  private var key: CacheKey?
+  private var storedAt: Timestamp?
+  private var freshUntil: Timestamp?
+  private var retainUntil: Timestamp?
+  private var contentType: String?
+  private var attributes: [String: String]?
+  private var checksum: UInt64?
+  private var uses: Int?
+  private var lastUsedAt: Timestamp?
+  private var payload: [UInt8]?
+
+  /// Reads the value of the member `name`.
+  mutating func read(_ name: String, _ json: inout JSONReader) throws(JSONReader.Failure) {
+    guard names.insert(name).inserted else { throw json.failure("the member '\(name)' is there twice") }
+    switch name {
+    case ExportMember.format: try Self.readFormat(&json)
+    case ExportMember.key: key = try Self.key(&json)
+    case ExportMember.storedAt: storedAt = try Self.time(&json)
+    case ExportMember.freshUntil: freshUntil = try Self.time(&json)
+    case ExportMember.retainUntil: retainUntil = try Self.time(&json)
+    case ExportMember.contentType: contentType = try json.string()
+    case ExportMember.attributes: attributes = try Self.attributes(&json)
+    case ExportMember.checksum: checksum = try Self.checksum(&json)
+    case ExportMember.uses: uses = try Self.count(&json)
+    case ExportMember.lastUsedAt: lastUsedAt = try Self.time(&json)
+    case ExportMember.payload: try readPayload(Array(try json.string().utf8), json)
+    case ExportMember.payloadBase64: try readPayload(try Self.base64(&json), json)
+    default: throw json.failure("the member '\(name)' is not known")
+    }
+  }
+
+  private mutating func readPayload(_ bytes: [UInt8], _ json: JSONReader) throws(JSONReader.Failure) {
+    guard payload == nil else { throw json.failure("the payload is there twice") }
+    payload = bytes
+  }
+
+  /// The entry, if everything was there. `json` is the reader of the whole line.
+  func entry(_ json: JSONReader) throws(JSONReader.Failure) -> ExportedEntry {
+    let key = try json.required(key, ExportMember.key)
+    let metadata = EntryMetadata(
+      storedAt: try json.required(storedAt, ExportMember.storedAt),
+      freshUntil: try json.required(freshUntil, ExportMember.freshUntil),
+      retainUntil: try json.required(retainUntil, ExportMember.retainUntil),
+      contentType: try json.required(contentType, ExportMember.contentType),
+      attributes: try json.required(attributes, ExportMember.attributes),
+      checksum: try json.required(checksum, ExportMember.checksum))
+    let payload = try json.required(payload, ExportMember.payload)
+    guard metadata.computedChecksum(key: key, payload: payload.span) == metadata.checksum else {
+      throw json.failure("the checksum does not match: the entry is not what was exported")
+    }
+    return ExportedEntry(key: key, metadata: metadata, payload: payload, use: try use(json))
+  }
+
+  private func use(_ json: JSONReader) throws(JSONReader.Failure) -> TransferredUse? {
+    guard uses != nil || lastUsedAt != nil else { return nil }
+    return TransferredUse(
+      count: try json.required(uses, ExportMember.uses),
+      lastUsedAt: try json.required(lastUsedAt, ExportMember.lastUsedAt))
+  }
+}
+
+/// How the values of single members are read.
+extension ExportedMembers {
+  private static func readFormat(_ json: inout JSONReader) throws(JSONReader.Failure) {
+    let format = try json.integer()
+    guard format == ExportedEntry.format else {
+      throw json.failure("the line is of format \(format), and only \(ExportedEntry.format) is known")
+    }
+  }
+
+  private static func key(_ json: inout JSONReader) throws(JSONReader.Failure) -> CacheKey {
+    let text = try json.string()
+    do throws(StorageError) {
+      let key = try CacheKey(text)
+      guard key.namespace == Lease.namespace else { return key }
+    } catch {
+      throw json.failure(error.message)
+    }
+    throw json.failure("the namespace \(Lease.namespace) is for what goes on in a store, and does not travel")
+  }
+
+  private static func time(_ json: inout JSONReader) throws(JSONReader.Failure) -> Timestamp {
+    let text = try json.string()
+    guard let time = Timestamp(text: text) else {
+      throw json.failure("'\(text.prefix(40))' is not a time like 2026-01-31T08:09:10.123Z")
+    }
+    return time
+  }
+
+  private static func attributes(_ json: inout JSONReader) throws(JSONReader.Failure) -> [String: String] {
+    var attributes: [String: String] = [:]
+    try json.object { json, name throws(JSONReader.Failure) in
+      guard attributes.updateValue(try json.string(), forKey: name) == nil else {
+        throw json.failure("the attribute '\(name)' is there twice")
+      }
+    }
+    return attributes
+  }
+
+  private static func checksum(_ json: inout JSONReader) throws(JSONReader.Failure) -> UInt64 {
+    let text = try json.string()
+    guard text.utf8.count == 16, text.utf8.first != UInt8(ascii: "+"), let checksum = UInt64(text, radix: 16) else {
+      throw json.failure("a checksum is 16 hexadecimal digits")
+    }
+    return checksum
+  }
+
+  private static func count(_ json: inout JSONReader) throws(JSONReader.Failure) -> Int {
+    let count = try json.integer()
+    guard count >= 0 else { throw json.failure("a number of uses is not negative") }
+    return count
+  }
+
+  private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
+    guard let bytes = Data(base64Encoded: try json.string()) else { throw json.failure("the payload is not base 64") }
+    return Array(bytes)
+  }
+}

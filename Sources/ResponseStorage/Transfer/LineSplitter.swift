@@ -1,0 +1,72 @@
+public import CacheDomain
+
+/// Splits what is read piece by piece into lines. It holds no more than a line and a piece.
+struct LineSplitter {
+  /// The longest line, in bytes: a payload of 64 MiB has room, however it is written.
+  static let maximumLength = 512 << 20
+
+  private let read: () throws(CacheError) -> [UInt8]
+  private var bytes: [UInt8] = []
+  /// Where the next line begins in `bytes`.
+  private var start = 0
+  /// Up to where in `bytes` no line feed was found.
+  private var searched = 0
+  private var isAtEnd = false
+
+  /// The number of lines that were split off.
+  private(set) var number = 0
+
+  /// Splits what `read` returns, which is empty at the end.
+  init(_ read: @escaping () throws(CacheError) -> [UInt8]) { self.read = read }
+
+  /// The next line without its line feed; `nil` at the end. A last line need not have one.
+  ///
+  /// - Throws: `CacheError`: what reading throws; `malformed` where a line does not end.
+  mutating func next() throws(CacheError) -> [UInt8]? {
+    while true {
+      if let end = nextLineFeed() { return take(upTo: end, skipping: 1) }
+      guard !isAtEnd else { return start < bytes.count ? take(upTo: bytes.count, skipping: 0) : nil }
+      try readMore()
+    }
+  }
+
+  private mutating func nextLineFeed() -> Int? {
+    searched = Self.firstLineFeed(in: bytes.span, from: searched)
+    return searched < bytes.count ? searched : nil
+  }
+
+  /// The index of the first line feed from `start` on; the number of bytes where there is none.
+  private static func firstLineFeed(in bytes: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < bytes.count, bytes[index] != 0x0A { index += 1 }
+    return index
+  }
+
+  private mutating func take(upTo end: Int, skipping separator: Int) -> [UInt8] {
+    defer {
+      start = end + separator
+      searched = start
+      number += 1
+    }
+    return Array(bytes[start..<end])
+  }
+
+  private mutating func readMore() throws(CacheError) {
+    bytes.removeFirst(start)
+    searched -= start
+    start = 0
+    // What a very long line took up is given back.
+    if bytes.isEmpty, bytes.capacity > 1 << 20 { bytes = [] }
+    let piece = try read()
+    isAtEnd = piece.isEmpty
+    bytes += piece
+    guard bytes.count <= Self.maximumLength else {
+      throw CacheError(.malformed, "line \(number + 1) is longer than \(Self.maximumLength >> 20) MiB")
+    }
+  }
+}
+
+extension CacheError.Code {
+  /// What is imported is not what an export writes.
+  public static let malformed = CacheError.Code(rawValue: "malformed")
+}

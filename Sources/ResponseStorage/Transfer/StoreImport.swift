@@ -1,0 +1,76 @@
+public import CacheDomain
+internal import StorageSPI
+
+/// What an import did.
+public struct ImportReport: Sendable, Hashable {
+  /// The number of entries written.
+  public internal(set) var imported = 0
+  /// The sum of the sizes of their payloads, in bytes.
+  public internal(set) var bytes = 0
+  /// The number of entries that were there already, exactly so.
+  public internal(set) var present = 0
+  /// The number of entries in place of which a newer one was kept.
+  public internal(set) var kept = 0
+  /// The number of entries that are of no use any more.
+  public internal(set) var expired = 0
+}
+
+/// Reads the lines of an export into a store. Memory stays bounded by a batch and the longest line.
+public struct StoreImport: Sendable {
+  private let store: EntryStore
+  private let uses: (any TransferredUses)?
+
+  /// The import into `store`, with the use of its entries where `uses` keeps it.
+  public init(into store: EntryStore, uses: (any TransferredUses)? = nil) {
+    self.store = store
+    self.uses = uses
+  }
+
+  /// Reads pieces from `read`, until one is empty, and writes the entries on their lines. Empty lines are skipped.
+  ///
+  /// - Parameter source: what is read, as a message is to call it.
+  /// - Throws: `CacheError`: `malformed` with the number of the line that is no entry, after which nothing more was
+  ///   written than the batches before, as the error says; the engine's failure; what `read` throws; `cancelled`.
+  public func run(
+    _ source: String, _ options: TransferOptions, progress: TransferProgress,
+    reading read: @escaping () throws(CacheError) -> [UInt8]
+  ) async throws(CacheError) -> ImportReport {
+    var (lines, expired) = (LineSplitter(read), 0)
+    var writer = EntryWriter(to: store, uses: uses, options)
+    while let line = try lines.next() {
+      if Task.isCancelled { throw .cancelled }
+      guard let entry = try Self.entry(line, of: source, lines.number, writer) else { continue }
+      if entry.metadata.state(at: store.clock.now) == .expired {
+        expired += 1
+      } else {
+        try await writer.add(entry)
+      }
+      progress(lines.number, nil)
+    }
+    try await writer.flush()
+    return ImportReport(writer.counts, expired: expired)
+  }
+
+  /// The entry on a line; `nil` on an empty one.
+  private static func entry(
+    _ line: [UInt8], of source: String, _ number: Int, _ writer: EntryWriter
+  ) throws(CacheError) -> ExportedEntry? {
+    if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
+    do throws(JSONReader.Failure) {
+      return try ExportedEntry.decode(line)
+    } catch {
+      let done = writer.counts.written
+      throw CacheError(
+        .malformed, "\(source), line \(number): \(error)",
+        hint: "mend or remove the line: \(done == 0 ? "no entry was" : "\(done) entries before it were") imported",
+        cause: error)
+    }
+  }
+}
+
+extension ImportReport {
+  fileprivate init(_ counts: EntryWriter.Counts, expired: Int) {
+    (imported, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
+    self.expired = expired
+  }
+}

@@ -1,0 +1,140 @@
+public import CacheDomain
+internal import StorageSPI
+
+/// What a migration did.
+public struct MigrationReport: Sendable, Hashable {
+  /// The number of entries copied.
+  public internal(set) var copied = 0
+  /// The sum of the sizes of their payloads, in bytes.
+  public internal(set) var bytes = 0
+  /// The number of entries that were there already, exactly so.
+  public internal(set) var present = 0
+  /// The number of entries in place of which the destination's newer one was kept.
+  public internal(set) var kept = 0
+  /// The number of entries that are of no use any more.
+  public internal(set) var expired = 0
+  /// The number of entries that were read from both stores in the end, and are the same.
+  public internal(set) var verified = 0
+  /// The entries of the source that are damaged, and were left out.
+  public internal(set) var damaged = KeySample()
+  /// The entries that the destination does not have as the source has them.
+  public internal(set) var different = KeySample()
+}
+
+/// What a migration is at.
+public enum MigrationStage: Sendable, Hashable, CaseIterable {
+  /// Entries are copied.
+  case copying
+  /// Both stores are compared.
+  case verifying
+}
+
+/// Copies every entry of one store to another as it is, and compares them in the end. The source is only read.
+///
+/// It can be interrupted at any moment, and goes on when it is run again: what is there already is not written again.
+/// Memory stays bounded by a page of keys, a batch and the largest entry.
+public struct StoreMigration: Sendable {
+  private let source: EntryStore
+  private let destination: EntryStore?
+  private let sourceUses: (any TransferredUses)?
+  private let destinationUses: (any TransferredUses)?
+
+  /// The migration from `source` to `destination`, which may be `nil` for a dry run to a store that is not there yet.
+  public init(
+    from source: EntryStore, to destination: EntryStore?, sourceUses: (any TransferredUses)? = nil,
+    destinationUses: (any TransferredUses)? = nil
+  ) {
+    (self.source, self.destination) = (source, destination)
+    (self.sourceUses, self.destinationUses) = (sourceUses, destinationUses)
+  }
+
+  /// Copies, and unless it is a dry run compares. Leases are left out.
+  ///
+  /// Damage and differences are no errors here: they are in the report, and the other entries are copied.
+  /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
+  public func run(
+    _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int) -> Void
+  ) async throws(CacheError) -> MigrationReport {
+    let total = try await source.count()
+    var report = try await copy(options) { progress(.copying, $0, total) }
+    if !options.isDryRun, let destination {
+      try await verify(destination, &report) { progress(.verifying, $0, total) }
+    }
+    return report
+  }
+
+  private func copy(
+    _ options: TransferOptions, progress: (Int) -> Void
+  ) async throws(CacheError) -> MigrationReport {
+    var reading = EntryReading(source, EntrySelection(), sourceUses, skipsExpired: true)
+    var writer = EntryWriter(to: destination, uses: destinationUses, options)
+    var done = 0
+    while let entry = try await reading.next() {
+      try await writer.add(entry)
+      done += 1
+      progress(done)
+    }
+    try await writer.flush()
+    return MigrationReport(writer.counts, expired: reading.expired, damaged: reading.damaged)
+  }
+
+  /// Goes through the source once more, and reads each entry from both stores.
+  private func verify(
+    _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
+  ) async throws(CacheError) {
+    var walk = EntryWalk(source)
+    var done = 0
+    while let page = try await walk.next() {
+      for entry in page {
+        do throws(StorageError) {
+          switch try await comparison(entry.key, with: destination) {
+          case .same: report.verified += 1
+          case .different: report.different.add(entry.key)
+          case .notToBeCopied: break
+          }
+        } catch {
+          throw CacheError(error)
+        }
+        done += 1
+        progress(done)
+      }
+    }
+  }
+
+  private enum Comparison {
+    case same
+    case different
+    /// There is no sound entry to be copied, or the destination has a newer one.
+    case notToBeCopied
+  }
+
+  private func comparison(
+    _ key: CacheKey, with destination: EntryStore
+  ) async throws(StorageError) -> Comparison {
+    guard let original = try await source.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
+      return .notToBeCopied
+    }
+    guard let copy = try await destination.soundMetadata(key) else { return .different }
+    if copy.isSame(as: original) { return .same }
+    return copy.storedAt > original.storedAt ? .notToBeCopied : .different
+  }
+}
+
+extension EntryStore {
+  /// The metadata of the entry under `key`; `nil` where there is none that is what was written.
+  fileprivate func soundMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
+    do throws(StorageError) {
+      return try await verifiedMetadata(key)
+    } catch {
+      if error.code == .damaged { return nil }
+      throw error
+    }
+  }
+}
+
+extension MigrationReport {
+  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damaged: KeySample) {
+    (copied, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
+    (self.expired, self.damaged) = (expired, damaged)
+  }
+}
