@@ -39,9 +39,30 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func openStore() async throws(CacheError) -> OpenStore {
+    try await openStore(backend: configuration.backend)
+  }
+
+  /// Opens the store of the engine called `backend`, with the options that are configured for it.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  public func openStore(backend: String) async throws(CacheError) -> OpenStore {
     do throws(StorageError) {
-      return openStore(over: try await openEngine())
+      return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Whether the engine called `backend` has a store already; `nil` where that cannot be told without opening it. Where
+  /// it has none, none is made.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  public func hasStore(backend: String) async throws(CacheError) -> Bool? {
+    do throws(StorageError) {
+      let (plugin, options) = try engine(backend)
+      return !(try await plugin.inspect(options).files.isEmpty)
+    } catch {
+      if error.code == .unsupported { return nil }
       throw CacheError(error)
     }
   }
@@ -51,11 +72,12 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` where the store cannot be created at all, or the set-up is wrong in another way.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
+    let backend = configuration.backend
     do throws(StorageError) {
-      return openStore(over: try await openEngine())
+      return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw CacheError(error) }
-      return openStore(over: UnavailableEngine(reason: error))
+      return makeStore(over: UnavailableEngine(reason: error), of: backend)
     }
   }
 
@@ -92,22 +114,29 @@ public struct AppDIContainer: Sendable {
     MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
   }
 
-  private func openEngine() async throws(StorageError) -> any StorageEngine {
-    let plugin = try catalogue.plugin(named: configuration.backend)
-    let values = configuration.options(of: configuration.backend)
-    return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+  private func engine(
+    _ backend: String
+  ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
+    let plugin = try catalogue.plugin(named: backend)
+    let values = configuration.options(of: backend)
+    return (plugin, try EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
   }
 
-  private func openStore(over engine: any StorageEngine) -> OpenStore {
+  private func openEngine(_ backend: String) async throws(StorageError) -> any StorageEngine {
+    let (plugin, options) = try engine(backend)
+    return try await plugin.open(options)
+  }
+
+  private func makeStore(over engine: any StorageEngine, of backend: String) -> OpenStore {
     let entries = EntryStore(engine: engine, clock: clock)
     return OpenStore(
-      entries: entries, flights: makeFlights(entries),
-      ledger: FileUsageLedger(path: "\(configuration.home)/\(configuration.backend).usage"))
+      entries: entries, flights: makeFlights(entries, of: backend),
+      ledger: FileUsageLedger(path: "\(configuration.home)/\(backend).usage"))
   }
 
   /// A store that no other process can use at the same time needs no leases.
-  private func makeFlights(_ store: EntryStore) -> any FetchFlights {
-    let plugin = try? catalogue.plugin(named: configuration.backend)
+  private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
+    let plugin = try? catalogue.plugin(named: backend)
     guard let plugin, plugin.declaration.capabilities.contains(.shared) else { return LocalFlights() }
     let processes = SystemProcessTable()
     return LeasedFlights(store: store, processes: processes) {

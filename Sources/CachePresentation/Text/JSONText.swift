@@ -89,17 +89,15 @@ public enum JSONText {
       case "\n": bytes.append(contentsOf: "\\n".utf8)
       case "\r": bytes.append(contentsOf: "\\r".utf8)
       case "\t": bytes.append(contentsOf: "\\t".utf8)
-      case _ where TerminalText.isHarmful(scalar): escape(scalar)
+      case _ where TerminalText.isHarmful(scalar): bytes.append(contentsOf: JSONText.escape(scalar).utf8)
       default: bytes.append(contentsOf: scalar.utf8)
       }
     }
+  }
 
-    /// Every harmful character lies below U+10000, so that four digits do.
-    private mutating func escape(_ scalar: Unicode.Scalar) {
-      let digits = String(scalar.value, radix: 16)
-      bytes.append(contentsOf: "\\u".utf8)
-      bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
-      bytes.append(contentsOf: digits.utf8)
-    }
+  /// The escape of a harmful character. Each of them lies below U+10000, so that four digits do.
+  static func escape(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16)
+    return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
   }
 }

@@ -1,4 +1,6 @@
-/// What a migration from one backend to another did.
+public import CacheDomain
+
+/// What a migration from one backend to another did, or would do.
 public struct MigrationView: SingleRecordView {
   /// The name of the backend that was read.
   public let from: String
@@ -6,12 +8,24 @@ public struct MigrationView: SingleRecordView {
   public let to: String
   /// The number of entries copied.
   public let copied: Int
-  /// The number of entries that were there already, or no longer of use.
+  /// The number of entries that were there already, or no longer of use, or older than those there.
   public let skipped: Int
   /// The number of entries read back and found equal.
   public let verified: Int
   /// The sum of the sizes of the copied payloads, in bytes.
   public let bytes: Int
+  /// The number of those skipped in place of which a newer one was kept.
+  public var kept = 0
+  /// The number of those skipped that are no longer of use.
+  public var expired = 0
+  /// The entries that were not copied because they are damaged.
+  public var damaged = KeyList()
+  /// The entries that differ between the two in the end.
+  public var different = KeyList()
+  /// Whether nothing was written, only counted.
+  public var isDryRun = false
+  /// What ought to be known besides.
+  public var warnings: [ErrorView] = []
 
   /// A migration with the given fields.
   public init(from: String, to: String, copied: Int, skipped: Int, verified: Int, bytes: Int) {
@@ -23,21 +37,48 @@ public struct MigrationView: SingleRecordView {
     self.bytes = bytes
   }
 
-  /// The document of `migrate`.
+  /// The document of `migrate`: "kept" and "expired" are parts of "skipped".
   public var json: JSONValue {
     [
       "from": .string(from), "to": .string(to), "copied": .integer(copied), "skipped": .integer(skipped),
-      "verified": .integer(verified), "bytes": .integer(bytes),
+      "verified": .integer(verified), "bytes": .integer(bytes), "kept": .integer(kept), "expired": .integer(expired),
+      "damaged": .integer(damaged.count), "different": .integer(different.count), "dryRun": .boolean(isDryRun),
     ]
   }
 
-  /// The figures, one a line.
+  /// The figures, one a line; reasons and failures where there were any.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    Details.text(
-      [
-        ("From", .init(from, .bold)), ("To", .init(to, .bold)), ("Copied", .init(NumberText.text(copied), .plain)),
-        ("Skipped", .init(NumberText.text(skipped), .plain)), ("Verified", .init(NumberText.text(verified), .plain)),
-        ("Payload", Details.bytes(bytes)),
-      ], on: screen)
+    var fields: [(name: String, value: Table.Cell)] = [
+      ("From", .init(from, .bold)), ("To", .init(to, .bold)),
+      (isDryRun ? "To copy" : "Copied", .init(NumberText.text(copied), .plain)),
+      ("Skipped", .init(skippedText, .plain)),
+    ]
+    if !isDryRun { fields.append(("Verified", .init(NumberText.text(verified), .plain))) }
+    fields.append(("Payload", Details.bytes(bytes)))
+    for (name, keys) in [("Damaged", damaged), ("Different", different)] where keys.count > 0 {
+      fields.append((name, .init(NumberText.text(keys.count), .red)))
+    }
+    return Details.text(fields, on: screen)
+  }
+
+  private var skippedText: String {
+    let reasons = [(kept, "older than there"), (expired, "expired")].filter { $0.0 > 0 }
+    let text = reasons.map { "\(NumberText.text($0.0)) \($0.1)" }.joined(separator: ", ")
+    return NumberText.text(skipped) + (text.isEmpty ? "" : " (\(text))")
+  }
+
+  /// Whether all is there, as far as it was compared.
+  public var status: StatusLine? {
+    if isDryRun { return StatusLine(["Nothing was copied: this was a dry run"]) }
+    guard failure == nil else { return nil }
+    let what = "\(to) has every entry of \(from)" + (kept > 0 ? " or a newer one" : "")
+    return StatusLine(["\(what): they were compared one by one"], style: .green)
+  }
+
+  /// That entries are missing from the destination, or not the same there; `nil` where all is well.
+  public var failure: CacheError? {
+    different.failure("of \(to)", ("is", "are"), "not as in \(from)", hint: "migrate again: what is there is skipped")
+      ?? damaged.failure(
+        "of \(from)", ("is", "are"), "damaged, and not copied", hint: "see: cachectl verify --backend \(from)")
   }
 }

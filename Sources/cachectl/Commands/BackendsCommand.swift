@@ -9,7 +9,7 @@ struct BackendsCommand: ParsableCommand {
     subcommands: [ListBackends.self, ShowBackend.self, TestBackend.self], defaultSubcommand: ListBackends.self)
 
   /// - Throws: `ValidationError` where there is no engine called `name`.
-  private static func check(_ name: String) throws(ValidationError) {
+  static func check(_ name: String) throws(ValidationError) {
     let names = BackendsPresenter().names
     if names.contains(name) { return }
     let nearest = Suggestion.nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""

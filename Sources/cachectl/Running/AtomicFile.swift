@@ -1,24 +1,54 @@
 internal import CacheDomain
 internal import Glibc
 
-/// Writes files for the user, whole or not at all.
-enum AtomicFile {
-  /// Writes `bytes` to `path` by way of a temporary file beside it. With `replacing` false an existing file is kept.
+/// A file that is written for the user, whole or not at all: a temporary one beside it takes its place in the end.
+struct AtomicFile: ~Copyable {
+  private let path: String
+  private let temporary: String
+  private let file: Int32
+
+  /// Begins to write the file at `path`, which is only for the user where `isPrivate`.
+  ///
+  /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place.
+  init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
+    guard Self.isReplaceable(path) else {
+      throw CacheError(
+        CacheError.Code(rawValue: "cannotCreate"), "\(path) is no file", hint: "use the standard output for it")
+    }
+    let temporary = "\(path).\(getpid()).new"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
+    guard file >= 0 else { throw Self.failure("cannotCreate", path) }
+    (self.path, self.temporary, self.file) = (path, temporary, file)
+  }
+
+  deinit {
+    close(file)
+    unlink(temporary)
+  }
+
+  /// Writes all of `bytes` after what was written before.
+  ///
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
+  func write(_ bytes: [UInt8]) throws(CacheError) {
+    guard Self.writeAll(bytes, to: file) else { throw Self.failure(Self.code, path) }
+  }
+
+  /// Puts what was written in its place. With `replacing` false an existing file is kept.
+  ///
+  /// - Throws: `CacheError`: `cannotCreate` where the file is there already, `ioFailed`, `noSpace`.
+  consuming func commit(replacing: Bool = true) throws(CacheError) {
+    guard fsync(file) == 0 else { throw Self.failure(Self.code, path) }
+    let status = replacing ? rename(temporary, path) : link(temporary, path)
+    guard status == 0 else { throw Self.failure("cannotCreate", path) }
+  }
+
+  /// Writes `bytes` to `path`. With `replacing` false an existing file is kept.
   ///
   /// - Throws: `CacheError`: `cannotCreate` where the file cannot be made or is there already, `ioFailed`, `noSpace`.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool = true) throws(CacheError) {
-    let temporary = "\(path).\(getpid()).new"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard file >= 0 else { throw failure("cannotCreate", path) }
-    defer { unlink(temporary) }
-    do {
-      defer { close(file) }
-      guard writeAll(bytes, to: file), fsync(file) == 0 else {
-        throw failure(errno == ENOSPC ? "noSpace" : "ioFailed", path)
-      }
-    }
-    let status = replacing ? rename(temporary, path) : link(temporary, path)
-    guard status == 0 else { throw failure("cannotCreate", path) }
+    let file = try AtomicFile(path)
+    try file.write(bytes)
+    try file.commit(replacing: replacing)
   }
 
   /// Makes the folders above `path` that are missing, for the user alone.
@@ -30,6 +60,13 @@ enum AtomicFile {
       folder += "/\(name)"
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure("cannotCreate", path) }
     }
+  }
+
+  /// Whether there is nothing at `path`, or a file: a device must not be replaced by a file.
+  private static func isReplaceable(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return true }
+    return status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {
@@ -45,6 +82,9 @@ enum AtomicFile {
       return true
     }
   }
+
+  /// The code for a failure to write.
+  private static var code: String { errno == ENOSPC ? "noSpace" : "ioFailed" }
 
   private static func failure(_ code: String, _ path: String) -> CacheError {
     let reason = String(cString: strerror(errno))

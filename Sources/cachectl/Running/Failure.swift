@@ -46,7 +46,7 @@ extension ExitCode {
   init(_ code: CacheError.Code) {
     switch code.rawValue {
     case "invalidRequest", "invalidKey": self = .validationFailure
-    case "damaged", "unsupportedFormat": self = .dataError
+    case "damaged", "malformed", "unsupportedFormat": self = .dataError
     case "notCached", "notFound": self = .notFound
     case "originUnreachable", "invalidAnswer", "unreachable": self = .unavailable
     case "cannotCreate": self = .cannotCreate

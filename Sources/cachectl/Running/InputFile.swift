@@ -1,22 +1,45 @@
 internal import CacheDomain
 internal import Glibc
 
-/// Reads files that the user names.
-enum InputFile {
+/// A file that the user names, read piece by piece.
+final class InputFile {
+  private let path: String
+  private let file: Int32
+  private var piece = [UInt8](repeating: 0, count: 65_536)
+
+  /// Opens the file at `path`; `-` means the standard input.
+  ///
+  /// - Throws: `CacheError` with the code `ioFailed`.
+  init(_ path: String) throws(CacheError) {
+    self.path = path
+    file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw Self.failure(path) }
+  }
+
+  deinit { if file > STDIN_FILENO { close(file) } }
+
+  /// The next bytes; empty at the end.
+  ///
+  /// - Throws: `CacheError` with the code `ioFailed`.
+  func next() throws(CacheError) -> [UInt8] {
+    while true {
+      let count = read(file, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.failure(path) }
+      return Array(piece[..<count])
+    }
+  }
+
   /// All bytes of the file at `path`; `-` means the standard input.
   ///
-  /// - Throws: `CacheError` with the code `unreadable`.
+  /// - Throws: `CacheError` with the code `ioFailed`.
   static func bytes(of path: String) throws(CacheError) -> [UInt8] {
-    let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw failure(path) }
-    defer { if file != STDIN_FILENO { close(file) } }
-    var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+    let file = try InputFile(path)
+    var bytes: [UInt8] = []
     while true {
-      let count = read(file, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure(path) }
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
+      let piece = try file.next()
+      if piece.isEmpty { return bytes }
+      bytes += piece
     }
   }
 

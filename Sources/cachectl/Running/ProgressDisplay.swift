@@ -2,7 +2,7 @@ internal import CachePresentation
 
 /// A progress bar on the standard error, drawn over itself.
 final class ProgressDisplay {
-  private let label: String
+  let label: String
   private let start = ContinuousClock.now
   private var line: TransientLine
   private var lastDrawn: ContinuousClock.Instant?
@@ -13,8 +13,8 @@ final class ProgressDisplay {
     line = TransientLine(isVisible: isVisible)
   }
 
-  /// Shows that `done` of `total` are done; at most twenty times a second.
-  func update(done: Int, total: Int) {
+  /// Shows that `done` of `total`, where that is known, are done; at most twenty times a second.
+  func update(done: Int, total: Int?) {
     let now = ContinuousClock.now
     guard line.isVisible, lastDrawn.map({ now - $0 > .milliseconds(50) }) ?? true else { return }
     lastDrawn = now

@@ -31,6 +31,26 @@ struct Session {
     try await using(try await container.openStore(), body)
   }
 
+  /// Opens the store of the engine called `backend` to read it, gives it to `body`, and closes it whatever happens.
+  func withStore<Output>(
+    toReadOf backend: String, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    guard try await container.hasStore(backend: backend) != false else {
+      throw CacheError(
+        .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
+    }
+    return try await using(try await container.openStore(backend: backend), body)
+  }
+
+  /// Opens the store of the engine called `backend` to write to it, likewise. A dry run does not make one: `body` is
+  /// then given `nil`.
+  func withStore<Output>(
+    toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    if isDryRun, try await container.hasStore(backend: backend) == false { return try await body(nil) }
+    return try await using(try await container.openStore(backend: backend), body)
+  }
+
   /// The same for a fetch, which does without a store that is damaged or out of reach.
   func fetching(_ body: (OpenStore) async throws(CacheError) -> Void) async throws(CacheError) {
     try await using(try await container.openStoreForFetching(), body)

@@ -1,0 +1,111 @@
+public import CacheDomain
+public import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Moves entries between stores and files, and shows what came of it.
+public struct TransferPresenter: Sendable {
+  private let configuration: Configuration
+
+  init(configuration: Configuration) { self.configuration = configuration }
+
+  /// Gives the selected entries of `store` to `write`, as lines of JSON.
+  ///
+  /// - Parameters:
+  ///   - file: where they go, to be named in the view; `nil` for the standard output.
+  ///   - progress: called with the number of entries done, and of all where that is known.
+  /// - Throws: `CacheError`: the engine failed, or what `write` throws. That entries are damaged is part of the view.
+  public func export(
+    _ store: OpenStore, _ conditions: EntryConditions, to file: String?,
+    progress: (_ done: Int, _ total: Int?) -> Void, write: ([UInt8]) throws(CacheError) -> Void
+  ) async throws(CacheError) -> ExportView {
+    let report = try await StoreExport(store.entries).run(conditions.selection, progress: progress, to: write)
+    return ExportView(
+      backend: configuration.backend, file: file, exported: report.exported, bytes: report.bytes,
+      damaged: KeyList(report.damaged))
+  }
+
+  /// Reads lines of JSON from `read`, which returns them in pieces and an empty one at the end, into `store`.
+  ///
+  /// - Parameters:
+  ///   - source: what is read, as a message is to call it.
+  ///   - overwrites: whether entries are overwritten that are newer than those read.
+  ///   - progress: called with the number of lines done.
+  /// - Throws: `CacheError`: `malformed` where a line is no entry, the engine's failure, or what `read` throws.
+  public func read(
+    _ source: String, into store: OpenStore, overwrites: Bool, isDryRun: Bool,
+    progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () throws(CacheError) -> [UInt8]
+  ) async throws(CacheError) -> ImportView {
+    let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
+    let report = try await StoreImport(into: store.entries).run(source, options, progress: progress, reading: read)
+    var view = ImportView(
+      backend: configuration.backend, imported: report.imported, bytes: report.bytes, present: report.present,
+      kept: report.kept, expired: report.expired, isDryRun: isDryRun)
+    if !isDryRun { view.warnings = try await warnings(of: store, configuration.backend) }
+    return view
+  }
+
+  /// Copies every entry of a store to another one, and compares the two.
+  ///
+  /// - Parameters:
+  ///   - destination: the name and the store; `nil` for a dry run to a store that is not there yet.
+  ///   - overwrites: whether entries are overwritten that are newer than those copied.
+  ///   - progress: called with what is being done, the number of entries done, and that of all.
+  /// - Throws: `CacheError`: an engine failed. Damage and differences are part of the view.
+  public func migrate(
+    from source: (name: String, store: OpenStore), to destination: (name: String, store: OpenStore?),
+    overwrites: Bool, isDryRun: Bool, progress: (_ label: String, _ done: Int, _ total: Int) -> Void
+  ) async throws(CacheError) -> MigrationView {
+    let migration = StoreMigration(from: source.store.entries, to: destination.store?.entries)
+    let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
+    let report = try await migration.run(options) { progress($0.label, $1, $2) }
+    var view = MigrationView(report, from: source.name, to: destination.name, isDryRun: isDryRun)
+    if !isDryRun, let store = destination.store { view.warnings = try await warnings(of: store, destination.name) }
+    return view
+  }
+
+  /// What a store holds that is moved is not cut to its bounds, so that nothing gets lost on the way. Whoever fetches
+  /// next has to know.
+  private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
+    let bounds = StoreBounds(
+      maxEntries: configuration.cache.maxEntries, maxPayloadBytes: configuration.cache.maxBytes)
+    let statistics = try await store.administration.statistics().statistics
+    if bounds.contain(statistics.tally) { return [] }
+    let size = ByteCountText.text(statistics.payloadBytes)
+    return [
+      ErrorView(
+        code: StorageError.Code.overBounds.rawValue,
+        message: "\(backend) now holds \(NumberText.count(statistics.entries, "entry", "entries")) (\(size)), more than "
+          + "cache.maxEntries or cache.maxBytes allow",
+        hint: "raise them before the next fetch, which makes room")
+    ]
+  }
+}
+
+extension AppDIContainer {
+  /// What moves entries between stores and files.
+  public func makeTransferPresenter() -> TransferPresenter { TransferPresenter(configuration: configuration) }
+}
+
+extension MigrationStage {
+  fileprivate var label: String {
+    switch self {
+    case .copying: "Copying"
+    case .verifying: "Comparing"
+    }
+  }
+}
+
+extension MigrationView {
+  fileprivate init(_ report: MigrationReport, from: String, to: String, isDryRun: Bool) {
+    self.init(
+      from: from, to: to, copied: report.copied, skipped: report.present + report.kept + report.expired,
+      verified: report.verified, bytes: report.bytes)
+    (kept, expired, self.isDryRun) = (report.kept, report.expired, isDryRun)
+    (damaged, different) = (KeyList(report.damaged), KeyList(report.different))
+  }
+}
+
+extension KeyList {
+  fileprivate init(_ sample: KeySample) { self.init(count: sample.count, first: sample.first.map(\.text)) }
+}
