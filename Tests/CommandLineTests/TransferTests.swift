@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+/// `export`, `import` and `migrate`, from outside.
+@Suite struct TransferTests {
+  static let migrationMembers = [
+    "bytes", "copied", "damaged", "different", "dryRun", "expired", "from", "kept", "skipped", "to", "verified",
+  ]
+  static let importMembers = ["backend", "bytes", "dryRun", "expired", "imported", "kept", "skipped"]
+  static let lineMembers = [
+    "attributes", "checksum", "contentType", "format", "freshUntil", "key", "payload", "retainUntil", "storedAt",
+  ]
+  static let pairs = Contract.persistentEngines.flatMap { from in
+    Contract.persistentEngines.filter { $0 != from }.map { (from, $0) }
+  }
+
+  /// A store with two pages of cities, a search, its query and a poster, whose payload is no text.
+  private func store(_ engine: String) async throws -> Scratch {
+    let scratch = try Scratch()
+    let commands = [
+      ["cities"], ["cities", "--page", "1"], ["movies", "--query", "heat"],
+      ["poster", "/2201.png", "--out", scratch.path("poster.png")],
+    ]
+    for command in commands { expectSuccess(try await scratch.cachectl(["--backend", engine, "fetch"] + command)) }
+    return scratch
+  }
+
+  private func export(_ scratch: Scratch, _ engine: String) async throws -> Data {
+    let run = try await scratch.cachectl("--backend", engine, "export", "--quiet")
+    expectSuccess(run)
+    #expect(run.errors.isEmpty)
+    return run.output
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func everyEntryIsALine(engine: String) async throws {
+    let scratch = try await store(engine)
+    let run = try await scratch.cachectl("--backend", engine, "export")
+    let lines = try run.documents()
+    #expect(lines.count == 5)
+    #expect(run.errors == "Exported 5 entries (\(sizeText(run.errors))) of \(engine)\n", "\(run.errors)")
+    for line in lines {
+      #expect(line.names.filter { $0 != "payloadBase64" } == Self.lineMembers.filter { $0 != "payload" || line["payload"] != nil })
+      for time in ["storedAt", "freshUntil", "retainUntil"] { #expect(Contract.isTimestamp(line[time])) }
+      #expect(line["format"] == 1 && line["checksum"]?.text?.wholeMatch(of: /[0-9a-f]{16}/) != nil)
+    }
+    let shown = try await scratch.cachectl("--backend", engine, "show", Contract.citiesKey, "--output", "json").document()
+    let cities = try #require(lines.first { $0["key"]?.text == Contract.citiesKey })
+    for name in ["attributes", "contentType", "payload", "storedAt"] { #expect(cities[name] == shown[name], "\(name)") }
+    let poster = try #require(lines.first { $0["key"]?.text?.hasPrefix("posters/") == true })
+    #expect(poster["payload"] == nil)
+    #expect(Data(base64Encoded: poster["payloadBase64"]?.text ?? "") == (try scratch.read("poster.png")))
+    let movies = try await scratch.cachectl("--backend", engine, "export", "--namespace", "movies").documents()
+    #expect(movies.count == 1)
+  }
+
+  private func sizeText(_ line: String) -> Substring { line.firstMatch(of: /\((.*)\)/)?.output.1 ?? "" }
+
+  @Test(arguments: pairs)
+  func whatIsExportedIsImported(from: String, to: String) async throws {
+    let scratch = try await store(from)
+    let lines = try await export(scratch, from)
+    let run = try await scratch.cachectl("--backend", from, "--output", "json", "export", scratch.path("file"))
+    let view = try run.document()
+    #expect(view.names == ["backend", "bytes", "damaged", "exported", "file"] && view["exported"] == 5)
+    #expect(try scratch.read("file") == lines)
+    let mode = try FileManager.default.attributesOfItem(atPath: scratch.path("file"))[.posixPermissions] as? Int
+    #expect(mode == 0o600, "what is cached may be for nobody else's eyes")
+    let command = ["--backend", to, "--output", "json", "import", scratch.path("file")]
+    let rehearsal = try await scratch.cachectl(command + ["--dry-run"]).document()
+    #expect(rehearsal["imported"] == 5 && rehearsal["dryRun"] == true)
+    #expect(try await export(scratch, to).isEmpty)
+    let imported = try await scratch.cachectl(command).document()
+    #expect(imported.names == Self.importMembers && imported["imported"] == 5 && imported["skipped"] == 0)
+    #expect(try await export(scratch, to) == lines)
+    #expect(try await scratch.cachectl(command).document()["skipped"] == 5)
+    let offline = try await scratch.cachectl("--backend", to, "fetch", "cities", "--offline", "--output", "json")
+    expectSuccess(offline)
+  }
+
+  @Test(arguments: pairs)
+  func aMigrationCarriesEverything(from: String, to: String) async throws {
+    let scratch = try await store(from)
+    let lines = try await export(scratch, from)
+    let command = ["--output", "json", "migrate", "--from", from, "--to", to]
+    let rehearsal = try await scratch.cachectl(command + ["--dry-run"]).document()
+    #expect(rehearsal["copied"] == 5 && rehearsal["verified"] == 0 && rehearsal["dryRun"] == true)
+    let run = try await scratch.cachectl(command)
+    expectSuccess(run)
+    let view = try run.document()
+    #expect(view.names == Self.migrationMembers && view["from"] == .text(from) && view["to"] == .text(to))
+    #expect(view["copied"] == 5 && view["skipped"] == 0 && view["verified"] == 5 && view["different"] == 0)
+    #expect(try await export(scratch, to) == lines)
+    #expect(try await export(scratch, from) == lines)
+    let again = try await scratch.cachectl(command).document()
+    #expect(again["copied"] == 0 && again["skipped"] == 5 && again["verified"] == 5)
+  }
+
+  @Test func theNewerEntryIsKeptUnlessOverwritten() async throws {
+    let scratch = try await store("sqlite")
+    let before = try await export(scratch, "sqlite")
+    expectSuccess(try await scratch.cachectl("--backend", "lmdb", "fetch", "cities"))
+    let kept = try await scratch.cachectl("migrate", "--from", "sqlite", "--to", "lmdb", "--output", "json")
+    expectSuccess(kept)
+    #expect(try kept.document()["kept"] == 1 && kept.document()["verified"] == 4)
+    #expect(try await export(scratch, "lmdb") != before)
+    let forced = try await scratch.cachectl(
+      "migrate", "--from", "sqlite", "--to", "lmdb", "--overwrite", "--output", "json")
+    #expect(try forced.document()["copied"] == 1 && forced.document()["verified"] == 5)
+    #expect(try await export(scratch, "lmdb") == before)
+  }
+
+  @Test(
+    arguments: [
+      ([], "--from"), (["--from", "sqlite"], "--to"), (["--from", "sqlite", "--to", "sqlite"], "same backend"),
+      (["--from", "sqlit", "--to", "lmdb"], "did you mean 'sqlite'?"),
+      (["--from", "sqlite", "--to", "none"], "no backend 'none'"),
+    ] as [([String], String)])
+  func aWrongCommandLineIsRefused(options: [String], message: String) async throws {
+    let scratch = try Scratch()
+    expectFailure(try await scratch.cachectl(["migrate"] + options), status: 64, mentioning: [message])
+    #expect(!scratch.exists("home"))
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aMalformedLineIsNamed(engine: String) async throws {
+    let scratch = try await store("sqlite")
+    var lines = try await export(scratch, "sqlite").split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    lines[2] = lines[2].replacing("\"storedAt\":\"20", with: "\"storedAt\":\"21")
+    try scratch.write(lines.joined(separator: "\n"), to: "file")
+    let run = try await scratch.cachectl("--backend", engine, "import", scratch.path("file"), "--output", "json")
+    expectFailure(run, status: 65, mentioning: ["file, line 3: ", "checksum", "no entry was imported"])
+    if engine != "sqlite" { #expect(try await export(scratch, engine).isEmpty) }
+  }
+
+  @Test func filesThatCannotBeUsedAreNamed() async throws {
+    let scratch = try await store("sqlite")
+    let missing = scratch.path("none/file")
+    expectFailure(try await scratch.cachectl("import", missing), status: 74, mentioning: [missing])
+    expectFailure(try await scratch.cachectl("export", missing), status: 73, mentioning: [missing])
+    expectFailure(try await scratch.cachectl("export", "/dev/null"), status: 73, mentioning: ["/dev/null"])
+    #expect(scratch.names(below: "work").isEmpty)
+  }
+
+  @Test func aReaderThatHasSeenEnoughEndsTheExport() async throws {
+    let scratch = try await store("sqlite")
+    let pages = try await scratch.cachectl("fetch", "cities", "--all", "--output", "ndjson", "--quiet")
+    expectSuccess(pages)
+    let run = try await scratch.run(
+      "/bin/sh", ["-c", "'\(Binary.path)' export --quiet | head -n 2 | wc -l"])
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+    #expect(run.text.trimmingCharacters(in: .whitespaces) == "2\n")
+    expectSuccess(try await scratch.cachectl("stats"))
+  }
+
+  @Test func aFullDiskFailsTheExport() async throws {
+    let scratch = try await store("sqlite")
+    let run = try await scratch.run(Binary.path, ["export"], outputTo: "/dev/full")
+    #expect(run.status == 74 && run.errors.hasPrefix("cachectl: "), "\(run.errors)")
+  }
+
+  @Test func whatIsMoreThanTheBoundsAllowIsSaid() async throws {
+    let scratch = try await store("sqlite")
+    try scratch.write(#"{"cache": {"maxEntries": 2}}"#, to: "few.json")
+    let options = ["--config", scratch.path("few.json")]
+    let run = try await scratch.cachectl(options + ["migrate", "--from", "sqlite", "--to", "lmdb"])
+    expectSuccess(run)
+    #expect(run.errors.contains("cachectl: warning: lmdb now holds 5 entries"), "\(run.errors)")
+  }
+}

@@ -1,0 +1,36 @@
+import CacheDomain
+import Testing
+
+@testable import ResponseStorage
+
+struct LineSplitterTests {
+  @Test(arguments: ["", "\n", "a", "a\n", "a\nb", "\n\na\n\n", "long line\r\nx\n\nlast"], [1, 2, 3, 7, 100])
+  func linesAreThoseBetweenLineFeeds(text: String, pieceSize: Int) throws {
+    var rest = Array(text.utf8)[...]
+    var lines = LineSplitter { () throws(CacheError) in
+      defer { rest = rest.dropFirst(pieceSize) }
+      return Array(rest.prefix(pieceSize))
+    }
+    var found: [String] = []
+    while let line = try lines.next() {
+      found.append(String(decoding: line, as: UTF8.self))
+      #expect(lines.number == found.count)
+    }
+    var expected = text.split(separator: "\n" as Unicode.Scalar, omittingEmptySubsequences: false)
+    if expected.last?.isEmpty == true { expected.removeLast() }
+    #expect(found == expected)
+    #expect(try lines.next() == nil)
+  }
+
+  @Test func aFailureToReadIsPassedOn() {
+    var lines = LineSplitter { () throws(CacheError) in throw CacheError(.cancelled, "no") }
+    #expect(throws: CacheError.self) { try lines.next() }
+  }
+}
+
+extension String {
+  /// The parts between `separator`; unlike characters, scalars do not join a line feed with what is before it.
+  fileprivate func split(separator: Unicode.Scalar, omittingEmptySubsequences: Bool) -> [String] {
+    unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmptySubsequences).map(String.init)
+  }
+}

@@ -1,0 +1,201 @@
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import ResponseStorage
+
+struct MigrationTests {
+  private func migrate(
+    _ source: TestStore, _ destination: TestStore?, _ options: TransferOptions = TransferOptions()
+  ) async throws(CacheError) -> MigrationReport {
+    try await StoreMigration(from: source.store, to: destination?.store).run(options) { _, _, _ in }
+  }
+
+  private func stores(_ entries: [ExportedEntry]) async throws -> (source: TestStore, destination: TestStore) {
+    let stores = (source: try await TestStore(), destination: try await TestStore())
+    try await stores.source.engine.store(entries)
+    return stores
+  }
+
+  private static let now = Timestamp(milliseconds: 1_000_000)
+
+  private static func entry(
+    _ key: String, _ text: String = "payload", age: Int = 0, kept: Int = 60
+  ) throws -> ExportedEntry {
+    let stored = now.advanced(by: .seconds(-age))
+    let metadata = EntryMetadata(
+      storedAt: stored, freshUntil: stored, retainUntil: now.advanced(by: .seconds(kept)), contentType: "x")
+    return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func everyEntryArrivesAndIsCompared(seed: UInt64) async throws {
+    let entries = try GeneratedEntries.entries(seed: seed, count: 5_000, at: Self.now)
+    let (source, destination) = try await stores(entries + [try Self.entry("leases/v1/a")])
+    var stages: [MigrationStage] = []
+    let report = try await StoreMigration(from: source.store, to: destination.store).run(TransferOptions()) {
+      stage, done, total in
+      if stage != stages.last { stages.append(stage) }
+      #expect(done <= total && total == entries.count)
+    }
+    #expect(stages == [.copying, .verifying])
+    #expect(report.copied == entries.count && report.verified == entries.count)
+    #expect(report.bytes == entries.reduce(0) { $0 + $1.payload.count })
+    #expect(try await destination.engine.allEntries() == entries.sorted { $0.key < $1.key }, "seed \(seed)")
+    #expect(source.engine.batches == 1, "only the test has written to the source")
+    let again = try await migrate(source, destination)
+    #expect(again.copied == 0 && again.present == entries.count && again.verified == entries.count)
+    #expect(destination.engine.batches == 2, "nothing was written again")
+  }
+
+  @Test func aDryRunWritesNothing() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
+    try await destination.engine.store([try Self.entry("a/1")])
+    for (destination, copied) in [(destination, 1), (nil, 2)] {
+      let report = try await migrate(source, destination, TransferOptions(isDryRun: true))
+      #expect(report.copied == copied && report.present == 2 - copied && report.verified == 0)
+    }
+    #expect(try await destination.engine.statistics().entries == 1)
+  }
+
+  @Test func anInterruptedMigrationGoesOn() async throws {
+    let entries = try GeneratedEntries.entries(seed: 3, count: 6_000, at: Self.now)
+    let (source, destination) = try await stores(entries)
+    let task = Task {
+      await errorCode { () async throws(CacheError) in
+        _ = try await StoreMigration(from: source.store, to: destination.store).run(TransferOptions()) { _, done, _ in
+          if done == 5_000 { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      }
+    }
+    #expect(await task.value == .cancelled)
+    #expect(try await destination.engine.statistics().entries == 4_096)
+    let report = try await migrate(source, destination)
+    #expect(report.copied == 6_000 - 4_096 && report.present == 4_096 && report.verified == 6_000)
+  }
+
+  @Test(arguments: [false, true])
+  func newerEntriesAreKept(overwrites: Bool) async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1", "s", age: 5), try Self.entry("a/2", "s", age: 5)])
+    try await destination.engine.store([try Self.entry("a/1", "d", age: 4), try Self.entry("a/2", "d", age: 6)])
+    try await destination.engine.store([try Self.entry("a/3", "own")])
+    let report = try await migrate(source, destination, TransferOptions(overwrites: overwrites))
+    #expect(report.kept == (overwrites ? 0 : 1) && report.different.count == 0)
+    #expect(report.verified == (overwrites ? 2 : 1))
+    let texts = try await destination.engine.allEntries().map { String(decoding: $0.payload, as: UTF8.self) }
+    #expect(texts == [overwrites ? "s" : "d", "s", "own"])
+  }
+
+  @Test func expiredEntriesStayBehind() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1", kept: 0), try Self.entry("a/2", kept: 1)])
+    let report = try await migrate(source, destination)
+    #expect(report.expired == 1 && report.copied == 1 && report.verified == 1 && report.different.count == 0)
+  }
+
+  @Test func damagedEntriesAreNamedAndTheOthersCopied() async throws {
+    let entries = try (0..<50).map { try Self.entry("a/\(100 + $0)") }
+    let (source, destination) = try await stores(entries)
+    source.engine.alter { $0.key.text.hasSuffix("7") ? ($0.key, $0.payload + [0], $0.metadata) : $0 }
+    let report = try await migrate(source, destination)
+    #expect(report.damaged.count == 5 && report.damaged.first.map(\.text) == ["07", "17", "27", "37", "47"].map { "a/1\($0)" })
+    #expect(report.copied == 45 && report.verified == 45 && report.different.count == 0)
+  }
+
+  @Test func aDamagedCopyIsReplaced() async throws {
+    let entry = try Self.entry("a/1")
+    let (source, destination) = try await stores([entry])
+    try await destination.engine.store([ExportedEntry(key: entry.key, metadata: entry.metadata, payload: [1])])
+    let report = try await migrate(source, destination)
+    #expect(report.copied == 1 && report.verified == 1)
+    #expect(try await destination.engine.allEntries() == [entry])
+  }
+
+  /// What a destination gives back in place of what it was given.
+  static let changes: [@Sendable (TestEngine.Entry) -> TestEngine.Entry] = [
+    { ($0.key, $0.payload.dropLast(), $0.metadata) },
+    { entry in
+      var metadata = entry.metadata
+      metadata.freshUntil = metadata.freshUntil.advanced(by: .milliseconds(1))
+      return (entry.key, entry.payload, metadata)
+    },
+    { entry in
+      // As if the destination had made the entry its own.
+      var metadata = entry.metadata
+      metadata.contentType = "y"
+      metadata.checksum = metadata.computedChecksum(key: entry.key, payload: entry.payload.span)
+      return (entry.key, entry.payload, metadata)
+    },
+  ]
+
+  @Test(arguments: changes.indices)
+  func aDifferenceIsFound(change: Int) async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
+    destination.engine.alter { $0.key.text == "a/2" ? Self.changes[change]($0) : $0 }
+    let report = try await migrate(source, destination)
+    #expect(report.verified == 1 && report.different.first.map(\.text) == ["a/2"])
+  }
+
+  @Test func anEntryThatGotLostIsFound() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
+    let engine = destination.engine
+    let report = try await StoreMigration(from: source.store, to: EntryStore(engine: ForgetfulEngine(over: engine), clock: source.clock))
+      .run(TransferOptions()) { _, _, _ in }
+    #expect(report.copied == 2 && report.verified == 1 && report.different.first.map(\.text) == ["a/1"])
+  }
+
+  @Test func aFailureOfTheDestinationIsPassedOn() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1")])
+    destination.engine.breakDown(StorageError(.noSpace, "full"))
+    #expect(await errorCode { () async throws(CacheError) in _ = try await migrate(source, destination) }?.rawValue == "noSpace")
+  }
+
+  @Test func useTravelsAndCountsOnce() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
+    let key = try CacheKey("a/1")
+    let (from, to) = (FakeUses([key: TransferredUse(count: 3, lastUsedAt: Self.now)]), FakeUses([:]))
+    for _ in 0..<2 {
+      _ = try await StoreMigration(from: source.store, to: destination.store, sourceUses: from, destinationUses: to)
+        .run(TransferOptions()) { _, _, _ in }
+      #expect(to.all == from.all)
+    }
+  }
+
+  @Test(arguments: [1, 8, 999, 1_000, 1_001, 2_500])
+  func theWalkGoesPastWhatCannotBeDecoded(index: Int) async throws {
+    let entries = try (0..<2_501).map { try Self.entry("a/\(10_000 + $0)") }
+    let (source, destination) = try await stores(entries)
+    let damaged = [entries[0].key, entries[index].key]
+    let store = EntryStore(engine: UndecodableEngine(over: source.engine, damaged: damaged), clock: source.clock)
+    let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
+    #expect(report.damaged.count == 2 && report.damaged.first == damaged)
+    #expect(report.copied == 2_499 && report.verified == 2_499)
+  }
+
+  @Test func aStoreThatCannotSayWhatIsDamagedEndsTheWalk() async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
+    let engine = UndecodableEngine(over: source.engine, damaged: [try CacheKey("a/2")], isSilent: true)
+    let migration = StoreMigration(from: EntryStore(engine: engine, clock: source.clock), to: destination.store)
+    #expect(
+      await errorCode { () async throws(CacheError) in _ = try await migration.run(TransferOptions()) { _, _, _ in } }
+        == .damaged)
+  }
+}
+
+/// Uses in a dictionary.
+private final class FakeUses: TransferredUses {
+  private let uses: Mutex<[CacheKey: TransferredUse]>
+
+  init(_ uses: [CacheKey: TransferredUse]) { self.uses = Mutex(uses) }
+
+  var all: [CacheKey: TransferredUse] { uses.withLock { $0 } }
+
+  func uses(of keys: [CacheKey]) async throws(CacheError) -> [CacheKey: TransferredUse] {
+    all.filter { keys.contains($0.key) }
+  }
+
+  func raise(_ uses: [CacheKey: TransferredUse]) async throws(CacheError) {
+    self.uses.withLock { $0.merge(uses) { $0.count > $1.count ? $0 : $1 } }
+  }
+}
