@@ -136,13 +136,4 @@ struct StoreViewTests {
     #expect(sound.status == StatusLine(["1 entry of lmdb checked", "no issues"], style: .green))
     #expect(Self.text(sound, .csv) == "key,kind,message\r\n")
   }
-
-  @Test func migration() {
-    let view = MigrationView(from: "plist", to: "lmdb", copied: 1_000, skipped: 2, verified: 1_000, bytes: 12)
-    #expect(
-      Self.text(view, .json)
-        == #"{"from":"plist","to":"lmdb","copied":1000,"skipped":2,"verified":1000,"bytes":12}"# + "\n")
-    #expect(Self.text(view, .csv) == "from,to,copied,skipped,verified,bytes\r\nplist,lmdb,1000,2,1000,12\r\n")
-    #expect(Self.text(view, .table).hasPrefix("From      plist\nTo        lmdb\nCopied    1,000\n"))
-  }
 }

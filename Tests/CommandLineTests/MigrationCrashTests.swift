@@ -8,7 +8,8 @@ import Testing
   private static let filled = Task {
     let scratch = try Scratch()
     for order in ["revenue", "organizations", "name"] {
-      let run = try await scratch.cachectl("fetch", "cities", "--all", "--order", order, "--output", "ndjson", "--quiet")
+      let run = try await scratch.cachectl(
+        "fetch", "cities", "--all", "--order", order, "--output", "ndjson", "--quiet")
       expectSuccess(run)
     }
     return scratch
@@ -25,7 +26,7 @@ import Testing
 
   /// The engine, and how many of ten parts of the payload are on the disk when the process is killed; zero for the moment
   /// at which there is anything.
-  @Test(arguments: ["lmdb", "plist"], [0, 3, 6, 9])
+  @Test(arguments: ["lmdb", "plist"], [0, 3, 6])
   func aKilledMigrationIsCompleted(engine: String, tenths: Int) async throws {
     let filled = try await Self.filled.value
     let scratch = try Scratch()
@@ -38,7 +39,7 @@ import Testing
     let limit = max(1, before.count * tenths / 10)
     await program.signal(SIGKILL, when: { Self.size(below: target) >= limit })
     let killed = try await program.end()
-    #expect(killed.status == 128 + SIGKILL || killed.status == 0)
+    #expect(killed.status == 128 + SIGKILL)
     let run = try await scratch.cachectl(command)
     expectSuccess(run)
     let view = try run.document()

@@ -40,11 +40,14 @@ import Testing
     #expect(lines.count == 5)
     #expect(run.errors == "Exported 5 entries (\(sizeText(run.errors))) of \(engine)\n", "\(run.errors)")
     for line in lines {
-      #expect(line.names.filter { $0 != "payloadBase64" } == Self.lineMembers.filter { $0 != "payload" || line["payload"] != nil })
+      #expect(
+        line.names.filter { $0 != "payloadBase64" }
+          == Self.lineMembers.filter { $0 != "payload" || line["payload"] != nil })
       for time in ["storedAt", "freshUntil", "retainUntil"] { #expect(Contract.isTimestamp(line[time])) }
       #expect(line["format"] == 1 && line["checksum"]?.text?.wholeMatch(of: /[0-9a-f]{16}/) != nil)
     }
-    let shown = try await scratch.cachectl("--backend", engine, "show", Contract.citiesKey, "--output", "json").document()
+    let shown = try await scratch.cachectl("--backend", engine, "show", Contract.citiesKey, "--output", "json")
+      .document()
     let cities = try #require(lines.first { $0["key"]?.text == Contract.citiesKey })
     for name in ["attributes", "contentType", "payload", "storedAt"] { #expect(cities[name] == shown[name], "\(name)") }
     let poster = try #require(lines.first { $0["key"]?.text?.hasPrefix("posters/") == true })

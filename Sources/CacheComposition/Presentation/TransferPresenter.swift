@@ -75,7 +75,8 @@ public struct TransferPresenter: Sendable {
     return [
       ErrorView(
         code: StorageError.Code.overBounds.rawValue,
-        message: "\(backend) now holds \(NumberText.count(statistics.entries, "entry", "entries")) (\(size)), more than "
+        message:
+          "\(backend) now holds \(NumberText.count(statistics.entries, "entry", "entries")) (\(size)), more than "
           + "cache.maxEntries or cache.maxBytes allow",
         hint: "raise them before the next fetch, which makes room")
     ]

@@ -18,6 +18,7 @@ struct CachectlCommand: ParsableCommand {
     subcommands: [
       FetchCommand.self, ExplainCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self,
       RemoveCommand.self,
-      StatsCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self, BackendsCommand.self, ConfigCommand.self, CompletionCommand.self,
+      StatsCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self, BackendsCommand.self,
+      ConfigCommand.self, CompletionCommand.self,
     ])
 }

@@ -41,7 +41,9 @@ struct ExportedEntryTests {
       let back = try Self.decoded(line).get()
       #expect(back == entry, "seed \(seed), \(entry.key)")
       #expect(
-        back.metadata.attributes.allSatisfy { Array($0.value.utf8) == Array((entry.metadata.attributes[$0.key] ?? "").utf8) })
+        back.metadata.attributes.allSatisfy {
+          Array($0.value.utf8) == Array((entry.metadata.attributes[$0.key] ?? "").utf8)
+        })
     }
   }
 
@@ -58,7 +60,8 @@ struct ExportedEntryTests {
   /// What is done to the line of the sample, and what the message says.
   static let mistakes: [(old: String, new: String, message: String)] = [
     ("{\"format\":1", "", "'{' is expected"), ("\"format\":1", "\"format\":2", "format 2"),
-    ("\"format\":1", "\"format\":\"1\"", "a number is expected"), ("\"format\":1,", "\"format\":1,\"x\":1,", "'x' is not known"),
+    ("\"format\":1", "\"format\":\"1\"", "a number is expected"),
+    ("\"format\":1,", "\"format\":1,\"x\":1,", "'x' is not known"),
     ("\"format\":1,", "\"format\":1,\"format\":1,", "'format' is there twice"),
     ("cities/v1/page=0", "cities", "is no key"), ("cities/v1/page=0", "Cities/é", "is no key"),
     ("cities/v1/page=0", "leases/v1/a", "leases"), ("cities/v1/page=0", "cities/v1/page=1", "checksum"),
@@ -67,7 +70,8 @@ struct ExportedEntryTests {
     ("\"storedAt\":\"2023-11-14T22:13:20.123Z\",", "", "'storedAt' is missing"),
     ("\"2023-11-14T22:13:20.123Z\"", "5", "'\"' is expected"),
     ("application/json", "application/jsom", "checksum"), ("{\"b\":\"é\",", "{", "checksum"),
-    ("{\"b\":\"é\",", "{\"b\":\"é\",\"b\":\"é\",", "'b' is there twice"), ("{\"b\":\"é\",", "{\"b\":1,", "'\"' is expected"),
+    ("{\"b\":\"é\",", "{\"b\":\"é\",\"b\":\"é\",", "'b' is there twice"),
+    ("{\"b\":\"é\",", "{\"b\":1,", "'\"' is expected"),
     ("\"checksum\":\"", "\"checksum\":\"0", "16 hexadecimal digits"),
     ("\"payload\"", "\"payloadBase64\"", "not base 64"),
     ("\"payload\"", "\"payloadBase64\":\"\",\"payload\"", "the payload is there twice"),
@@ -75,7 +79,8 @@ struct ExportedEntryTests {
     ("\"payload\"", "\"uses\":1,\"payload\"", "'lastUsedAt' is missing"),
     ("\"payload\"", "\"uses\":-1,\"payload\"", "not negative"),
     ("\"payload\"", "\"uses\":1.5,\"payload\"", "whole number"),
-    ("\\\"a\\\"", "\\\"b\\\"", "checksum"), ("\\n\"}", "\\n\"", "'}' is expected"), ("\\n\"}", "\\n\"}}", "the end is expected"),
+    ("\\\"a\\\"", "\\\"b\\\"", "checksum"), ("\\n\"}", "\\n\"", "'}' is expected"),
+    ("\\n\"}", "\\n\"}}", "the end is expected"),
     ("\\n\"}", "\\x\"}", "unknown escape"), ("\\n\"}", "\\ud800\"}", "surrogate"), ("\\n\"}", "\n\"}", "does not end"),
   ]
 

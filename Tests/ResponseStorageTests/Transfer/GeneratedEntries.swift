@@ -8,7 +8,8 @@ enum GeneratedEntries {
   /// Payloads that are easily mistaken: nothing, every byte, text with escapes, text that is not normalized, half a
   /// character, zeros.
   static let payloads: [[UInt8]] = [
-    [], Array(0...255), Array("{\"a\": \"b\\n\"}\n\r\t\u{7F}\u{0}\u{2028}\u{85}é e\u{301} 🦜".utf8), [0xF0, 0x9F], [0, 0],
+    [], Array(0...255), Array("{\"a\": \"b\\n\"}\n\r\t\u{7F}\u{0}\u{2028}\u{85}é e\u{301} 🦜".utf8), [0xF0, 0x9F],
+    [0, 0],
     Array(repeating: 0xFF, count: 3_000),
   ]
 

@@ -58,7 +58,8 @@ struct ImportTests {
     ]
     for (selection, count) in selections {
       var lines = 0
-      let report = try await StoreExport(test.store).run(selection, progress: { _, _ in }) { (piece) throws(CacheError) in
+      let report = try await StoreExport(test.store).run(selection, progress: { _, _ in }) {
+        (piece) throws(CacheError) in
         lines += piece.count { $0 == 0x0A }
       }
       #expect(report.exported == count && lines == count, "\(selection)")
@@ -119,7 +120,9 @@ struct ImportTests {
     let report = try await run([try entry(test, "1")].lines, into: test)
     #expect(report.imported == 1 && test.engine.batches == 4)
     test.engine.refuse(1_000)
-    #expect(await errorCode { () async throws(CacheError) in _ = try await run(other(test), into: test) }?.rawValue == "conflict")
+    #expect(
+      await errorCode { () async throws(CacheError) in _ = try await run(other(test), into: test) }?.rawValue
+        == "conflict")
   }
 
   private func other(_ test: TestStore) throws(CacheError) -> [UInt8] {

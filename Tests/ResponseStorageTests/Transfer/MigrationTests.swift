@@ -78,7 +78,9 @@ struct MigrationTests {
 
   @Test(arguments: [false, true])
   func newerEntriesAreKept(overwrites: Bool) async throws {
-    let (source, destination) = try await stores([try Self.entry("a/1", "s", age: 5), try Self.entry("a/2", "s", age: 5)])
+    let (source, destination) = try await stores([
+      try Self.entry("a/1", "s", age: 5), try Self.entry("a/2", "s", age: 5),
+    ])
     try await destination.engine.store([try Self.entry("a/1", "d", age: 4), try Self.entry("a/2", "d", age: 6)])
     try await destination.engine.store([try Self.entry("a/3", "own")])
     let report = try await migrate(source, destination, TransferOptions(overwrites: overwrites))
@@ -99,7 +101,9 @@ struct MigrationTests {
     let (source, destination) = try await stores(entries)
     source.engine.alter { $0.key.text.hasSuffix("7") ? ($0.key, $0.payload + [0], $0.metadata) : $0 }
     let report = try await migrate(source, destination)
-    #expect(report.damaged.count == 5 && report.damaged.first.map(\.text) == ["07", "17", "27", "37", "47"].map { "a/1\($0)" })
+    #expect(
+      report.damaged.count == 5
+        && report.damaged.first.map(\.text) == ["07", "17", "27", "37", "47"].map { "a/1\($0)" })
     #expect(report.copied == 45 && report.verified == 45 && report.different.count == 0)
   }
 
@@ -140,15 +144,19 @@ struct MigrationTests {
   @Test func anEntryThatGotLostIsFound() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     let engine = destination.engine
-    let report = try await StoreMigration(from: source.store, to: EntryStore(engine: ForgetfulEngine(over: engine), clock: source.clock))
-      .run(TransferOptions()) { _, _, _ in }
+    let report = try await StoreMigration(
+      from: source.store, to: EntryStore(engine: ForgetfulEngine(over: engine), clock: source.clock)
+    )
+    .run(TransferOptions()) { _, _, _ in }
     #expect(report.copied == 2 && report.verified == 1 && report.different.first.map(\.text) == ["a/1"])
   }
 
   @Test func aFailureOfTheDestinationIsPassedOn() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1")])
     destination.engine.breakDown(StorageError(.noSpace, "full"))
-    #expect(await errorCode { () async throws(CacheError) in _ = try await migrate(source, destination) }?.rawValue == "noSpace")
+    #expect(
+      await errorCode { () async throws(CacheError) in _ = try await migrate(source, destination) }?.rawValue
+        == "noSpace")
   }
 
   @Test func useTravelsAndCountsOnce() async throws {
