@@ -40,6 +40,9 @@ struct EntryWriter {
   /// What was done so far with all entries that no longer wait.
   private(set) var counts = Counts()
 
+  /// The number of entries that the store was given.
+  var written: Int { isDryRun ? 0 : counts.written }
+
   /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it.
   init(to store: EntryStore?, uses: (any TransferredUses)?, _ options: TransferOptions) {
     (self.store, self.uses) = (store, uses)

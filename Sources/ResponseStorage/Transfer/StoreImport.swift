@@ -39,7 +39,7 @@ public struct StoreImport: Sendable {
     var writer = EntryWriter(to: store, uses: uses, options)
     while let line = try lines.next() {
       if Task.isCancelled { throw .cancelled }
-      guard let entry = try Self.entry(line, of: source, lines.number, writer) else { continue }
+      guard let entry = try Self.entry(line, of: source, lines.number, written: writer.written) else { continue }
       if entry.metadata.state(at: store.clock.now) == .expired {
         expired += 1
       } else {
@@ -53,13 +53,12 @@ public struct StoreImport: Sendable {
 
   /// The entry on a line; `nil` on an empty one.
   private static func entry(
-    _ line: [UInt8], of source: String, _ number: Int, _ writer: EntryWriter
+    _ line: [UInt8], of source: String, _ number: Int, written done: Int
   ) throws(CacheError) -> ExportedEntry? {
     if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
     do throws(JSONReader.Failure) {
       return try ExportedEntry.decode(line)
     } catch {
-      let done = writer.counts.written
       throw CacheError(
         .malformed, "\(source), line \(number): \(error)",
         hint: "mend or remove the line: \(done == 0 ? "no entry was" : "\(done) entries before it were") imported",

@@ -114,6 +114,17 @@ struct ImportTests {
     #expect(try await test.engine.statistics().entries == imported)
   }
 
+  @Test func aDryRunSaysThatNothingWasImported() async throws {
+    let test = try await TestStore()
+    let entries = try GeneratedEntries.entries(seed: 6, count: 4_100, at: test.clock.now)
+    do throws(CacheError) {
+      _ = try await run(entries.lines + [0x7B], into: test, TransferOptions(isDryRun: true))
+      Issue.record("it was taken")
+    } catch {
+      #expect(error.message.contains("line 4101") && error.hint.contains("no entry was"), "\(error)")
+    }
+  }
+
   @Test func anotherWriterIsNoticed() async throws {
     let test = try await TestStore()
     test.engine.refuse(3)
