@@ -21,10 +21,28 @@ struct LMDBNamespace: Sendable, Hashable {
     self.init(name, count: name.count)
   }
 
+  /// The longest name, in bytes.
+  static let size = CacheKey.maximumNamespaceLength
+
+  /// The number of bytes of the name.
+  var length: Int { withUnsafeBytes(of: words) { bytes in bytes.firstIndex(of: 0) ?? Self.size } }
+
+  /// Writes the name, filled up with zeros to 32 bytes, at `offset` of `room`.
+  func write(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+    room.storeBytes(of: words, toByteOffset: offset, as: (UInt64, UInt64, UInt64, UInt64).self)
+  }
+
   /// The name.
   var name: String {
     withUnsafeBytes(of: words) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
   }
+}
+
+/// What a transaction for writing needs of a namespace.
+struct LMDBNamespaceUse {
+  let namespace: LMDBNamespace
+  /// Whether its database is made where there is none.
+  var creates: Bool
 }
 
 /// A namespace and LMDB's handle of its database, which is valid as long as the environment.
