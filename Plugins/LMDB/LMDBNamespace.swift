@@ -15,11 +15,19 @@ struct LMDBNamespace: Sendable, Hashable {
     (first, second, third, fourth) = words
   }
 
+  /// The namespace of a key.
+  init(_ key: CacheKey) {
+    self = Array(key.text.utf8.prefix(key.namespaceLength)).withUnsafeBytes { LMDBNamespace($0, count: $0.count) }
+  }
+
   /// The namespace called `name`; `nil` where nothing can be called that.
   init?(name: UnsafeRawBufferPointer) {
     guard CacheKey.isNamespace(String(decoding: name, as: UTF8.self)) else { return nil }
     self.init(name, count: name.count)
   }
+
+  /// The namespace without a name, which nothing is in.
+  static let none = LMDBNamespace(UnsafeRawBufferPointer(start: nil, count: 0), count: 0)
 
   /// The longest name, in bytes.
   static let size = CacheKey.maximumNamespaceLength

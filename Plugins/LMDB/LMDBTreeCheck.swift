@@ -19,7 +19,7 @@ struct LMDBTreeCheck {
   /// A store is small up to this many pages to look at. They take about 0.2 ms: most of it is waiting for memory.
   static let smallStore: UInt64 = 256
   private static let firstTreePage: UInt64 = 2
-  private static let maximumDepth = 32
+  static let maximumDepth = 32
 
   private let file: UnsafeRawBufferPointer
   private let meta: LMDBMetaPage
