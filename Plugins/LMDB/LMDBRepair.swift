@@ -38,18 +38,17 @@ struct LMDBRepair {
   /// The number of entries, where nothing is wrong.
   private func entriesIfSound(_ salvage: inout LMDBSalvage) throws(StorageError) -> Int? {
     guard salvage.structureFault() == nil else { return nil }
-    var (totals, areSound) = (LMDBSummary(transaction: 0), true)
+    var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
+    var areSound = true
     try salvage.run { found in
       guard areSound, issue(with: found) == nil, let (slot, count) = LMDBSlot.counting(found.value, in: LMDBNamespace(found.key))
       else { return areSound = false }
-      _ = totals.add(count, to: slot.namespace)
+      totals[slot.namespace] = (totals[slot.namespace] ?? EntryTally.Count()) + count
+      slots[slot] = (slots[slot] ?? EntryTally.Count()) + count
     }
     guard areSound, salvage.issues.isEmpty else { return nil }
-    let counted = totals.totals
-    if let kept = salvage.keptTotals() {
-      guard kept.count == counted.count, kept.allSatisfy(counted.contains) else { return nil }
-    }
-    return counted.reduce(0) { $0 + $1.count.entries }
+    if let kept = salvage.keptTally(), kept.totals != totals || kept.slots != slots { return nil }
+    return totals.values.reduce(0) { $0 + $1.entries }
   }
 
   /// What is wrong with an entry; `nil` where it is what was once written.

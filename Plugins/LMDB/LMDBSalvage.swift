@@ -37,12 +37,20 @@ struct LMDBSalvage {
     }
   }
 
-  /// The tally that the state to be believed keeps of itself; `nil` where it keeps none.
-  func keptTotals() -> [LMDBSummary.Total]? {
+  /// The tally that the state to be believed keeps of itself; `nil` where it keeps none. The structure must be sound.
+  mutating func keptTally() -> (totals: [LMDBNamespace: EntryTally.Count], slots: [LMDBSlot: EntryTally.Count])? {
     guard let state = file.states.first, let summary = try? file.summary(in: state),
       summary.transaction == Int(exactly: state.transaction)
     else { return nil }
-    return summary.totals.filter { $0.count != EntryTally.Count() }
+    var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
+    for total in summary.totals where total.count != EntryTally.Count() { totals[total.namespace] = total.count }
+    (pageSize, visited) = (state.pageSize, [])
+    forEachNode(ofMainTreeIn: state) { node, _ in
+      if let slot = LMDBSlot(key: node.key), node.data.count == LMDBSlot.valueSize {
+        slots[slot] = EntryTally.Count(node.data, at: 0)
+      }
+    }
+    return (totals, slots)
   }
 
   /// Gives every entry that is found to `receive`: those of the first state that leads anywhere.
@@ -68,22 +76,27 @@ struct LMDBSalvage {
 
   /// The trees of the namespaces, found in the main one.
   private mutating func namespaceTrees(_ state: LMDBMetaPage) -> [(LMDBNamespace, LMDBTreeRecord)] {
-    var (found, open) = ([(LMDBNamespace, LMDBTreeRecord)](), [(page: state.main.root, levels: state.main.depth)])
+    var (found, lost) = ([(LMDBNamespace, LMDBTreeRecord)](), [String]())
+    forEachNode(ofMainTreeIn: state) { node, isListed in
+      if node.data.count == LMDBTreeRecord.size, let namespace = LMDBNamespace(name: node.key) {
+        let record = LMDBTreeRecord(node.data, at: 0)
+        if record.root != LMDBTreeRecord.noRoot { found.append((namespace, record)) }
+      } else if isListed, !node.key.contains(0) {
+        lost.append(String(decoding: node.key.prefix(LMDBNamespace.size), as: UTF8.self))
+      }
+    }
+    for name in lost { report("the record of namespace '\(name)' cannot be read: its entries are lost") }
+    return found
+  }
+
+  private mutating func forEachNode(ofMainTreeIn state: LMDBMetaPage, _ body: (LMDBNode, Bool) -> Void) {
+    var open = [(page: state.main.root, levels: state.main.depth)]
     while let (number, levels) = open.popLast() {
       guard let page = page(number, levels: levels) else { continue }
       for (node, isListed) in nodes(of: page.bytes, isLeaf: page.isLeaf) {
-        if !page.isLeaf {
-          open.append((node.child, levels - 1))
-        } else if node.data.count == LMDBTreeRecord.size, let namespace = LMDBNamespace(name: node.key) {
-          let record = LMDBTreeRecord(node.data, at: 0)
-          if record.root != LMDBTreeRecord.noRoot { found.append((namespace, record)) }
-        } else if isListed, !node.key.contains(0) {
-          let name = String(decoding: node.key.prefix(LMDBNamespace.size), as: UTF8.self)
-          report("the record of namespace '\(name)' cannot be read: its entries are lost")
-        }
+        if page.isLeaf { body(node, isListed) } else { open.append((node.child, levels - 1)) }
       }
     }
-    return found
   }
 
   private mutating func visit(
