@@ -92,7 +92,7 @@ let package = Package(
       "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
-    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB"),
+    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", data: ["Fixtures"]),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),

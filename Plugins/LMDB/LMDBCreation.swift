@@ -28,7 +28,39 @@ enum LMDBCreation {
     guard let pointer, status == MDB_SUCCESS else { return status }
     defer { mdb_env_close(pointer) }
     let opening = mdb_env_open(pointer, folder, 0, 0o600)
-    return opening == MDB_SUCCESS ? mdb_env_sync(pointer, 1) : opening
+    guard opening == MDB_SUCCESS else { return opening }
+    let writing = writeSummary(pointer)
+    return writing == MDB_SUCCESS ? mdb_env_sync(pointer, 1) : writing
+  }
+
+  /// Makes it a store of the current format, in which nothing is counted.
+  private static func writeSummary(_ environment: OpaquePointer) -> Int32 {
+    var (transaction, database) = (nil as OpaquePointer?, MDB_dbi(0))
+    var status = mdb_txn_begin(environment, nil, 0, &transaction)
+    guard let transaction, status == MDB_SUCCESS else { return status }
+    status = mdb_dbi_open(transaction, nil, 0, &database)
+    guard status == MDB_SUCCESS else {
+      mdb_txn_abort(transaction)
+      return status
+    }
+    status = put(LMDBSummary(transaction: mdb_txn_id(transaction)), transaction, database)
+    guard status == MDB_SUCCESS else {
+      mdb_txn_abort(transaction)
+      return status
+    }
+    return mdb_txn_commit(transaction)
+  }
+
+  private static func put(_ summary: LMDBSummary, _ transaction: OpaquePointer, _ database: MDB_dbi) -> Int32 {
+    var key = LMDBSummary.key
+    return key.withUnsafeMutableBytes { key in
+      var name = MDB_val(mv_size: key.count, mv_data: key.baseAddress)
+      var value = MDB_val(mv_size: summary.size, mv_data: nil)
+      let status = mdb_put(transaction, database, &name, &value, UInt32(MDB_RESERVE))
+      guard status == MDB_SUCCESS else { return status }
+      summary.write(to: UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
+      return status
+    }
   }
 
   /// Also what a process with the same number left behind when it died here.

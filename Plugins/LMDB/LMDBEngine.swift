@@ -35,7 +35,7 @@ final class LMDBEngine: StorageEngine {
     try withReader { reader throws(StorageError) in
       try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(StorageError) in
         var scan = LMDBScan(range, limit: limit, transaction)
-        for (name, handle) in databases where !scan.isFull { try scan.visit(name, handle) }
+        for database in databases where !scan.isFull { try scan.visit(database.namespace.name, database.handle) }
         return scan.summaries
       }
     }

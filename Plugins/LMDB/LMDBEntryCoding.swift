@@ -24,27 +24,53 @@ enum LMDBEntryCoding {
   static let fixedSize = 40
   static let attributesFlag: UInt8 = 1
   static let fullKeyFlag: UInt8 = 2
+}
+
+/// The header of an entry, ready to be written: without attributes, with a known content type and a key that is not
+/// long it costs no allocation.
+struct LMDBEntryHeader {
+  private let metadata: EntryMetadata
+  private let code: UInt8
+  private let flags: UInt8
+  private let variable: [UInt8]
 
   /// The header of an entry with `metadata`.
   ///
   /// - Parameter fullKey: the key's text, where the entry is stored under a shortened one.
-  static func header(_ metadata: EntryMetadata, fullKey: String? = nil) -> [UInt8] {
-    let code = LMDBContentType.code(of: metadata.contentType)
-    var flags: UInt8 = metadata.attributes.isEmpty ? 0 : attributesFlag
-    if fullKey != nil { flags |= fullKeyFlag }
-    var header: [UInt8] = []
-    header.reserveCapacity(128)
-    header += [version, flags, code, 0, 0, 0, 0, 0]
-    for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] {
-      append(UInt64(time.milliseconds), to: &header)
+  init(_ metadata: EntryMetadata, fullKey: String? = nil) {
+    self.metadata = metadata
+    code = LMDBContentType.code(of: metadata.contentType)
+    flags =
+      (metadata.attributes.isEmpty ? 0 : LMDBEntryCoding.attributesFlag)
+      | (fullKey == nil ? 0 : LMDBEntryCoding.fullKeyFlag)
+    var variable: [UInt8] = []
+    if code == 0 { Self.append(metadata.contentType, to: &variable) }
+    Self.append(metadata.attributes, to: &variable)
+    if let fullKey { Self.append(fullKey, to: &variable) }
+    self.variable = variable
+  }
+
+  /// The size of the header, in bytes.
+  var size: Int { LMDBEntryCoding.fixedSize + variable.count }
+
+  /// The header's bytes.
+  var bytes: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: size) { room, count in
+      write(to: UnsafeMutableRawBufferPointer(room))
+      count = size
     }
-    append(metadata.checksum, to: &header)
-    if code == 0 { append(metadata.contentType, to: &header) }
-    append(metadata.attributes, to: &header)
-    if let fullKey { append(fullKey, to: &header) }
-    let size = UInt32(header.count)
-    for index in 0..<4 { header[4 + index] = UInt8(truncatingIfNeeded: size >> (8 * index)) }
-    return header
+  }
+
+  /// Writes the header to the beginning of `room`.
+  func write(to room: UnsafeMutableRawBufferPointer) {
+    let kinds = UInt32(LMDBEntryCoding.version) | UInt32(flags) << 8 | UInt32(code) << 16
+    room.storeBytes(of: kinds.littleEndian, as: UInt32.self)
+    room.storeBytes(of: UInt32(size).littleEndian, toByteOffset: 4, as: UInt32.self)
+    room.storeBytes(of: metadata.storedAt.milliseconds.littleEndian, toByteOffset: 8, as: Int64.self)
+    room.storeBytes(of: metadata.freshUntil.milliseconds.littleEndian, toByteOffset: 16, as: Int64.self)
+    room.storeBytes(of: metadata.retainUntil.milliseconds.littleEndian, toByteOffset: 24, as: Int64.self)
+    room.storeBytes(of: metadata.checksum.littleEndian, toByteOffset: 32, as: UInt64.self)
+    UnsafeMutableRawBufferPointer(rebasing: room[LMDBEntryCoding.fixedSize...]).copyBytes(from: variable)
   }
 
   private static func append(_ attributes: [String: String], to header: inout [UInt8]) {

@@ -11,33 +11,32 @@ extension LMDBEnvironment {
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
     if batch.operations.isEmpty { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    let namespaces = try namespaces(of: batch)
-    try growing(for: estimate(batch)) { () throws(StorageError) in
-      let transaction = try beginWriting(durability)
-      try withDatabases(namespaces, in: transaction) { databases throws(StorageError) in
-        for operation in batch.operations { try apply(operation, databases, transaction) }
-      }
+    try change(
+      try namespaces(of: batch), bytes: estimate(batch), durability, bounds: batch.bounds
+    ) { transaction, databases, tally throws(StorageError) in
+      for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
     }
   }
 
   private func apply(
-    _ operation: WriteBatch.Operation, _ databases: [LMDBDatabase], _ transaction: LMDBTransaction
+    _ operation: WriteBatch.Operation, _ databases: [LMDBDatabase], _ transaction: LMDBTransaction,
+    _ tally: inout LMDBTallyChange
   ) throws(StorageError) {
     try operation.key.withBytes { key throws(StorageError) in
       let namespace = LMDBNamespace(key, count: operation.key.namespaceLength)
-      let database = databases.first { $0.namespace == namespace }?.handle
+      let database = databases.first { $0.namespace == namespace }
       switch operation {
       case .put(let name, let payload, let metadata):
         guard let database else { throw error(MDB_DBS_FULL, "write to") }
-        try transaction.put(key, name, payload, metadata, in: database)
+        try transaction.put(key, name, payload, metadata, in: database, &tally)
       case .remove:
         guard let database else { return }
-        try transaction.withStoredKey(key, in: database) { stored throws(StorageError) in
-          try transaction.remove(stored, in: database)
-        }
+        try transaction.remove(key, in: database, &tally)
       case .require(let name, let expectation):
         let value =
-          if let database { try transaction.value(ofKey: key, in: database) } else { nil as UnsafeRawBufferPointer? }
+          if let database { try transaction.value(ofKey: key, in: database.handle) } else {
+            nil as UnsafeRawBufferPointer?
+          }
         let checksum = try decoding(name) { () throws(LMDBFault) in
           if let value { try LMDBEntry(value).checksum } else { nil as UInt64? }
         }
@@ -46,15 +45,19 @@ extension LMDBEnvironment {
     }
   }
 
-  /// The namespaces of the batch, and whether something is stored in each.
-  private func namespaces(of batch: WriteBatch) throws(StorageError) -> [LMDBNamespace: Bool] {
-    var namespaces: [LMDBNamespace: Bool] = [:]
+  /// The namespaces of the batch, and whether something is stored in each. A store has few: no table is worth it.
+  private func namespaces(of batch: WriteBatch) throws(StorageError) -> [LMDBNamespaceUse] {
+    var uses: [LMDBNamespaceUse] = []
     for operation in batch.operations {
       let namespace = try operation.key.withBytes { LMDBNamespace($0, count: operation.key.namespaceLength) }
-      let stores = if case .put = operation { true } else { false }
-      namespaces[namespace, default: false] = namespaces[namespace, default: false] || stores
+      let creates = if case .put = operation { true } else { false }
+      if let index = uses.firstIndex(where: { $0.namespace == namespace }) {
+        uses[index].creates = uses[index].creates || creates
+      } else {
+        uses.append(LMDBNamespaceUse(namespace: namespace, creates: creates))
+      }
     }
-    return namespaces
+    return uses
   }
 
   /// How many bytes of new pages the batch takes about: every payload in whole pages, some pages of the tree for each
@@ -70,16 +73,27 @@ extension LMDBEnvironment {
 extension LMDBTransaction {
   fileprivate func put(
     _ bytes: UnsafeRawBufferPointer, _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata,
-    in database: MDB_dbi
+    in database: LMDBDatabase, _ tally: inout LMDBTallyChange
   ) throws(StorageError) {
-    let header = LMDBEntryCoding.header(
-      metadata, fullKey: bytes.count > LMDBKeyCoding.prefixSize ? key.text : nil)
-    let size = header.count + payload.count
+    let header = LMDBEntryHeader(metadata, fullKey: bytes.count > LMDBKeyCoding.prefixSize ? key.text : nil)
+    let size = header.size + payload.count
     guard size <= LMDBEnvironment.maximumValueSize else { throw environment.error(MDB_BAD_VALSIZE, "write \(key) to") }
-    try withStoredKey(bytes, in: database) { stored throws(StorageError) in
-      let room = try reserve(stored, count: size, in: database)
-      room.copyBytes(from: header)
-      UnsafeMutableRawBufferPointer(rebasing: room[header.count...]).copyBytes(from: payload)
+    try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
+      if let old = try value(stored, in: database.handle) { try tally.remove(old, in: database.namespace) }
+      try tally.add(metadata, payloadBytes: payload.count, in: database.namespace)
+      let room = try reserve(stored, count: size, in: database.handle)
+      header.write(to: room)
+      UnsafeMutableRawBufferPointer(rebasing: room[header.size...]).copyBytes(from: payload)
+    }
+  }
+
+  fileprivate func remove(
+    _ bytes: UnsafeRawBufferPointer, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
+  ) throws(StorageError) {
+    try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
+      guard let old = try value(stored, in: database.handle) else { return }
+      try tally.remove(old, in: database.namespace)
+      try remove(stored, in: database.handle)
     }
   }
 }

@@ -22,7 +22,7 @@ extension LMDBEnvironment {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try checkStructure(.full)
     mdb_reader_check(pointer, nil)
-    try growing(for: Self.mapGranularity) { () throws(StorageError) in try commitNothing() }
+    try commitNothing()
     try growing(for: Self.mapGranularity) { () throws(StorageError) in
       let writer = try beginWriting(.full)
       defer { writer.abort() }
@@ -35,13 +35,9 @@ extension LMDBEnvironment {
   /// Commits a transaction that changes nothing but its number, so that what the one before it freed is no longer part
   /// of the last state but one.
   private func commitNothing() throws(StorageError) {
-    let transaction = try beginWriting(.full)
-    defer { transaction.abort() }
-    try [UInt8](".".utf8).span.withUnsafeBytes { key throws(StorageError) in
-      _ = try transaction.reserve(key, count: 0, in: Self.mainDatabase)
-      try transaction.remove(key, in: Self.mainDatabase)
+    try change([], bytes: Self.mapGranularity, .full) { _, _, tally throws(StorageError) in
+      try tally.writeSummary()
     }
-    try transaction.commit()
   }
 
   /// LMDB lends the list of free pages to transactions for reading only.

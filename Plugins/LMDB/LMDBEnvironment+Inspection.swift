@@ -37,16 +37,6 @@ extension LMDBEnvironment {
     }
   }
 
-  /// How much the store holds, found in a pass over the headers.
-  func statistics() throws(StorageError) -> StorageStatistics {
-    let tally = try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
-      var tally = EntryTally()
-      for (name, handle) in databases { try transaction.count(entriesOf: name, in: handle, into: &tally) }
-      return tally
-    }
-    return StorageStatistics(tally: tally, storageBytes: LMDBFile.allocatedBytes(in: path))
-  }
-
   /// What is wrong with the structure; and only where that is sound, because LMDB trusts it, with the entries.
   func integrityIssues() throws(StorageError) -> [IntegrityIssue] {
     do throws(StorageError) {
@@ -55,11 +45,18 @@ extension LMDBEnvironment {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
     return try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
-      var issues: [IntegrityIssue] = []
-      for (name, handle) in databases {
-        try transaction.forEachItem(in: handle) { item throws(StorageError) in
-          if let issue = transaction.issue(with: item, in: name) { issues.append(issue) }
+      var (issues, counted) = ([IntegrityIssue](), EntryTally())
+      for database in databases {
+        try transaction.forEachItem(in: database.handle) { item throws(StorageError) in
+          if let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) {
+            counted.add(count, to: slot.slot)
+          }
+          if let issue = transaction.issue(with: item, in: database.namespace.name) { issues.append(issue) }
         }
+      }
+      // An entry that cannot be decoded was counted, but cannot be counted again: that is reported already.
+      if issues.isEmpty, let kept = try transaction.keptTally(), kept != counted {
+        issues.append(IntegrityIssue(kind: .structure, message: "the tally of \(path) disagrees with its entries"))
       }
       return issues
     }
@@ -68,52 +65,29 @@ extension LMDBEnvironment {
   /// Removes what has expired at `time`, in one transaction. The freed pages stay in the file; see `releaseFreePages`.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    let names = try LMDBReader(self).withSnapshot(of: { _ in true }) { _, databases in databases.map(\.name) }
-    let namespaces = names.compactMap { name in Array(name.utf8).withUnsafeBytes { LMDBNamespace(name: $0) } }
-    try growing(for: LMDBEnvironment.mapGranularity) { () throws(StorageError) in
-      let transaction = try beginWriting(durability)
-      let wanted = Dictionary(uniqueKeysWithValues: namespaces.map { ($0, false) })
-      try withDatabases(wanted, in: transaction) { databases throws(StorageError) in
-        for database in databases { try transaction.removeExpired(at: time, in: database.handle) }
+    let uses = try LMDBReader(self).withSnapshot(of: { _ in true }) { _, databases in
+      databases.map { LMDBNamespaceUse(namespace: $0.namespace, creates: false) }
+    }
+    try change(uses, bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(StorageError) in
+      for database in databases where uses.contains(where: { $0.namespace == database.namespace }) {
+        try transaction.removeExpired(at: time, in: database, &tally)
       }
     }
   }
 }
 
 extension LMDBTransaction {
-  fileprivate func forEachItem(
-    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    try withCursor(on: database) { cursor throws(StorageError) in
-      var item = try cursor.first()
-      while let current = item {
-        try body(current)
-        item = try cursor.next()
-      }
-    }
-  }
-
-  fileprivate func count(
-    entriesOf namespace: String, in database: MDB_dbi, into tally: inout EntryTally
-  ) throws(StorageError) {
-    try forEachItem(in: database) { item throws(StorageError) in
-      do throws(LMDBFault) {
-        let entry = try LMDBEntry(item.value)
-        let slot = EntryTally.Slot(
-          namespace: namespace, freshUntil: try entry.freshUntil(), retainUntil: try entry.retainUntil())
-        tally.add(slot, payloadBytes: entry.payloadSize)
-      } catch {
-        throw .lmdb(error, in: "an entry of namespace \(namespace)")
-      }
-    }
-  }
-
   /// An entry that cannot be decoded is left alone: whether it has expired cannot be told.
-  fileprivate func removeExpired(at time: Timestamp, in database: MDB_dbi) throws(StorageError) {
-    try withCursor(on: database) { cursor throws(StorageError) in
+  fileprivate func removeExpired(
+    at time: Timestamp, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
+  ) throws(StorageError) {
+    try withCursor(on: database.handle) { cursor throws(StorageError) in
       var item = try cursor.first()
       while let (_, value) = item {
-        if let until = try? LMDBEntry(value).retainUntil(), time >= until { try cursor.remove() }
+        if let until = try? LMDBEntry(value).retainUntil(), time >= until {
+          try tally.remove(value, in: database.namespace)
+          try cursor.remove()
+        }
         item = try cursor.next()
       }
     }

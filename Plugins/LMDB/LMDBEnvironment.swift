@@ -26,6 +26,8 @@ final class LMDBEnvironment: @unchecked Sendable {
   let checking = BlockingExecutor()
 
   private let databases = Mutex<[LMDBDatabase]>([])
+  /// The tally's summary after the last transaction of this process that changed entries; `nil` while one is at work.
+  private let summary = Mutex<LMDBSummary?>(nil)
   private let databaseOpening = Mutex<Void>(())
   private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
 
@@ -51,6 +53,12 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// The databases whose handles are known, which transactions begun from now on can use.
   var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
+
+  /// The summary last kept, which is the caller's to change: a copy of it would cost an allocation.
+  func takeSummary() -> LMDBSummary? { summary.withLock { $0.take() } }
+
+  /// Keeps the summary of the transaction that it names.
+  func keepSummary(_ latest: LMDBSummary) { summary.withLock { $0 = latest } }
 
   /// Tells LMDB to order the names of databases by their bytes. It does so by itself only when one is opened by name; to
   /// look for a name before that ends the process.
@@ -88,25 +96,23 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// Calls `body` with the databases that `transaction` can use, and commits. Ends the transaction in every case.
   ///
-  /// - Parameter namespaces: those that `body` needs, and whether to create each where it does not exist. Other
-  ///   transactions learn of new ones after the commit.
+  /// - Parameter namespaces: those that `body` needs. Other transactions learn of new ones after the commit.
   func withDatabases(
-    _ namespaces: [LMDBNamespace: Bool], in transaction: LMDBTransaction,
+    _ namespaces: [LMDBNamespaceUse], in transaction: LMDBTransaction,
     _ body: ([LMDBDatabase]) throws(StorageError) -> Void
   ) throws(StorageError) {
     defer { transaction.abort() }
     let known = knownDatabases
-    let unknown = namespaces.filter { namespace, _ in !known.contains { $0.namespace == namespace } }
-    if unknown.isEmpty {
+    if namespaces.allSatisfy({ use in known.contains { $0.namespace == use.namespace } }) {
       try body(known)
       return try transaction.commit()
     }
     try databaseOpening.withLock { _ throws(StorageError) in
       defer { transaction.abort() }  // Before the lock is let go: LMDB's table of handles is settled only then.
       var all = knownDatabases
-      for (namespace, create) in unknown where !all.contains(where: { $0.namespace == namespace }) {
-        guard let handle = try transaction.openDatabase(namespace.name, create: create) else { continue }
-        all.append(LMDBDatabase(namespace: namespace, handle: handle))
+      for use in namespaces where !all.contains(where: { $0.namespace == use.namespace }) {
+        guard let handle = try transaction.openDatabase(use.namespace.name, create: use.creates) else { continue }
+        all.append(LMDBDatabase(namespace: use.namespace, handle: handle))
       }
       try body(all)
       try transaction.commit()

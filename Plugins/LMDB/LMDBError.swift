@@ -47,7 +47,7 @@ extension StorageError {
     }
   }
 
-  static let damagedHint = "move the folder away and let the cache be filled again"
+  static let damagedHint = "run: cachectl verify --repair"
 
   /// The error of a fault found in the file or entry called `place`.
   static func lmdb(_ fault: LMDBFault, in place: String) -> StorageError {
@@ -58,6 +58,13 @@ extension StorageError {
         .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
         hint: "use a newer cachectl", cause: fault)
     }
+  }
+
+  /// The error of work that needs a store to itself which somebody has open.
+  static func lmdbStoreInUse(_ path: String) -> StorageError {
+    StorageError(
+      .busy, "the LMDB store \(path) is in use, and cannot be repaired meanwhile",
+      hint: "end the processes that have it open, then try again")
   }
 
   /// The status of LMDB behind the error, where there is one.

@@ -21,6 +21,16 @@ struct LMDBMetaPage {
     return [first, second]
   }
 
+  /// Those of the two meta pages that can be read, the later one first. For a file that nobody writes to.
+  static func readable(in file: UnsafeRawBufferPointer) -> [LMDBMetaPage] {
+    let first = try? LMDBMetaPage(file, at: 0, number: 0)
+    let sizes = first.map { [$0.pageSize] } ?? (9...16).map { 1 << $0 }
+    let second = sizes.lazy.compactMap { size in
+      (try? LMDBMetaPage(file, at: size, number: 1)).flatMap { $0.pageSize == size ? $0 : nil }
+    }.first
+    return [first, second].compactMap(\.self).sorted { $0.transaction > $1.transaction }
+  }
+
   /// A meta page may just be being written by another process: what is wrong is wrong only if it stays so.
   private static func stable(
     in file: UnsafeRawBufferPointer, at offset: Int, number: UInt64

@@ -94,8 +94,15 @@ struct LMDBNode {
     child = UInt64(number) | UInt64(flags) << 32
   }
 
+  /// The node at `offset` of a page that may be damaged; `nil` where it does not lie in the page.
+  static func ifWithin(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) -> LMDBNode? {
+    guard offset >= LMDBPage.headerSize, offset + headerSize <= page.count else { return nil }
+    guard offset + size(page, at: offset, isLeaf: isLeaf) <= page.count else { return nil }
+    return LMDBNode(page, at: offset, isLeaf: isLeaf)
+  }
+
   /// How much of the page the node takes, given that its header lies in the page. The rest of it may not.
-  fileprivate static func size(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) -> Int {
+  static func size(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) -> Int {
     guard offset + headerSize <= page.count else { return headerSize }
     let keySize = Int(page.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
     return (headerSize + keySize + dataSize(page, at: offset, isLeaf: isLeaf) + 1) & ~1

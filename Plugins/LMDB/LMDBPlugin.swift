@@ -29,4 +29,30 @@ public struct LMDBPlugin: StoragePlugin {
     let environment = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)
     return LMDBEngine(environment: environment, durability: options.durability, clock: configuration.clock)
   }
+
+  /// Looks at the store's files, and in the data file for its format, by the engine's own means.
+  ///
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    let path = try LMDBOptions(configuration).path
+    let files = [LMDBFile.data(in: path), LMDBFile.lock(in: path)].filter { LMDBFile.status($0) != nil }
+    let format = try LMDBDataFile(readingIfPresentIn: path)?.format
+    return StoreInspection(
+      path: path, files: files, format: format, currentFormat: Int(LMDBSummary.currentFormat))
+  }
+
+  /// Saves what can still be read of a damaged store; see `LMDBRepair`.
+  ///
+  /// Cost: two passes over the damaged file, and the writing of a new one.
+  ///
+  /// - Throws: `StorageError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` where the
+  ///   store is of a later version. Then it is as it was.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let path = try LMDBOptions(configuration).path
+    return try await BlockingExecutor().run { () throws(StorageError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).run() }
+    }
+  }
 }

@@ -42,7 +42,7 @@ final class LMDBReader: @unchecked Sendable {
   /// Calls `body` with the latest state and the databases of all namespaces in it that `isWanted`, in order.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
-    _ body: (LMDBTransaction, [(name: String, handle: MDB_dbi)]) throws(StorageError) -> Output
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     while true {
       databases = environment.knownDatabases
@@ -50,9 +50,9 @@ final class LMDBReader: @unchecked Sendable {
       let unknown: [LMDBNamespace]
       do {
         defer { end() }
-        let wanted = try namespaces().filter { isWanted($0.name) }
+        let wanted = try transaction.namespaces().filter { isWanted($0.name) }
         let known = wanted.compactMap { namespace in databases.first { $0.namespace == namespace } }
-        if known.count == wanted.count { return try body(transaction, known.map { ($0.namespace.name, $0.handle) }) }
+        if known.count == wanted.count { return try body(transaction, known) }
         unknown = wanted.filter { namespace in !databases.contains { $0.namespace == namespace } }
       }
       try environment.learnDatabases(unknown)
@@ -86,21 +86,6 @@ final class LMDBReader: @unchecked Sendable {
   func end() {
     transaction.reset()
     environment.gate.leave()
-  }
-
-  private func namespaces() throws(StorageError) -> [LMDBNamespace] {
-    try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
-      var found: [LMDBNamespace] = []
-      var item = try cursor.first()
-      while let (name, _) = item {
-        guard let namespace = LMDBNamespace(name: name) else {
-          throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
-        }
-        found.append(namespace)
-        item = try cursor.next()
-      }
-      return found
-    }
   }
 }
 

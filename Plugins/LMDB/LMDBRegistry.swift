@@ -34,6 +34,18 @@ final class LMDBRegistry: Sendable {
     }
   }
 
+  /// Calls `body` while no environment of the store in the folder `path` is open in this process, and none is opened.
+  ///
+  /// - Throws: `busy` where one is open.
+  func whileClosed<Output>(
+    at path: String, _ body: () throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    try opening.withLock { _ throws(StorageError) in
+      guard existing(at: path) == nil else { throw .lmdbStoreInUse(path) }
+      return try body()
+    }
+  }
+
   /// The open environment of the store, if there is one. Waits for one that is just being closed, which takes
   /// microseconds.
   private func existing(at path: String) -> LMDBEnvironment? {

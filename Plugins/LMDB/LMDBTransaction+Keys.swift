@@ -55,6 +55,23 @@ extension LMDBTransaction {
     }
   }
 
+  /// The namespaces that have databases, in order. The records of the tally, which follow the name of a namespace and a
+  /// zero byte, are skipped all at once, so that the cost is proportional to the number of namespaces.
+  func namespaces() throws(StorageError) -> [LMDBNamespace] {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+      var found: [LMDBNamespace] = []
+      var item = try cursor.seek([1])
+      while let (name, _) = item {
+        guard let namespace = LMDBNamespace(name: name) else {
+          throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
+        }
+        found.append(namespace)
+        item = try cursor.seek(Array(name) + [1])
+      }
+      return found
+    }
+  }
+
   private static var tooManyCollisions: StorageError {
     StorageError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
   }

@@ -91,6 +91,19 @@ final class LMDBTransaction: @unchecked Sendable {
     if status != MDB_NOTFOUND { try check(status, "write to") }
   }
 
+  /// Calls `body` with each item of a database, in order.
+  func forEachItem(
+    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try withCursor(on: database) { cursor throws(StorageError) in
+      var item = try cursor.first()
+      while let current = item {
+        try body(current)
+        item = try cursor.next()
+      }
+    }
+  }
+
   /// Lends a cursor on a database to `body`.
   func withCursor<Output>(
     on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(StorageError) -> Output
@@ -123,6 +136,11 @@ struct LMDBCursor: ~Copyable {
   /// The first item whose key is `key` or comes after it.
   func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Item? {
     key.isEmpty ? try get(MDB_FIRST, MDB_val()) : try get(MDB_SET_RANGE, MDB_val(key))
+  }
+
+  /// The first item whose key is `key` or comes after it.
+  func seek(_ key: [UInt8]) throws(StorageError) -> Item? {
+    try key.span.withUnsafeBytes { key throws(StorageError) in try seek(key) }
   }
 
   /// The first item of all.

@@ -19,7 +19,7 @@ struct LMDBTreeCheck {
   /// A store is small up to this many pages to look at. They take about 0.2 ms: most of it is waiting for memory.
   static let smallStore: UInt64 = 256
   private static let firstTreePage: UInt64 = 2
-  private static let maximumDepth = 32
+  static let maximumDepth = 32
 
   private let file: UnsafeRawBufferPointer
   private let meta: LMDBMetaPage
@@ -103,6 +103,7 @@ struct LMDBTreeCheck {
     try advance(to: node.key)
     switch tree {
     case .main:
+      if node.key.contains(0) { return try visitTallyRecord(node) }
       guard node.flags == LMDBNode.Flag.tree, node.data.count == LMDBTreeRecord.size,
         LMDBNamespace(name: node.key) != nil
       else { throw .damaged("it holds something else than namespaces") }
@@ -112,6 +113,18 @@ struct LMDBTreeCheck {
     case .freeList:
       guard node.flags & ~LMDBNode.Flag.overflow == 0 else { throw .damaged("the free list has unknown flags") }
       try visitFreePages(node.flags == 0 ? node.data : overflowValue(of: node))
+    }
+  }
+
+  /// The format's record is the first of all, so that what a later format holds is not taken for damage.
+  private mutating func visitTallyRecord(_ node: LMDBNode) throws(LMDBFault) {
+    if node.key.elementsEqual(LMDBSummary.key) {
+      guard node.flags & ~LMDBNode.Flag.overflow == 0 else { throw .damaged("its format record has unknown flags") }
+      _ = try LMDBSummary(node.flags == 0 ? node.data : overflowValue(of: node))
+    } else {
+      guard node.flags == 0, node.data.count == LMDBSlot.valueSize, LMDBSlot(key: node.key) != nil else {
+        throw .damaged("a record of its tally is none")
+      }
     }
   }
 
@@ -201,7 +214,8 @@ extension LMDBTreeCheck {
       let page = try page(number)
       for index in 0..<page.count {
         if page.isLeaf {
-          records.append(LMDBTreeRecord(page[index].data, at: 0))
+          let node = page[index]
+          if node.flags & LMDBNode.Flag.tree != 0 { records.append(LMDBTreeRecord(node.data, at: 0)) }
         } else {
           open.append(page[index].child)
         }

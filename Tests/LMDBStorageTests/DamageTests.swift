@@ -14,36 +14,59 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     var batch = WriteBatch()
-    for index in 0..<9 {
-      batch.put(try CacheKey("cities/\(index)"), payload: [UInt8](repeating: filler, count: 1_200), metadata: .sample())
+    func put(_ key: String, size: Int) throws {
+      let payload = [UInt8](repeating: filler, count: size)
+      batch.put(try CacheKey(key), payload: payload, metadata: Checked.metadata(key, payload))
     }
-    batch.put(
-      try CacheKey("movies/overflow"), payload: [UInt8](repeating: filler, count: 5_000), metadata: .sample())
-    batch.put(
-      try CacheKey("movies/" + String(repeating: "l", count: 600)), payload: [1], metadata: .sample())
-    batch.put(try CacheKey("posters/gone"), payload: [UInt8](repeating: filler, count: 5_000), metadata: .sample())
+    for index in 0..<9 { try put("cities/\(index)", size: 1_200) }
+    try put("movies/overflow", size: 5_000)
+    try put("movies/" + String(repeating: "l", count: 600), size: 1)
+    try put("posters/gone", size: 5_000)
     try await engine.apply(batch)
     try await engine.remove("posters/gone")
     try await engine.close()
     return store
   }
 
+  /// What is in the store, which is closed again.
+  static func entries(of store: TestStore) async throws -> [String: EntryTable.Entry] {
+    let engine = try await store.open()
+    let entries = try await engine.entries()
+    try await engine.close()
+    return entries
+  }
+
   /// Does everything that an engine can do. Errors are welcome, as long as they are of the one kind.
   ///
-  /// - Parameter compacting: whether to compact, too, which waits for the disk.
-  static func exercise(_ store: TestStore, compacting: Bool = true) async throws {
+  /// - Parameters:
+  ///   - expected: what was stored. What is read and has the checksum that it says is that.
+  ///   - compacting: whether to compact, too, which waits for the disk.
+  static func exercise(
+    _ store: TestStore, expecting expected: [String: EntryTable.Entry], compacting: Bool = true
+  ) async throws {
     do {
       let engine = try await store.open()
       await attempt {
-        for key in try await engine.keys(step: 4) { await attempt { _ = try await engine.payload(key) } }
+        for key in try await engine.keys(step: 4) { await read(key, engine, expected) }
       }
-      await attempt { _ = try await engine.payload("movies/overflow") }
+      for key in expected.keys { await read(key, engine, expected) }
       await attempt { _ = try await engine.checkIntegrity() }
       await attempt { try await engine.put("cities/new", [UInt8](repeating: filler, count: 1_200)) }
       await attempt { try await engine.put("posters/new", [UInt8](repeating: filler, count: 5_000)) }
       if compacting { await attempt { try await engine.compact() } }
       try await engine.close()
     } catch is StorageError {}
+  }
+
+  private static func read(
+    _ key: String, _ engine: any StorageEngine, _ expected: [String: EntryTable.Entry]
+  ) async {
+    await attempt {
+      guard let entry = try await engine.entry(key),
+        try Checked.isSound(CacheKey(key), entry.payload.span, entry.metadata)
+      else { return }
+      #expect(entry == expected[key], "\(key)")
+    }
   }
 
   static func attempt(_ body: () async throws -> Void) async {
@@ -60,6 +83,7 @@ import Testing
 
   @Test func anyChangedByteNeverEndsTheProcess() async throws {
     let store = try await Self.makeStore()
+    let expected = try await Self.entries(of: store)
     let original = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
     let places = Self.interesting(original)
     #expect(places.count > 1_000, "\(places.count)")
@@ -70,18 +94,19 @@ import Testing
       try file.truncate(atOffset: UInt64(changed.count))
       try file.seek(toOffset: 0)
       try file.write(contentsOf: changed)
-      try await Self.exercise(store, compacting: place % 32 == 0)
+      try await Self.exercise(store, expecting: expected, compacting: place % 32 == 0)
     }
   }
 
   @Test func cutOffAnywhereIsDamage() async throws {
     let store = try await Self.makeStore()
+    let expected = try await Self.entries(of: store)
     let original = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
     for size in stride(from: 0, to: original.count, by: 512) {
       try original.prefix(size).write(to: URL(fileURLWithPath: store.dataFile))
       let code = await code { try await store.open().close() }
       #expect(code == .damaged || size >= original.count - 4_096 * 5, "cut off at \(size)")
-      try await Self.exercise(store)
+      try await Self.exercise(store, expecting: expected)
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: 0..<200 as Range<UInt64>) func comesBackExactly(seed: UInt64) throws {
     let (metadata, payload, fullKey) = Self.generated(seed)
-    let bytes = LMDBEntryCoding.header(metadata, fullKey: fullKey) + payload
+    let bytes = LMDBEntryHeader(metadata, fullKey: fullKey).bytes + payload
     try bytes.withUnsafeBytes { bytes in
       let entry = try LMDBEntry(bytes)
       #expect(try entry.metadata() == metadata, "seed \(seed)")
@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: 0..<40 as Range<UInt64>) func cutOffAnywhereIsDamage(seed: UInt64) throws {
     let (metadata, _, fullKey) = Self.generated(seed)
-    let header = LMDBEntryCoding.header(metadata, fullKey: fullKey)
+    let header = LMDBEntryHeader(metadata, fullKey: fullKey).bytes
     for count in 0..<header.count {
       header[..<count].withUnsafeBytes { bytes in
         _ = #expect(throws: LMDBFault.self, "seed \(seed), \(count) bytes") { try LMDBEntry(bytes).metadata() }
@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: 0..<40 as Range<UInt64>) func anyChangedByteIsDamageOrAnotherValue(seed: UInt64) throws {
     let (metadata, payload, fullKey) = Self.generated(seed)
-    let bytes = LMDBEntryCoding.header(metadata, fullKey: fullKey) + payload
+    let bytes = LMDBEntryHeader(metadata, fullKey: fullKey).bytes + payload
     for index in bytes.indices {
       var changed = bytes
       changed[index] ^= 0xFF
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func laterVersionIsRefusedAsSuch() {
-    var bytes = LMDBEntryCoding.header(.sample())
+    var bytes = LMDBEntryHeader(.sample()).bytes
     bytes[0] = 2
     bytes.withUnsafeBytes { bytes in
       _ = #expect(throws: LMDBFault.laterVersion(2)) { try LMDBEntry(bytes) }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func knownContentTypesAreOneByte() {
-    #expect(LMDBEntryCoding.header(.sample()).count == LMDBEntryCoding.fixedSize)
+    #expect(LMDBEntryHeader(.sample()).bytes.count == LMDBEntryCoding.fixedSize)
     for code in 1...LMDBContentType.lastCode {
       #expect(LMDBContentType.text(of: code).map(LMDBContentType.code(of:)) == code)
     }

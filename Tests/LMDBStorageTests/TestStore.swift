@@ -28,6 +28,24 @@ final class TestStore: Sendable {
         ], clock: clock))
   }
 
+  var configuration: EngineConfiguration {
+    get throws {
+      try EngineConfiguration(
+        for: LMDBPlugin().declaration, values: ["path": .text(path)], clock: FixedClock(now: .zero))
+    }
+  }
+
+  /// The data file's content.
+  var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: dataFile))) } }
+
+  /// An environment beside that of the process, as another process would have one.
+  func openEnvironment() throws -> LMDBEnvironment {
+    let opened = try LMDBOpenedEnvironment(path: path, mapSize: 1_048_576)
+    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding()) { _ in }
+    try environment.openMainDatabase()
+    return environment
+  }
+
   /// An engine with a hash of the test's choice.
   func open(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64) throws -> any StorageEngine {
     let environment = try LMDBRegistry.shared.environment(

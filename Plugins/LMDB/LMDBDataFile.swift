@@ -1,0 +1,86 @@
+internal import CLMDB
+internal import Glibc
+internal import StorageSPI
+
+/// A data file that nobody writes to, as it is read without LMDB.
+final class LMDBDataFile {
+  private let descriptor: Int32
+  private let mapping: LMDBMappedFile
+
+  var bytes: UnsafeRawBufferPointer { mapping.bytes }
+
+  /// Maps the data file in `folder`; `nil` where there is none.
+  init?(readingIfPresentIn folder: String) throws(StorageError) {
+    let descriptor = open(LMDBFile.data(in: folder), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .lmdb(errno, "read", path: folder)
+    }
+    guard let mapping = LMDBMappedFile(descriptor: descriptor) else {
+      let status = errno
+      close(descriptor)
+      throw .lmdb(status, "read", path: folder)
+    }
+    self.descriptor = descriptor
+    self.mapping = mapping
+  }
+
+  deinit { close(descriptor) }
+
+  /// The states that the file holds, the one to be believed first: the later one, unless only the other one's record of
+  /// the format names the transaction that the meta page names.
+  var states: [LMDBMetaPage] {
+    let states = LMDBMetaPage.readable(in: bytes)
+    return states.filter { isConfirmed($0) } + states.filter { !isConfirmed($0) }
+  }
+
+  /// The version of the store's format; `nil` where it cannot be told.
+  var format: Int? {
+    guard let state = states.first else { return nil }
+    do throws(LMDBFault) {
+      return try summary(in: state).map { _ in Int(LMDBSummary.currentFormat) } ?? 1
+    } catch {
+      guard case .laterVersion(let version) = error else { return nil }
+      return Int(version)
+    }
+  }
+
+  /// The record of the format in a state, which is the first of the main database; `nil` where there is none.
+  func summary(in state: LMDBMetaPage) throws(LMDBFault) -> LMDBSummary? {
+    guard state.main.root != LMDBTreeRecord.noRoot else { return nil }
+    var number = state.main.root
+    for _ in 0..<LMDBTreeCheck.maximumDepth {
+      guard let pageBytes = pages(number, count: 1, state.pageSize) else { throw .damaged("it is cut off") }
+      let page = try LMDBPage(pageBytes, number: number)
+      guard page.count > 0 else { throw .damaged("page \(number) is empty") }
+      let node = page[0]
+      if page.isLeaf {
+        guard node.key.elementsEqual(LMDBSummary.key) else { return nil }
+        guard let value = value(of: node, state.pageSize) else { throw .damaged("its format record is cut off") }
+        return try LMDBSummary(value)
+      }
+      number = node.child
+    }
+    throw .damaged("its main tree is too deep")
+  }
+
+  /// The bytes of pages; `nil` where the file does not have them.
+  func pages(_ first: UInt64, count: Int, _ pageSize: Int) -> UnsafeRawBufferPointer? {
+    guard first < UInt64(bytes.count / pageSize), count <= bytes.count / pageSize - Int(first) else { return nil }
+    let start = Int(first) * pageSize
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count * pageSize])
+  }
+
+  /// The value of a leaf's node, wherever it is; `nil` where the file does not have it.
+  func value(of node: LMDBNode, _ pageSize: Int) -> UnsafeRawBufferPointer? {
+    guard node.flags & LMDBNode.Flag.overflow != 0 else { return node.data }
+    let count = (LMDBPage.headerSize - 1 + node.valueSize) / pageSize + 1
+    let first = node.data.loadUnaligned(as: UInt64.self)
+    guard let pages = pages(first, count: count, pageSize) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: pages.dropFirst(LMDBPage.headerSize).prefix(node.valueSize))
+  }
+
+  private func isConfirmed(_ state: LMDBMetaPage) -> Bool {
+    (try? summary(in: state))?.transaction == Int(exactly: state.transaction)
+  }
+}

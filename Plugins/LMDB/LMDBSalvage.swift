@@ -1,0 +1,190 @@
+internal import Glibc
+internal import StorageSPI
+
+/// Finds the entries of a store that may be damaged anywhere. It goes down the trees of one state, and takes from each
+/// page all that lies within it: whether an entry is what was once written is for others to tell.
+struct LMDBSalvage {
+  /// An entry that lies in the file, under the key that it says it has.
+  typealias Found = (key: CacheKey, value: UnsafeRawBufferPointer)
+
+  private let file: LMDBDataFile
+  /// What is wrong, but for what the receiver of entries finds wrong with those.
+  private(set) var issues: [IntegrityIssue] = []
+  private var pageSize = 4_096
+  private var visited: Set<UInt64> = []
+  private var namespace = LMDBNamespace.none
+
+  init(_ file: LMDBDataFile) { self.file = file }
+
+  /// The error of a store of a later version, which nobody can tell what is damaged in.
+  func requireKnownFormat(_ path: String) throws(StorageError) {
+    if let format = file.format, format > Int(LMDBSummary.currentFormat), let version = UInt32(exactly: format) {
+      throw .lmdb(.laterVersion(version), in: path)
+    }
+  }
+
+  /// What is wrong with the structure of the file; `nil` where nothing is.
+  func structureFault() -> LMDBFault? {
+    do throws(LMDBFault) {
+      let (both, believed) = (try LMDBMetaPage.both(in: file.bytes), file.states.first)
+      let latest = both[both[0].transaction >= both[1].transaction ? 0 : 1]
+      guard believed?.transaction == latest.transaction else { throw .damaged("its latest meta page is not") }
+      var check = LMDBTreeCheck(file.bytes, latest, .full)
+      try check.run()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The tally that the state to be believed keeps of itself; `nil` where it keeps none. The structure must be sound.
+  mutating func keptTally() -> (totals: [LMDBNamespace: EntryTally.Count], slots: [LMDBSlot: EntryTally.Count])? {
+    guard let state = file.states.first, let summary = try? file.summary(in: state),
+      summary.transaction == Int(exactly: state.transaction)
+    else { return nil }
+    var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
+    for total in summary.totals where total.count != EntryTally.Count() { totals[total.namespace] = total.count }
+    (pageSize, visited) = (state.pageSize, [])
+    forEachNode(ofMainTreeIn: state) { node, _ in
+      if let slot = LMDBSlot(key: node.key), node.data.count == LMDBSlot.valueSize {
+        slots[slot] = EntryTally.Count(node.data, at: 0)
+      }
+    }
+    return (totals, slots)
+  }
+
+  /// Gives every entry that is found to `receive`: those of the first state that leads anywhere.
+  mutating func run(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+    issues = []
+    for state in file.states {
+      (pageSize, visited) = (state.pageSize, [])
+      if state.main.root == LMDBTreeRecord.noRoot { return }
+      let trees = namespaceTrees(state)
+      for (namespace, tree) in trees {
+        self.namespace = namespace
+        try visit(tree.root, levels: tree.depth, receive)
+      }
+      if !trees.isEmpty || isWhole(state) { return }
+    }
+    if file.states.isEmpty { report("neither of its meta pages can be read: whatever was in it is lost") }
+  }
+
+  /// Whether the state is one without namespaces, and not one whose namespaces cannot be found.
+  private func isWhole(_ state: LMDBMetaPage) -> Bool {
+    (try? file.summary(in: state)) != nil && issues.isEmpty
+  }
+
+  /// The trees of the namespaces, found in the main one.
+  private mutating func namespaceTrees(_ state: LMDBMetaPage) -> [(LMDBNamespace, LMDBTreeRecord)] {
+    var (found, lost) = ([(LMDBNamespace, LMDBTreeRecord)](), [String]())
+    forEachNode(ofMainTreeIn: state) { node, isListed in
+      if node.data.count == LMDBTreeRecord.size, let namespace = LMDBNamespace(name: node.key) {
+        let record = LMDBTreeRecord(node.data, at: 0)
+        if record.root != LMDBTreeRecord.noRoot { found.append((namespace, record)) }
+      } else if isListed, !node.key.contains(0) {
+        lost.append(String(decoding: node.key.prefix(LMDBNamespace.size), as: UTF8.self))
+      }
+    }
+    for name in lost { report("the record of namespace '\(name)' cannot be read: its entries are lost") }
+    return found
+  }
+
+  private mutating func forEachNode(ofMainTreeIn state: LMDBMetaPage, _ body: (LMDBNode, Bool) -> Void) {
+    var open = [(page: state.main.root, levels: state.main.depth)]
+    while let (number, levels) = open.popLast() {
+      guard let page = page(number, levels: levels) else { continue }
+      for (node, isListed) in nodes(of: page.bytes, isLeaf: page.isLeaf) {
+        if page.isLeaf { body(node, isListed) } else { open.append((node.child, levels - 1)) }
+      }
+    }
+  }
+
+  private mutating func visit(
+    _ number: UInt64, levels: Int, _ receive: (Found) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard levels > -LMDBTreeCheck.maximumDepth, let page = page(number, levels: levels) else { return }
+    for (node, isListed) in nodes(of: page.bytes, isLeaf: page.isLeaf) {
+      if page.isLeaf {
+        if let found = entry(node, isListed) { try receive(found) }
+      } else {
+        try visit(node.child, levels: levels - 1, receive)
+      }
+    }
+  }
+
+  /// The entry in a node of a leaf; `nil` where there is none.
+  ///
+  /// - Parameter isListed: whether the page names the node: then it is an entry that is lost.
+  private mutating func entry(_ node: LMDBNode, _ isListed: Bool) -> Found? {
+    guard let value = file.value(of: node, pageSize) else {
+      if isListed { lose(node.key, "it lies outside of the file") }
+      return nil
+    }
+    var bytes = node.key
+    if LMDBKeyCoding.isShortened(node.key) {
+      do throws(LMDBFault) {
+        guard let key = try LMDBEntry(value).fullKey() else { throw .damaged("its full key is missing") }
+        bytes = key
+      } catch {
+        if isListed { lose(node.key, "its full key cannot be read") }
+        return nil
+      }
+    }
+    guard let key = try? CacheKey(stored: bytes, namespace: namespace.name, path: "") else {
+      if isListed { lose(bytes, "its key is none") }
+      return nil
+    }
+    return (key, value)
+  }
+}
+
+extension LMDBSalvage {
+  /// A page of a tree, whose place in the tree stands in where its own kind is wrong; `nil` where it was visited
+  /// already, or is not in the file.
+  private mutating func page(_ number: UInt64, levels: Int) -> (bytes: UnsafeRawBufferPointer, isLeaf: Bool)? {
+    guard visited.insert(number).inserted else { return nil }
+    guard let bytes = file.pages(number, count: 1, pageSize) else {
+      report("page \(number) is not in the file: entries may be lost")
+      return nil
+    }
+    do throws(LMDBFault) {
+      return (bytes, try LMDBPage(bytes, number: number).isLeaf)
+    } catch {
+      report("page \(number) is damaged: entries may be lost")
+    }
+    switch bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) {
+    case LMDBPage.Kind.leaf: return (bytes, true)
+    case LMDBPage.Kind.branch: return (bytes, false)
+    default: return (bytes, levels <= 1)
+    }
+  }
+
+  /// All that may be a node of a page: those that it lists, and in the order in which they lie side by side, those that
+  /// it does not.
+  private func nodes(of page: UnsafeRawBufferPointer, isLeaf: Bool) -> [(node: LMDBNode, isListed: Bool)] {
+    let end = Int(page.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
+    let listed = stride(from: LMDBPage.headerSize, to: min(end, page.count - 1), by: 2).map {
+      Int(page.loadUnaligned(fromByteOffset: $0, as: UInt16.self))
+    }
+    let known = Set(listed)
+    var (offsets, offset) = (listed, Int(page.loadUnaligned(fromByteOffset: 14, as: UInt16.self)))
+    while offset >= LMDBPage.headerSize, offset < page.count {
+      if !known.contains(offset) { offsets.append(offset) }
+      offset += LMDBNode.size(page, at: offset, isLeaf: isLeaf)
+    }
+    return offsets.compactMap { offset in
+      LMDBNode.ifWithin(page, at: offset, isLeaf: isLeaf).map { ($0, known.contains(offset)) }
+    }
+  }
+
+  private mutating func lose(_ key: UnsafeRawBufferPointer, _ why: String) {
+    let text = String(decoding: key.prefix(80), as: UTF8.self)
+    issues.append(
+      IntegrityIssue(
+        key: try? CacheKey(text), kind: .undecodable, message: "an entry whose key begins with '\(text)': \(why)"))
+  }
+
+  private mutating func report(_ message: String) {
+    issues.append(IntegrityIssue(kind: .structure, message: message))
+  }
+}

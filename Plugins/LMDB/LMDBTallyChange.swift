@@ -1,0 +1,146 @@
+internal import StorageSPI
+
+/// What a transaction changes about the tally, gathered while it changes entries and written at its end.
+struct LMDBTallyChange {
+  /// More slots than this are written before the end.
+  private static let capacity = 1_024
+  /// How many of the latest slots are looked through for one that is changed again. One not found is noted twice, which
+  /// costs time only.
+  private static let lookBack = 8
+
+  private let transaction: LMDBTransaction
+  /// The summary with the changes written so far.
+  private(set) var summary: LMDBSummary
+  private var changes: [(slot: LMDBSlot, count: EntryTally.Count)] = []
+  private var hasChanges = false
+  /// Whether the tally is right after the changes. It is not where an entry was replaced or removed that cannot be
+  /// decoded: it was counted, but nobody knows how.
+  private var isRight = true
+
+  /// No changes of the state of `transaction`, which `summary` sums up.
+  init(_ transaction: LMDBTransaction, _ summary: LMDBSummary) {
+    self.transaction = transaction
+    self.summary = summary
+  }
+
+  /// Counts an entry that is about to be stored.
+  mutating func add(_ metadata: EntryMetadata, payloadBytes: Int, in namespace: LMDBNamespace) throws(StorageError) {
+    let slot = LMDBSlot(namespace, freshUntil: metadata.freshUntil, retainUntil: metadata.retainUntil)
+    try add(EntryTally.Count(entries: 1, payloadBytes: payloadBytes), to: slot)
+  }
+
+  /// Counts no longer the entry written in `value`, which is about to be replaced or removed.
+  mutating func remove(_ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace) throws(StorageError) {
+    hasChanges = true
+    guard let (slot, count) = LMDBSlot.counting(value, in: namespace) else {
+      isRight = false
+      return
+    }
+    try add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
+  }
+
+  /// Writes what has changed, and the number of the transaction.
+  ///
+  /// - Throws: `overBounds` where the store would not be within `bounds`.
+  mutating func finish(_ bounds: StoreBounds?) throws(StorageError) {
+    try writeChanges()
+    if let bounds { try summary.require(bounds) }
+    if hasChanges { try writeSummary() }
+  }
+
+  /// Writes the summary as that of this transaction.
+  mutating func writeSummary() throws(StorageError) {
+    summary.transaction = isRight ? transaction.number : 0
+    try transaction.write(summary)
+  }
+
+  private mutating func add(_ count: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) {
+    hasChanges = true
+    for index in changes.indices.suffix(Self.lookBack).reversed() where changes[index].slot == slot {
+      changes[index].count = changes[index].count + count
+      return
+    }
+    changes.append((slot, count))
+    if changes.count > Self.capacity { try writeChanges() }
+  }
+
+  private mutating func writeChanges() throws(StorageError) {
+    for (slot, change) in changes where change != EntryTally.Count() {
+      let isPossible = try transaction.add(change, to: slot)
+      isRight = summary.add(change, to: slot.namespace) && isPossible && isRight
+    }
+    changes.removeAll(keepingCapacity: true)
+  }
+}
+
+extension LMDBSlot {
+  /// Where and as what the entry written in `value` is counted; `nil` where it cannot be decoded, and is not counted.
+  static func counting(
+    _ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace
+  ) -> (slot: LMDBSlot, count: EntryTally.Count)? {
+    do throws(LMDBFault) {
+      let entry = try LMDBEntry(value)
+      let slot = LMDBSlot(namespace, freshUntil: try entry.freshUntil(), retainUntil: try entry.retainUntil())
+      return (slot, EntryTally.Count(entries: 1, payloadBytes: entry.payloadSize))
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// The records of the tally in the main database.
+extension LMDBTransaction {
+  /// The summary, whatever transaction it is of; `nil` in a store of version 1.
+  ///
+  /// - Throws: `unsupportedFormat` where the store is of a later version, `damaged`.
+  func summary() throws(StorageError) -> LMDBSummary? {
+    let key = LMDBSummary.key
+    let value = try key.span.withUnsafeBytes { key throws(StorageError) -> UnsafeRawBufferPointer? in
+      try self.value(key, in: LMDBEnvironment.mainDatabase)
+    }
+    guard let value else { return nil }
+    do throws(LMDBFault) {
+      return try LMDBSummary(value)
+    } catch {
+      throw .lmdb(error, in: environment.path)
+    }
+  }
+
+  /// Stores the summary.
+  func write(_ summary: LMDBSummary) throws(StorageError) {
+    let key = LMDBSummary.key
+    try key.span.withUnsafeBytes { key throws(StorageError) in
+      summary.write(to: try reserve(key, count: summary.size, in: LMDBEnvironment.mainDatabase))
+    }
+  }
+
+  /// Adds `change`, which may be negative, to what is counted in `slot`.
+  ///
+  /// - Returns: whether the sum is possible. Where it is not, nothing is counted in the slot.
+  func add(_ change: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) -> Bool {
+    try slot.withKey { key throws(StorageError) in
+      let value = try value(key, in: LMDBEnvironment.mainDatabase)
+      let before = value.flatMap { $0.count == LMDBSlot.valueSize ? EntryTally.Count($0, at: 0) : nil }
+      let sum = (before ?? EntryTally.Count()) + change
+      if sum.entries > 0 {
+        sum.write(to: try reserve(key, count: LMDBSlot.valueSize, in: LMDBEnvironment.mainDatabase), at: 0)
+      } else if value != nil {
+        try remove(key, in: LMDBEnvironment.mainDatabase)
+      }
+      return sum.isPossible
+    }
+  }
+
+  /// Calls `body` with each slot in which something is counted, in the order of namespaces.
+  func forEachSlot(_ body: (LMDBSlot, EntryTally.Count) throws(StorageError) -> Void) throws(StorageError) {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+      var item = try cursor.first()
+      while let (key, value) = item {
+        if let slot = LMDBSlot(key: key), value.count == LMDBSlot.valueSize {
+          try body(slot, EntryTally.Count(value, at: 0))
+        }
+        item = try cursor.next()
+      }
+    }
+  }
+}
