@@ -89,7 +89,7 @@ let package = Package(
       "StorageConformance",
       "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage"),
-    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
+    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", data: ["Fixtures"]),
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB"),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
