@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import StorageSPI
 
 /// The tables, and the marks by which a database is known to be a store of this engine.
@@ -21,6 +22,11 @@ enum SQLiteSchema {
 
   /// Everything in the database, in the words that SQLite keeps of it.
   static let definitions = [entriesTable, readableView, tallyTable] + tallyTriggers
+  /// The same of a store of version 1.
+  static let firstDefinitions = [
+    entriesTable, readableView,
+    "CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes)",
+  ]
 
   /// The payload comes last, so that reading the other columns of a large entry does not touch the pages that it fills.
   private static let entriesTable = """
@@ -77,6 +83,10 @@ enum SQLiteSchema {
   static func verify(_ connection: SQLiteConnection) throws(StorageError) -> Int64 {
     let application = try connection.integer("PRAGMA application_id")
     let found = try connection.integer("PRAGMA user_version")
+    // From here on the connection has a lock that keeps the file from being replaced.
+    guard csqlite_has_moved(connection.handle) == 0 else {
+      throw StorageError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
+    }
     guard application == applicationID else {
       throw .foreign("is a database of another application (application_id \(application))", path: connection.path)
     }

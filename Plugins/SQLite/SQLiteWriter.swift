@@ -108,7 +108,8 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  private func transaction(
+  /// Makes the changes of `body` and what they do to the tally, or none.
+  func transaction(
     bounds: StoreBounds? = nil, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     try begin.run()
@@ -127,7 +128,8 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  private func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
+  /// Makes one change, within a transaction.
+  func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
     switch operation {
     case .put(let key, let payload, let metadata):
       try put(key, payload, metadata)
@@ -156,7 +158,8 @@ final class SQLiteWriter: @unchecked Sendable {
     tally.add(entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: slot)
   }
 
-  private func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
+  /// The checksum of the entry under `key`; `nil` where there is none.
+  func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
     try key.text.withBytes { key throws(StorageError) in
       defer { checksum.reset() }
       try checksum.bind(key, at: 1)

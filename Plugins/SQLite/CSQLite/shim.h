@@ -61,3 +61,39 @@ static inline int csqlite_has_moved(sqlite3 *database) {
   sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
   return has_moved;
 }
+
+/// The main database file as SQLite has it open; NULL where there is none.
+static inline sqlite3_file *csqlite_file(sqlite3 *database) {
+  sqlite3_file *file = NULL;
+  int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return code == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
+}
+
+/// Locks the file, whatever is in it, against every other connection of this and other processes, until `database` is
+/// closed. No statement may be run on `database`: it does not know of the lock.
+static inline int csqlite_lock_file(sqlite3 *database) {
+  static const int levels[] = {SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE};
+  sqlite3_file *file = csqlite_file(database);
+  if (file == NULL) return SQLITE_CANTOPEN;
+  for (int level = 0; level < 3; level += 1) {
+    int code = file->pMethods->xLock(file, levels[level]);
+    if (code == SQLITE_OK) continue;
+    file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+    return code;
+  }
+  return SQLITE_OK;
+}
+
+/// The size of the file in bytes; 0 where it cannot be told.
+static inline long long csqlite_file_size(sqlite3 *database) {
+  sqlite3_file *file = csqlite_file(database);
+  sqlite3_int64 size = 0;
+  return file != NULL && file->pMethods->xFileSize(file, &size) == SQLITE_OK ? size : 0;
+}
+
+/// Reads bytes of the file, as they are on disk. Closing a descriptor of our own would drop the locks that the process
+/// has on the file: hence through SQLite's.
+static inline int csqlite_file_read(sqlite3 *database, void *bytes, int count, long long offset) {
+  sqlite3_file *file = csqlite_file(database);
+  return file == NULL ? SQLITE_CANTOPEN : file->pMethods->xRead(file, bytes, count, offset);
+}
