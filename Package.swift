@@ -91,7 +91,7 @@ let package = Package(
       "StorageConformance",
       "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
-    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite"),
+    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", data: ["Fixtures"]),
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", data: ["Fixtures"]),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",

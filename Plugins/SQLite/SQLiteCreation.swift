@@ -22,13 +22,19 @@ enum SQLiteCreation {
 
   private static func create(_ options: SQLiteOptions, in folder: String) throws(StorageError) {
     let draft = options.path + "-new"
-    try SQLiteFiles.createFile(draft)
-    try writeSchema(to: draft)
+    try createDraft(draft)
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
     // What is left of a database that was removed without its log must not be taken for the new one's.
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(options.path + suffix) }
     try SQLiteFiles.rename(draft, to: options.path)
     if options.durability == .full { try SQLiteFiles.synchronize(folder) }
+  }
+
+  /// Makes an empty store at `draft`, which nobody else uses.
+  static func createDraft(_ draft: String) throws(StorageError) {
+    for suffix in SQLiteFiles.companions { SQLiteFiles.remove(draft + suffix) }
+    try SQLiteFiles.createFile(draft)
+    try writeSchema(to: draft)
   }
 
   /// Nobody else knows of the draft, so it needs no journal, and one wait for the disk at the end.

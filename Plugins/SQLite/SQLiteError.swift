@@ -35,7 +35,7 @@ extension StorageError {
 
   private static func hint(for kind: Code) -> String {
     switch kind {
-    case .damaged: "save what can be read with: sqlite3 FILE .recover; then remove the file to begin anew"
+    case .damaged: "save what can be read with: cachectl verify --repair"
     case .busy: "another process holds the store: try again, or raise the option busyTimeout"
     case .noSpace: "make room on the file system; nothing was changed"
     case .permissionDenied: "check the permissions of the file and its folder"

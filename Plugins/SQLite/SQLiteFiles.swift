@@ -35,6 +35,20 @@ enum SQLiteFiles {
     return true
   }
 
+  /// Whether there is anything at `path`.
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Whether there is a file at `path`, of any size; `false` where there is nothing or something else.
+  static func isRegularFile(_ path: String) throws(StorageError) -> Bool {
+    var status = stat()
+    if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG }
+    if errno == ENOENT || errno == ENOTDIR { return false }
+    throw systemError(path, "cannot be reached", errno == EACCES ? .permissionDenied : .ioFailed)
+  }
+
   /// The size of the file at `path`; 0 where there is none.
   static func size(of path: String) -> Int {
     var status = stat()
@@ -72,6 +86,33 @@ enum SQLiteFiles {
       let result = Glibc.rename(path, target)
     #endif
     guard result == 0 else { throw systemError(target, "cannot be made") }
+  }
+
+  /// Gives the file at `path` a second name.
+  static func link(_ path: String, as target: String) throws(StorageError) {
+    #if canImport(Darwin)
+      let result = Darwin.link(path, target)
+    #else
+      let result = Glibc.link(path, target)
+    #endif
+    guard result == 0 else { throw systemError(target, "cannot be made", .ioFailed) }
+  }
+
+  /// Calls `body` with a function that appends to the file at `path`, and waits until all is on its medium.
+  static func write(
+    to path: String, _ body: (([UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw systemError(path, "cannot be opened", .ioFailed) }
+    defer { close(descriptor) }
+    var offset: off_t = 0
+    try body { bytes throws(StorageError) in
+      guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count else {
+        throw systemError(path, "cannot be written", .ioFailed)
+      }
+      offset += off_t(bytes.count)
+    }
+    guard fsync(descriptor) == 0 else { throw systemError(path, "cannot be written", .ioFailed) }
   }
 
   /// Waits until what was written to the file or folder at `path` is on its medium.

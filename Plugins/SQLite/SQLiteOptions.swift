@@ -20,6 +20,11 @@ struct SQLiteOptions: Sendable {
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
   }
+
+  /// The same as `other`, for another file.
+  init(path: String, _ other: SQLiteOptions) {
+    (self.path, durability, busyTimeout) = (path, other.durability, other.busyTimeout)
+  }
 }
 
 extension Durability {

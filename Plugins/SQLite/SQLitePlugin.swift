@@ -29,4 +29,26 @@ public struct SQLitePlugin: StoragePlugin {
     }
     return try SQLiteEngine(options, clock: configuration.clock)
   }
+
+  /// Looks at the file and its log without opening or changing them. Cost: that of reading the log.
+  ///
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    try StoreInspection(try SQLiteOptions(configuration))
+  }
+
+  /// Makes a new database out of every entry that can still be read, and moves the damaged one aside with its log.
+  ///
+  /// Pages are read without SQLite, so that neither a damaged header nor a damaged tree keeps sound entries from being
+  /// saved. Cost: that of reading and writing the whole store.
+  ///
+  /// - Throws: `StorageError`: `busy` where somebody has the store open, `unsupportedFormat` where the file is a database
+  ///   of another application or of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let options = try SQLiteOptions(configuration)
+    let worker = BlockingExecutor()
+    return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).run() }
+  }
 }

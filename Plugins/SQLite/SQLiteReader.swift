@@ -6,9 +6,9 @@ internal import StorageSPI
 /// It is `@unchecked Sendable` because the pool that keeps it gives it to one caller at a time, and a connection without
 /// thread affinity may be used by any thread then.
 final class SQLiteReader: @unchecked Sendable {
-  private let connection: SQLiteConnection
+  let connection: SQLiteConnection
   private let statement: SQLiteStatement
-  private var row = SQLiteRow()
+  var row = SQLiteRow()
 
   /// A connection to the store at `path`, after a check that it is one.
   init(path: String, busyTimeout: Int32) throws(StorageError) {
@@ -78,79 +78,10 @@ final class SQLiteReader: @unchecked Sendable {
   }
 
   /// How much the store holds.
-  func tally() throws(StorageError) -> EntryTally {
-    let statement = try SQLiteStatement(SQLiteSchema.tally, on: connection)
-    var tally = EntryTally()
-    while try statement.step() {
-      let slot = EntryTally.Slot(
-        namespace: String(decoding: statement.bytes(0), as: UTF8.self), freshSlot: statement.integer(1),
-        retainSlot: statement.integer(2))
-      tally.add(
-        EntryTally.Count(entries: Int(statement.integer(3)), payloadBytes: Int(statement.integer(4))), to: slot)
-    }
-    return tally
-  }
+  func tally() throws(StorageError) -> EntryTally { try SQLiteTally.current(on: connection) }
 
-  /// What is wrong with the file and its rows.
-  func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
-    try issuesOfStructure() + issuesOfEntries()
-  }
-
-  private func issuesOfStructure() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
-      let statement = try SQLiteStatement("PRAGMA integrity_check", on: connection)
-      while try statement.step() {
-        let message = String(decoding: statement.bytes(0), as: UTF8.self)
-        if message != "ok" { issues.append(IntegrityIssue(kind: .structure, message: Self.oneLine(message))) }
-      }
-    }
-  }
-
-  private func issuesOfEntries() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
-      let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
-      while try statement.step() {
-        if let issue = issue(of: statement) { issues.append(issue) }
-      }
-    }
-  }
-
-  /// What is wrong with the row that `statement` is at; `nil` where nothing is.
-  private func issue(of statement: borrowing SQLiteStatement) -> IntegrityIssue? {
-    var key: CacheKey?
-    do throws(StorageError) {
-      let found = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn + 1)
-      key = found
-      _ = try row.metadata(of: statement, key: found.text)
-      _ = try SQLiteRow.payload(of: statement, key: found.text)
-      guard statement.text(SQLiteRow.firstOwnColumn + 2) == found.namespace else {
-        throw .undecodable("its namespace is another", key: found.text, path: connection.path)
-      }
-      return nil
-    } catch {
-      return IntegrityIssue(key: key, kind: .undecodable, message: error.message)
-    }
-  }
-
-  /// The issues that `find` adds, and one more where the damage kept it from going on.
-  private func collectingDamage(
-    _ find: (inout [IntegrityIssue]) throws(StorageError) -> Void
-  ) throws(StorageError) -> [IntegrityIssue] {
-    var issues: [IntegrityIssue] = []
-    do throws(StorageError) {
-      try find(&issues)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      issues.append(IntegrityIssue(kind: .structure, message: error.message))
-    }
-    return issues
-  }
-
-  private static func oneLine(_ text: String) -> String {
-    text.split(separator: "\n").joined(separator: "; ")
-  }
-
-  private static func key(
+  /// The key in a column.
+  static func key(
     of statement: borrowing SQLiteStatement, column: Int32
   ) throws(StorageError) -> CacheKey {
     do throws(StorageError) {

@@ -62,8 +62,12 @@ struct SQLiteRow {
 
   /// The attributes; `nil` where they are no JSON object of texts.
   private static func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
-    if statement.isNull(4) { return [:] }
-    var (reader, attributes) = (JSONReader(Array(statement.bytes(4))), [String: String]())
+    statement.isNull(4) ? [:] : attributes(json: Array(statement.bytes(4)))
+  }
+
+  /// The attributes in a JSON object of texts; `nil` where it is none.
+  static func attributes(json: [UInt8]) -> [String: String]? {
+    var (reader, attributes) = (JSONReader(json), [String: String]())
     do throws(JSONReader.Failure) {
       try reader.object { reader, name throws(JSONReader.Failure) in attributes[name] = try reader.string() }
       try reader.end()

@@ -1,15 +1,35 @@
+internal import CSQLite
 internal import StorageSPI
 
-/// The table, and the marks by which a database is known to be a store of this engine.
+/// The tables, and the marks by which a database is known to be a store of this engine.
 enum SQLiteSchema {
   /// The bytes "CaCh" in the file's header: "this is a store of cachectl".
   static let applicationID: Int64 = 0x4361_4368
-  /// The version of the table. A database of any other version is refused.
-  static let version: Int64 = 1
+  /// The version that is written. A store of an older one is upgraded before it is written to.
+  static let version: Int64 = 2
+  /// The versions that are read.
+  static let readableVersions: ClosedRange<Int64> = 1...version
+
+  /// What a new store consists of.
+  static let creation = marked(definitions.map { $0 + ";" }.joined(separator: "\n"))
+
+  /// The statements that make a store of version 1 one of this version, in order and to be committed together.
+  ///
+  /// The index by time of expiry goes: it was there for counting, and keeping it cost more than the tally does.
+  static let upgrade =
+    ["DROP INDEX IF EXISTS entries_by_expiry", tallyTable] + tallyTriggers
+    + ["INSERT INTO tally \(count)", "PRAGMA user_version = \(version)"]
+
+  /// Everything in the database, in the words that SQLite keeps of it.
+  static let definitions = [entriesTable, readableView, tallyTable] + tallyTriggers
+  /// The same of a store of version 1.
+  static let firstDefinitions = [
+    entriesTable, readableView,
+    "CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes)",
+  ]
 
   /// The payload comes last, so that reading the other columns of a large entry does not touch the pages that it fills.
-  /// The second index also answers how much each namespace holds without reading the table.
-  static let creation = """
+  private static let entriesTable = """
     CREATE TABLE entries (
       key TEXT NOT NULL UNIQUE,
       namespace TEXT NOT NULL,
@@ -21,8 +41,10 @@ enum SQLiteSchema {
       checksum INTEGER NOT NULL,
       payload_bytes INTEGER NOT NULL,
       payload ANY NOT NULL
-    ) STRICT;
-    CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes);
+    ) STRICT
+    """
+
+  private static let readableView = """
     CREATE VIEW entries_readable AS SELECT
       key, content_type, payload_bytes,
       strftime('%Y-%m-%dT%H:%M:%fZ', stored_at / 1000.0, 'unixepoch') AS stored_at,
@@ -30,34 +52,68 @@ enum SQLiteSchema {
       strftime('%Y-%m-%dT%H:%M:%fZ', retain_until / 1000.0, 'unixepoch') AS retain_until,
       attributes,
       CASE WHEN json_valid(payload) THEN payload END AS json
-    FROM entries;
-    PRAGMA application_id = \(applicationID);
-    PRAGMA user_version = \(version);
+    FROM entries
     """
 
-  /// Throws unless the database is a store of this engine and version. It needs no lock for writing, and it does not
-  /// parse the other application's tables.
-  static func verify(_ connection: SQLiteConnection) throws(StorageError) {
+  /// An `EntryTally`. Where it has no row it is not kept, and has to be counted.
+  private static let tallyTable = """
+    CREATE TABLE tally (
+      namespace TEXT NOT NULL,
+      fresh_slot INTEGER NOT NULL,
+      retain_slot INTEGER NOT NULL,
+      entries INTEGER NOT NULL,
+      payload_bytes INTEGER NOT NULL,
+      PRIMARY KEY (namespace, fresh_slot, retain_slot)
+    ) STRICT, WITHOUT ROWID
+    """
+
+  /// Whoever changes entries by other means than this engine makes it count again. The engine itself turns these
+  /// triggers off and keeps the tally, which is faster than a trigger could.
+  private static let tallyTriggers = ["INSERT", "UPDATE", "DELETE"].map { change in
+    "CREATE TRIGGER tally_\(change.lowercased()) AFTER \(change) ON entries BEGIN DELETE FROM tally; END"
+  }
+
+  private static func marked(_ statements: String) -> String {
+    "\(statements)\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);"
+  }
+
+  /// The version of the store; throws unless it is one of this engine and a version that it reads. It needs no lock for
+  /// writing, and it does not parse the other application's tables.
+  @discardableResult
+  static func verify(_ connection: SQLiteConnection) throws(StorageError) -> Int64 {
     let application = try connection.integer("PRAGMA application_id")
     let found = try connection.integer("PRAGMA user_version")
+    // From here on the connection has a lock that keeps the file from being replaced.
+    guard csqlite_has_moved(connection.handle) == 0 else {
+      throw StorageError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
+    }
     guard application == applicationID else {
       throw .foreign("is a database of another application (application_id \(application))", path: connection.path)
     }
-    guard found == version else {
-      throw .foreign("has format version \(found), and this program reads version \(version)", path: connection.path)
+    guard readableVersions.contains(found) else {
+      throw .foreign(
+        "has format version \(found), and this program reads versions 1 to \(version)", path: connection.path)
     }
+    return found
   }
 
   static let read = "SELECT \(columns), payload FROM entries WHERE key = ?1"
   static let scan = "SELECT \(columns), key FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
   static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
-  static let tally = """
-    SELECT namespace, fresh_until >> \(EntryTally.slotBits), retain_until >> \(EntryTally.slotBits), count(*),
-      sum(payload_bytes)
+  /// A size as it is counted: a damaged one must not make sums overflow. SQLite holds nothing larger.
+  private static let payloadBytes = "max(0, min(payload_bytes, 1000000000))"
+  static let tally = "SELECT namespace, fresh_slot, retain_slot, entries, payload_bytes FROM tally"
+  static let saveTally = "INSERT OR REPLACE INTO tally VALUES (?1, ?2, ?3, ?4, ?5)"
+  static let removeTally = "DELETE FROM tally WHERE namespace = ?1 AND fresh_slot = ?2 AND retain_slot = ?3"
+  /// What the tally must be. The namespace is that of the key: the column of that name is for people.
+  static let count = """
+    SELECT substr(key, 1, instr(key, '/') - 1), fresh_until >> \(EntryTally.slotBits),
+      retain_until >> \(EntryTally.slotBits), count(*), sum(\(payloadBytes))
     FROM entries GROUP BY 1, 2, 3
     """
   static let checksum = "SELECT checksum FROM entries WHERE key = ?1"
-  static let remove = "DELETE FROM entries WHERE key = ?1"
+  /// The function tells the writer what is removed.
+  static let remove = "DELETE FROM entries WHERE key = ?1 AND replaced(fresh_until, retain_until, \(payloadBytes))"
   static let removeExpired = "DELETE FROM entries WHERE retain_until <= ?1"
   static let put = """
     INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes,
@@ -67,6 +123,7 @@ enum SQLiteSchema {
       stored_at = excluded.stored_at, fresh_until = excluded.fresh_until, retain_until = excluded.retain_until,
       content_type = excluded.content_type, attributes = excluded.attributes, checksum = excluded.checksum,
       payload_bytes = excluded.payload_bytes, payload = excluded.payload
+    WHERE replaced(fresh_until, retain_until, \(payloadBytes))
     """
 
   /// The columns that every query begins with, in the order in which `SQLiteRow` reads them.

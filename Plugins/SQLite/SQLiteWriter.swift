@@ -17,17 +17,23 @@ final class SQLiteWriter: @unchecked Sendable {
   private let checksum: SQLiteStatement
   private let begin: SQLiteStatement
   private let commit: SQLiteStatement
+  private let tally: SQLiteTally
   private let logPages: UnsafeMutablePointer<Int32>
+  private let replaced: UnsafeMutablePointer<csqlite_replaced>
 
   /// A connection to the store, after a check that it is one.
   init(_ options: SQLiteOptions, busyTimeout: Int32) throws(StorageError) {
     let connection = try Self.connect(options, busyTimeout: busyTimeout)
+    let replaced = try Self.observeReplaced(on: connection)
+    let tally = try SQLiteTally(on: connection)
     let put = try SQLiteStatement(SQLiteSchema.put, on: connection)
     let remove = try SQLiteStatement(SQLiteSchema.remove, on: connection)
     let checksum = try SQLiteStatement(SQLiteSchema.checksum, on: connection)
     let begin = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
     let commit = try SQLiteStatement("COMMIT", on: connection)
     self.connection = connection
+    self.tally = tally
+    self.replaced = replaced
     self.put = put
     self.remove = remove
     self.checksum = checksum
@@ -40,13 +46,26 @@ final class SQLiteWriter: @unchecked Sendable {
 
   deinit {
     sqlite3_wal_hook(connection.handle, nil, nil)
+    sqlite3_create_function(connection.handle, "replaced", 3, SQLITE_UTF8, nil, nil, nil, nil)
     logPages.deallocate()
+    replaced.deallocate()
+  }
+
+  /// Where the statements note what they replace.
+  private static func observeReplaced(
+    on connection: SQLiteConnection
+  ) throws(StorageError) -> UnsafeMutablePointer<csqlite_replaced> {
+    let replaced = UnsafeMutablePointer<csqlite_replaced>.allocate(capacity: 1)
+    replaced.initialize(to: csqlite_replaced())
+    let code = csqlite_observe_replaced(connection.handle, replaced)
+    if code != SQLITE_OK { throw connection.error(code) }
+    return replaced
   }
 
   private static func connect(_ options: SQLiteOptions, busyTimeout: Int32) throws(StorageError) -> SQLiteConnection {
     let connection = try SQLiteConnection(
       path: options.path, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
-    try SQLiteSchema.verify(connection)
+    if try SQLiteSchema.verify(connection) < SQLiteSchema.version { try upgrade(connection) }
     // The mode is kept in the file; asking for it again matters only where somebody has changed it. The limit is what
     // the log may keep of the disk when it is empty again.
     try connection.execute(
@@ -55,7 +74,24 @@ final class SQLiteWriter: @unchecked Sendable {
       PRAGMA journal_size_limit = 16777216
       """)
     _ = csqlite_keep_log(connection.handle)
+    let code = csqlite_disable_triggers(connection.handle)
+    if code != SQLITE_OK { throw connection.error(code) }
     return connection
+  }
+
+  /// Makes a store of an older version one of this, in one transaction.
+  static func upgrade(_ connection: SQLiteConnection) throws(StorageError) {
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(StorageError) {
+      // Another process may have done it meanwhile.
+      if try SQLiteSchema.verify(connection) < SQLiteSchema.version {
+        for statement in SQLiteSchema.upgrade { try connection.execute(statement) }
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      if connection.isInTransaction { try connection.execute("ROLLBACK") }
+      throw error
+    }
   }
 
   /// How long the next statements wait for another writer, in milliseconds.
@@ -67,40 +103,63 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Makes all the changes of `batch`, or none.
   func apply(_ batch: WriteBatch) throws(StorageError) {
-    // One change alone is a transaction by itself, of the same kind.
-    if batch.operations.count == 1, let operation = batch.operations.first { return try apply(operation) }
-    try transaction { () throws(StorageError) in
+    try transaction(bounds: batch.bounds) { () throws(StorageError) in
       for operation in batch.operations { try apply(operation) }
     }
   }
 
-  private func transaction(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+  /// Makes the changes of `body` and what they do to the tally, or none.
+  func transaction(
+    bounds: StoreBounds? = nil, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
     try begin.run()
     do throws(StorageError) {
+      try tally.begin()
       try body()
+      let after = try tally.finish()
+      try bounds?.require(after)
       try commit.run()
+      tally.commit()
     } catch {
+      tally.rollBack()
       // Some failures have rolled back already.
       if connection.isInTransaction { try connection.execute("ROLLBACK") }
       throw error
     }
   }
 
-  private func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
+  /// Makes one change, within a transaction.
+  func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
     switch operation {
-    case .put(let key, let payload, let metadata): try put(key, payload, metadata)
+    case .put(let key, let payload, let metadata):
+      try put(key, payload, metadata)
+      discountReplaced(in: key)
+      tally.add(entries: 1, payloadBytes: payload.count, to: EntryTally.Slot(namespace: key.namespace, metadata))
     case .remove(let key):
       try key.text.withBytes { key throws(StorageError) in
         defer { remove.reset() }
         try remove.bind(key, at: 1)
+        replaced.pointee.count = 0
         _ = try remove.step()
       }
+      discountReplaced(in: key)
     case .require(let key, let expectation):
       guard expectation.isMet(byChecksum: try storedChecksum(of: key)) else { throw .conflict(on: key) }
     }
   }
 
-  private func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
+  /// Counts no longer what the last statement has replaced or removed.
+  private func discountReplaced(in key: CacheKey) {
+    guard replaced.pointee.count > 0 else { return }
+    let bits = EntryTally.slotBits
+    let slot = EntryTally.Slot(
+      namespace: key.namespace, freshSlot: replaced.pointee.fresh_until >> bits,
+      retainSlot: replaced.pointee.retain_until >> bits)
+    tally.add(entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: slot)
+  }
+
+  /// The checksum of the entry under `key`; `nil` where there is none.
+  func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
     try key.text.withBytes { key throws(StorageError) in
       defer { checksum.reset() }
       try checksum.bind(key, at: 1)
@@ -133,6 +192,7 @@ final class SQLiteWriter: @unchecked Sendable {
     try key.text.withBytes { bytes throws(StorageError) in
       try put.bind(bytes, at: 9)
       try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
+      replaced.pointee.count = 0
       _ = try put.step()
     }
   }
@@ -147,9 +207,13 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Removes the entries that have expired at `time`, and gives the space that is free back to the file system.
   func compact(at time: Timestamp) throws(StorageError) {
-    let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
-    try statement.bind(time.milliseconds, at: 1)
-    try statement.run()
+    try transaction { () throws(StorageError) in
+      let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
+      try statement.bind(time.milliseconds, at: 1)
+      try statement.run()
+      // Reading everything once more costs less than the copying of everything that follows.
+      try tally.recount()
+    }
     try connection.execute("VACUUM")
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }

@@ -34,7 +34,7 @@ import Testing
     for number in 0..<200 {
       try await engine.put("cities/\(number)", Array(repeating: UInt8(number), count: number * 50))
     }
-    #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode; PRAGMA user_version") == "ok\nwal\n1")
+    #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode; PRAGMA user_version") == "ok\nwal\n2")
     #expect(try await engine.checkIntegrity().isEmpty)
     try await engine.close()
   }
@@ -56,20 +56,10 @@ import Testing
     try await engine.close()
   }
 
-  @Test func lookingUpAKeyAndCountingUseTheIndexes() async throws {
+  @Test func lookingUpAKeyUsesTheIndex() async throws {
     let folder = try TestFolder()
     try await folder.open().close()
-    let plans: [(String, String)] = [
-      ("SELECT payload FROM entries WHERE key = 'a'", "USING INDEX sqlite_autoindex_entries_1 (key=?)"),
-      ("DELETE FROM entries WHERE retain_until <= 5", "USING INDEX entries_by_expiry"),
-      (
-        "SELECT namespace, count(*), sum(payload_bytes) FROM entries INDEXED BY entries_by_expiry GROUP BY namespace",
-        "USING COVERING INDEX entries_by_expiry"
-      ),
-    ]
-    for (sql, plan) in plans {
-      let found = try folder.shell("EXPLAIN QUERY PLAN \(sql)")
-      #expect(found.contains(plan), "\(sql): \(found)")
-    }
+    let found = try folder.shell("EXPLAIN QUERY PLAN SELECT payload FROM entries WHERE key = 'a'")
+    #expect(found.contains("USING INDEX sqlite_autoindex_entries_1 (key=?)"), "\(found)")
   }
 }

@@ -1,0 +1,67 @@
+internal import CSQLite
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+internal import StorageSPI
+
+/// A database file as bytes: SQLite opens, locks and reads it, but does not look at what is in it.
+final class SQLiteFile {
+  private let connection: SQLiteConnection
+
+  init(_ path: String, flags: Int32 = SQLITE_OPEN_READONLY) throws(StorageError) {
+    connection = try SQLiteConnection(path: path, flags: flags, busyTimeout: 0)
+  }
+
+  /// The file, which nobody else has open until it is let go.
+  ///
+  /// - Parameter timeout: how long to wait for others, in milliseconds.
+  static func locked(_ path: String, timeout: Int32) throws(StorageError) -> SQLiteFile {
+    let file = try SQLiteFile(path, flags: SQLITE_OPEN_READWRITE)
+    var (code, waited) = (csqlite_lock_file(file.connection.handle), Int32(0))
+    while code & 0xFF == SQLITE_BUSY, waited < timeout {
+      usleep(1_000)
+      waited += 1
+      code = csqlite_lock_file(file.connection.handle)
+    }
+    guard code == SQLITE_OK else {
+      throw StorageError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
+    }
+    return file
+  }
+
+  /// Its size in bytes.
+  var size: Int { Int(csqlite_file_size(connection.handle)) }
+
+  /// The bytes from `offset` on; `nil` where they cannot be read or there are fewer.
+  func bytes(at offset: Int, _ count: Int) -> [UInt8]? {
+    guard offset >= 0, count > 0, offset <= size - count else { return nil }
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+      let code = csqlite_file_read(connection.handle, buffer.baseAddress, Int32(count), Int64(offset))
+      length = code == SQLITE_OK ? count : 0
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+}
+
+/// A file that SQLite does not lock, such as a log.
+struct SQLitePlainFile: ~Copyable {
+  private let descriptor: Int32
+
+  /// Opens the file at `path`; `nil` where there is none that can be read.
+  init?(_ path: String) {
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The bytes from `offset` on; `nil` where they cannot be read or there are fewer.
+  func bytes(at offset: Int, _ count: Int) -> [UInt8]? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+      length = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+    }
+    return bytes.count == count ? bytes : nil
+  }
+}

@@ -1,0 +1,96 @@
+internal import StorageSPI
+
+extension SQLiteReader {
+  /// What is wrong with the file and its rows.
+  func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
+    // One transaction, so that all of it sees one state of the store.
+    try connection.execute("BEGIN")
+    defer { _ = try? connection.execute("ROLLBACK") }
+    return try issuesOfStructure() + issuesOfSchema() + issuesOfEntries() + issuesOfTally()
+  }
+
+  private func issuesOfStructure() throws(StorageError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(StorageError) in
+      let statement = try SQLiteStatement("PRAGMA integrity_check", on: connection)
+      while try statement.step() {
+        let message = String(decoding: statement.bytes(0), as: UTF8.self)
+        if message != "ok" { issues.append(IntegrityIssue(kind: .structure, message: Self.oneLine(message))) }
+      }
+    }
+  }
+
+  /// Without the tables and triggers as they were made, nothing keeps the tally right.
+  private func issuesOfSchema() throws(StorageError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(StorageError) in
+      guard try SQLiteSchema.verify(connection) == SQLiteSchema.version else { return }
+      let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
+      var missing = SQLiteSchema.definitions
+      while try statement.step() {
+        let definition = String(decoding: statement.bytes(0), as: UTF8.self)
+        missing.removeAll { $0 == definition }
+      }
+      for definition in missing {
+        let name = definition.split(separator: " ").prefix(3).joined(separator: " ")
+        issues.append(IntegrityIssue(kind: .structure, message: "\(connection.path): '\(name)' is missing or altered"))
+      }
+    }
+  }
+
+  private func issuesOfTally() throws(StorageError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(StorageError) in
+      guard let kept = try SQLiteTally.kept(on: connection) else { return }
+      let counted = try SQLiteTally.counted(on: connection)
+      guard kept != counted else { return }
+      let (told, found) = (kept.total(), counted.total())
+      issues.append(
+        IntegrityIssue(
+          kind: .structure,
+          message: "\(connection.path): the tally says \(told.entries) entries of \(told.payloadBytes) bytes,"
+            + " and there are \(found.entries) of \(found.payloadBytes), or of other times"))
+    }
+  }
+
+  private func issuesOfEntries() throws(StorageError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(StorageError) in
+      let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
+      while try statement.step() {
+        if let issue = issue(of: statement) { issues.append(issue) }
+      }
+    }
+  }
+
+  /// What is wrong with the row that `statement` is at; `nil` where nothing is.
+  private func issue(of statement: borrowing SQLiteStatement) -> IntegrityIssue? {
+    var key: CacheKey?
+    do throws(StorageError) {
+      let found = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn + 1)
+      key = found
+      _ = try row.metadata(of: statement, key: found.text)
+      _ = try SQLiteRow.payload(of: statement, key: found.text)
+      guard statement.text(SQLiteRow.firstOwnColumn + 2) == found.namespace else {
+        throw .undecodable("its namespace is another", key: found.text, path: connection.path)
+      }
+      return nil
+    } catch {
+      return IntegrityIssue(key: key, kind: .undecodable, message: error.message)
+    }
+  }
+
+  /// The issues that `find` adds, and one more where the damage kept it from going on.
+  private func collectingDamage(
+    _ find: (inout [IntegrityIssue]) throws(StorageError) -> Void
+  ) throws(StorageError) -> [IntegrityIssue] {
+    var issues: [IntegrityIssue] = []
+    do throws(StorageError) {
+      try find(&issues)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      issues.append(IntegrityIssue(kind: .structure, message: error.message))
+    }
+    return issues
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    text.split(separator: "\n").joined(separator: "; ")
+  }
+}

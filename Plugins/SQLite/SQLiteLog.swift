@@ -1,0 +1,94 @@
+/// Where the committed pages are in a log, found as SQLite finds them after a crash: up to the first frame that is not
+/// of this log or is damaged, and then back to the last commit. See "WAL-mode File Format" in SQLite's documentation.
+struct SQLiteLog {
+  /// The offset in the log of the newest version of each page.
+  private(set) var offsets: [Int: Int] = [:]
+  /// The number of pages of the database after the last commit; 0 where there was none.
+  private(set) var pageCount = 0
+  /// The size of a page; 0 where the log cannot be read.
+  private(set) var pageSize = 0
+  /// Whether something in the log was not used because it is damaged.
+  private(set) var isDamaged = false
+
+  private static let headerSize = 32
+  private static let frameHeaderSize = 24
+
+  /// The log in the file at `path`; empty where there is none.
+  init(_ path: String) {
+    guard SQLiteFiles.size(of: path) > 0, let file = SQLitePlainFile(path) else { return }
+    guard let bytes = file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
+      isDamaged = true
+      return
+    }
+    pageSize = header.pageSize
+    readFrames(of: file, header)
+  }
+
+  private mutating func readFrames(of file: borrowing SQLitePlainFile, _ header: Header) {
+    var (offset, sum, pending) = (Self.headerSize, header.sum, [Int: Int]())
+    while let bytes = file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
+      let frame = SQLiteBytes(bytes)
+      // Behind the end of the log lies what is left of an older one, with other salts.
+      guard frame.number(at: 8, 8) == header.salts, let page = frame.number(at: 0, 4),
+        let size = frame.number(at: 4, 4)
+      else { break }
+      sum.add(bytes[..<8])
+      sum.add(bytes[Self.frameHeaderSize...])
+      guard frame.number(at: 16, 8) == sum.value else {
+        isDamaged = true
+        break
+      }
+      pending[page] = offset + Self.frameHeaderSize
+      offset += bytes.count
+      if size > 0 { commit(&pending, pageCount: size) }
+    }
+  }
+
+  private mutating func commit(_ pending: inout [Int: Int], pageCount: Int) {
+    offsets.merge(pending) { $1 }
+    self.pageCount = pageCount
+    pending = [:]
+  }
+
+  private struct Header {
+    let pageSize: Int
+    let salts: Int
+    let sum: Sum
+
+    init?(_ header: SQLiteBytes) {
+      guard let magic = header.number(at: 0, 4), magic & ~1 == 0x377F_0682, let pageSize = header.number(at: 8, 4),
+        SQLitePages.isPageSize(pageSize), let salts = header.number(at: 16, 8)
+      else { return nil }
+      var sum = Sum(isBigEndian: magic & 1 == 1)
+      sum.add(header.bytes[..<24])
+      guard header.number(at: 24, 8) == sum.value else { return nil }
+      (self.pageSize, self.salts, self.sum) = (pageSize, salts, sum)
+    }
+  }
+
+  /// The checksum of a log, over words of 32 bits.
+  private struct Sum {
+    let isBigEndian: Bool
+    private var (first, second): (UInt32, UInt32) = (0, 0)
+
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+    var value: Int { Int(truncatingIfNeeded: UInt64(first) << 32 | UInt64(second)) }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+      var index = bytes.startIndex
+      while index + 8 <= bytes.endIndex {
+        first &+= word(bytes, index) &+ second
+        second &+= word(bytes, index + 4) &+ first
+        index += 8
+      }
+    }
+
+    private func word(_ bytes: ArraySlice<UInt8>, _ index: Int) -> UInt32 {
+      let word =
+        UInt32(bytes[index]) | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2]) << 16
+        | UInt32(bytes[index + 3]) << 24
+      return isBigEndian ? word.byteSwapped : word
+    }
+  }
+}

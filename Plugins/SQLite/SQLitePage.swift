@@ -1,0 +1,81 @@
+/// A page of a tree, which may be damaged.
+struct SQLitePage {
+  enum Kind: UInt8 {
+    case indexInterior = 2
+    case tableInterior = 5
+    case indexLeaf = 10
+    case tableLeaf = 13
+  }
+
+  let kind: Kind
+  private let content: SQLiteBytes
+  /// Where the cells are, in order.
+  private let cells: [Int]
+  private let headerOffset: Int
+
+  /// The page with `content`; `nil` where it is none of a tree.
+  init?(_ content: SQLiteBytes, number: Int) {
+    // The first page begins with the header of the file.
+    headerOffset = number == 1 ? 100 : 0
+    guard let byte = content.number(at: headerOffset, 1), let kind = Kind(rawValue: UInt8(byte)),
+      let count = content.number(at: headerOffset + 3, 2)
+    else { return nil }
+    let start = headerOffset + (kind == .tableInterior || kind == .indexInterior ? 12 : 8)
+    (self.kind, self.content) = (kind, content)
+    cells = (0..<count).compactMap { content.number(at: start + 2 * $0, 2) }
+  }
+
+  var isInterior: Bool { kind == .tableInterior || kind == .indexInterior }
+
+  /// The pages below, each before the cell of its position; the last one comes after all cells.
+  var children: [Int] {
+    guard isInterior else { return [] }
+    return (cells + [headerOffset + 8]).map { content.number(at: $0, 4) ?? 0 }
+  }
+
+  /// What a cell holds: the number of its row, where it is of a table, and its record.
+  struct Cell {
+    let row: Int64
+    let record: SQLiteRecord
+  }
+
+  /// The cells in order; `nil` for each that cannot be read. The interior pages of a table have none.
+  func cells(in pages: SQLitePages) -> [Cell?] {
+    kind == .tableInterior ? [] : cells.map { cell(at: $0, in: pages) }
+  }
+
+  private func cell(at start: Int, in pages: SQLitePages) -> Cell? {
+    var offset = start + (kind == .indexInterior ? 4 : 0)
+    guard let size = content.variable(at: &offset), size >= 0 else { return nil }
+    var row = 0
+    if kind == .tableLeaf {
+      guard let number = content.variable(at: &offset) else { return nil }
+      row = number
+    }
+    guard let bytes = payload(at: offset, size, in: pages), let record = SQLiteRecord(bytes) else { return nil }
+    return Cell(row: Int64(row), record: record)
+  }
+
+  /// The payload of a cell: what is in the page, and what the chain of pages behind it holds.
+  private func payload(at offset: Int, _ size: Int, in pages: SQLitePages) -> [UInt8]? {
+    let usable = pages.usableSize
+    let largest = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
+    if size <= largest { return content.slice(at: offset, size).map { Array($0) } }
+    guard size / (usable - 4) <= pages.count else { return nil }
+    let smallest = (usable - 12) * 32 / 255 - 23
+    let fitting = smallest + (size - smallest) % (usable - 4)
+    let local = fitting <= largest ? fitting : smallest
+    guard var bytes = content.slice(at: offset, local).map({ Array($0) }),
+      var next = content.number(at: offset + local, 4)
+    else { return nil }
+    bytes.reserveCapacity(size)
+    while bytes.count < size {
+      guard let page = pages.page(next), let part = page.slice(at: 4, min(size - bytes.count, usable - 4)),
+        let following = page.number(at: 0, 4)
+      else { return nil }
+      bytes += part
+      next = following
+    }
+    return bytes
+  }
+}

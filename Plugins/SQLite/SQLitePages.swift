@@ -1,0 +1,67 @@
+internal import StorageSPI
+
+/// The pages of a database with its log, which may both be damaged. See "Database File Format" in SQLite's
+/// documentation for everything that is read here.
+final class SQLitePages {
+  /// The size of a page, and of the part of it that is used, in bytes.
+  let (pageSize, usableSize): (Int, Int)
+  /// The number of pages; they are numbered from 1.
+  let count: Int
+  let log: SQLiteLog
+  private let file: SQLiteFile
+  private let logFile: SQLitePlainFile?
+
+  init(_ file: SQLiteFile, log path: String) {
+    let log = SQLiteLog(path)
+    (pageSize, usableSize) = Self.sizes(file, log)
+    count = log.pageCount > 0 ? log.pageCount : (file.size + pageSize - 1) / pageSize
+    self.file = file
+    self.log = log
+    logFile = SQLitePlainFile(path)
+  }
+
+  /// Whether a page can have `size` bytes.
+  static func isPageSize(_ size: Int) -> Bool { (512...65_536).contains(size) && size & (size - 1) == 0 }
+
+  /// The sizes by the log and the header; where those are damaged, as SQLite makes databases unless it is told otherwise.
+  private static func sizes(_ file: SQLiteFile, _ log: SQLiteLog) -> (Int, Int) {
+    let header = SQLiteBytes(file.bytes(at: 0, 100) ?? [])
+    // 1 stands for 65,536.
+    let told = header.number(at: 16, 2).map { $0 == 1 ? 65_536 : $0 } ?? 0
+    let sizes = [log.pageSize, told, 4_096].filter(isPageSize)
+    let size = sizes.first { $0 == log.pageSize || isTable(file, at: $0) } ?? sizes.first ?? 4_096
+    // Where the end of the first page is not reserved, it has the text of the schema.
+    let reserved = header.number(at: 20, 1) ?? 0
+    let isReserved = file.bytes(at: size - reserved, reserved)?.allSatisfy { $0 == 0 } ?? false
+    return (size, isReserved ? size - reserved : size)
+  }
+
+  /// Whether a page of a table begins at `offset`, as the second page of each store does.
+  private static func isTable(_ file: SQLiteFile, at offset: Int) -> Bool {
+    let kind = file.bytes(at: offset, 1).flatMap { SQLitePage.Kind(rawValue: $0[0]) }
+    return kind == .tableLeaf || kind == .tableInterior
+  }
+
+  /// The page of the number `number`; `nil` where there is none that can be read.
+  func page(_ number: Int) -> SQLiteBytes? {
+    guard (1...max(1, count)).contains(number) else { return nil }
+    let bytes =
+      if let offset = log.offsets[number] {
+        logFile?.bytes(at: offset, pageSize)
+      } else {
+        file.bytes(at: (number - 1) * pageSize, pageSize)
+      }
+    return bytes.map { SQLiteBytes($0) }
+  }
+
+  /// The numbers of the pages that hold nothing, as far as their list can be read.
+  func free() -> Set<Int> {
+    let header = page(1)
+    var (trunk, free) = (header?.number(at: 32, 4) ?? 0, Set<Int>())
+    while trunk > 0, free.insert(trunk).inserted, let page = page(trunk), let leaves = page.number(at: 4, 4) {
+      for leaf in 0..<min(leaves, usableSize / 4 - 2) { if let leaf = page.number(at: 8 + 4 * leaf, 4) { free.insert(leaf) } }
+      trunk = page.number(at: 0, 4) ?? 0
+    }
+    return free
+  }
+}

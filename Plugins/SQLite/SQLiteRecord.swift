@@ -1,0 +1,87 @@
+internal import StorageSPI
+
+/// The values of a row or of an entry of an index, as SQLite writes them.
+struct SQLiteRecord {
+  enum Value {
+    case null
+    case integer(Int64)
+    case bytes(ArraySlice<UInt8>)
+  }
+
+  let values: [Value]
+
+  /// The record in `bytes`; `nil` where it cannot be one.
+  init?(_ bytes: [UInt8]) {
+    let bytes = SQLiteBytes(bytes)
+    var (offset, values) = (0, [Value]())
+    guard let headerSize = bytes.variable(at: &offset), headerSize <= bytes.bytes.count else { return nil }
+    var position = headerSize
+    while offset < headerSize {
+      guard let type = bytes.variable(at: &offset), let value = Self.value(type, bytes, &position) else { return nil }
+      values.append(value)
+    }
+    self.values = values
+  }
+
+  private static func value(_ type: Int, _ bytes: SQLiteBytes, _ position: inout Int) -> Value? {
+    switch type {
+    case 0: return .null
+    case 8, 9: return .integer(Int64(type - 8))
+    case 1...6:
+      let size = [1, 2, 3, 4, 6, 8][type - 1]
+      defer { position += size }
+      return bytes.signed(at: position, size).map { .integer($0) }
+    case 12...:
+      let size = (type - 12) / 2
+      defer { position &+= size }
+      return bytes.slice(at: position, size).map { .bytes($0) }
+    // The store has no real numbers.
+    default: return nil
+    }
+  }
+
+  func integer(_ index: Int) -> Int64? {
+    if index < values.count, case .integer(let integer) = values[index] { integer } else { nil }
+  }
+
+  func bytes(_ index: Int) -> ArraySlice<UInt8>? {
+    if index < values.count, case .bytes(let bytes) = values[index] { bytes } else { nil }
+  }
+
+  func text(_ index: Int) -> String? {
+    bytes(index).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  func key(_ index: Int) -> CacheKey? { text(index).flatMap { try? CacheKey($0) } }
+}
+
+/// An entry out of a row of the table `entries`.
+struct SQLiteEntry {
+  let key: CacheKey
+  let payload: [UInt8]
+  let metadata: EntryMetadata
+
+  /// The entry in `record`; `nil` where it is none. The columns `namespace` and `payload_bytes` only repeat what the key
+  /// and the payload say, and are not asked.
+  init?(_ record: SQLiteRecord) {
+    guard record.values.count == 10, let key = record.key(0), let storedAt = record.integer(2),
+      let freshUntil = record.integer(3), let retainUntil = record.integer(4), let contentType = record.text(5),
+      let checksum = record.integer(7), let payload = record.bytes(9),
+      let attributes = Self.attributes(record.values[6])
+    else { return nil }
+    self.key = key
+    self.payload = Array(payload)
+    metadata = EntryMetadata(
+      storedAt: Timestamp(milliseconds: storedAt), freshUntil: Timestamp(milliseconds: freshUntil),
+      retainUntil: Timestamp(milliseconds: retainUntil), contentType: contentType, attributes: attributes,
+      checksum: UInt64(bitPattern: checksum))
+  }
+
+  private static func attributes(_ value: SQLiteRecord.Value) -> [String: String]? {
+    switch value {
+    case .null: [:]
+    case .bytes(let json): SQLiteRow.attributes(json: Array(json))
+    case .integer: nil
+    }
+  }
+}

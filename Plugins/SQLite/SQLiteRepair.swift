@@ -1,0 +1,95 @@
+internal import StorageSPI
+
+/// Saves what can be read of a damaged store.
+struct SQLiteRepair {
+  let options: SQLiteOptions
+  let plan: RepairPlan
+  /// Called between the steps that change files, so that a test sees what a crash there would leave.
+  var observe: () throws(StorageError) -> Void = { () throws(StorageError) in }
+
+  private var path: String { options.path }
+
+  /// Repairs the store, unless nothing is wrong with it.
+  func run() throws(StorageError) -> RepairReport {
+    guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
+    if let entries = try soundEntries() { return RepairReport(saved: entries) }
+    var report = RepairReport(saved: 0)
+    try SQLiteFiles.withLock(onFolder: SQLiteFiles.folder(of: path), timeout: options.busyTimeout) {
+      () throws(StorageError) in report = try replaceStore()
+    }
+    return report
+  }
+
+  /// The number of entries; `nil` where something is wrong.
+  private func soundEntries() throws(StorageError) -> Int? {
+    do throws(StorageError) {
+      guard try SQLiteFiles.storeExists(at: path) else { return nil }
+      let reader = try SQLiteReader(path: path, busyTimeout: options.busyTimeout)
+      guard try reader.checkIntegrity().isEmpty, !SQLiteLog(path + "-wal").isDamaged,
+        try reader.areSound(plan.isSound)
+      else { return nil }
+      return try reader.tally().total().entries
+    } catch {
+      // Whatever SQLite finds in the way, pages may still be read without it. What it calls another application's file
+      // may be a store whose marks are damaged.
+      if [.busy, .permissionDenied].contains(error.code) { throw error }
+      return nil
+    }
+  }
+
+  private func replaceStore() throws(StorageError) -> RepairReport {
+    let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
+    let pages = SQLitePages(file, log: path + "-wal")
+    let marks = SQLiteMarks(pages)
+    try marks.requireStore(path)
+    let exchange = SQLiteExchange(path: path, suffix: plan.suffix, pages: pages, observe: observe)
+    defer { exchange.removeDrafts() }
+    var (saved, lost) = try save(pages, marks, to: exchange.draft)
+    if pages.log.isDamaged {
+      lost.append(IntegrityIssue(kind: .structure, message: "\(path)-wal is damaged: its last commits may be lost"))
+    }
+    if !marks.isDatabase {
+      lost.append(IntegrityIssue(kind: .structure, message: "\(path) does not begin as a database does"))
+    }
+    return RepairReport(saved: saved, lost: lost, movedTo: try exchange.run())
+  }
+
+  /// Makes a new store at `draft` out of what can be read.
+  private func save(
+    _ pages: SQLitePages, _ marks: SQLiteMarks, to draft: String
+  ) throws(StorageError) -> (Int, [IntegrityIssue]) {
+    try SQLiteCreation.createDraft(draft)
+    let writer = try SQLiteWriter(SQLiteOptions(path: draft, options), busyTimeout: 0)
+    // Nobody else knows of the draft: it is thrown away if anything fails.
+    try writer.connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    var (saved, lost) = (0, [IntegrityIssue]())
+    try writer.transaction { () throws(StorageError) in
+      var salvage = SQLiteSalvage(pages, plan) { entry throws(StorageError) in
+        let isNew = try writer.storedChecksum(of: entry.key) == nil
+        if isNew { try writer.apply(.put(entry.key, payload: entry.payload, entry.metadata)) }
+        saved += isNew ? 1 : 0
+        return isNew
+      }
+      lost = try salvage.run(roots: marks.roots) { key throws(StorageError) in
+        try writer.storedChecksum(of: key) != nil
+      }
+    }
+    try writer.connection.execute("PRAGMA journal_mode = WAL")
+    return (saved, lost)
+  }
+}
+
+extension SQLiteReader {
+  /// Whether every entry is what was once written.
+  fileprivate func areSound(
+    _ isSound: (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
+  ) throws(StorageError) -> Bool {
+    let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
+    while try statement.step() {
+      let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn + 1)
+      let metadata = try row.metadata(of: statement, key: key.text)
+      guard isSound(key, try SQLiteRow.payload(of: statement, key: key.text).span, metadata) else { return false }
+    }
+    return true
+  }
+}
