@@ -12,7 +12,7 @@ public struct ConfigurationLoader: Sendable {
 
   private let table: ConfigurationTable
   private let environment: [String: String]
-  private let locations: ConfigurationLocations
+  let locations: ConfigurationLocations
   private let readFile: ReadFile
 
   /// A loader.

@@ -9,8 +9,8 @@ public import StorageSPI
 public struct AppDIContainer: Sendable {
   /// The configuration that everything is made from.
   public let configuration: Configuration
-  private let catalogue: PluginCatalogue
-  private let clock: any WallClock
+  let catalogue: PluginCatalogue
+  let clock: any WallClock
   private let origins: OriginFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
@@ -94,8 +94,13 @@ public struct AppDIContainer: Sendable {
 
   private func openEngine() async throws(StorageError) -> any StorageEngine {
     let plugin = try catalogue.plugin(named: configuration.backend)
-    let values = configuration.options(of: configuration.backend)
-    return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+    return try await plugin.open(engineConfiguration(for: plugin.declaration))
+  }
+
+  /// What the engine that declares `declaration` is opened with.
+  func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
+    let values = configuration.options(of: declaration.name)
+    return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 
   private func openStore(over engine: any StorageEngine) -> OpenStore {

@@ -5,25 +5,29 @@ internal import StorageSPI
 
 /// What the administration of a store shows, as views.
 public struct StorePresenter: Sendable {
-  private let store: OpenStore
-  private let configuration: Configuration
+  let store: OpenStore
+  let configuration: Configuration
 
   init(store: OpenStore, configuration: Configuration) {
     self.store = store
     self.configuration = configuration
   }
 
-  /// The first `limit` (1 or more) selected entries after the key `cursor`.
+  /// Gives the first `limit` (1 or more) selected entries after the key `cursor` to `body`, a page at a time, each with
+  /// the time since 1970-01-01T00:00:00Z at which it was read.
   ///
-  /// - Throws: `CacheError`: the cursor is no key, or the engine failed.
+  /// - Returns: the key after which there are more; `nil` where there are none.
+  /// - Throws: `CacheError`: the cursor is no key, what `body` throws, or the engine failed.
   public func entries(
-    _ conditions: EntryConditions, after cursor: String?, limit: Int
-  ) async throws(CacheError) -> EntriesView {
+    _ conditions: EntryConditions, after cursor: String?, limit: Int,
+    _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
+  ) async throws(CacheError) -> String? {
     let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
-    let listing = try await store.administration.list(conditions.selection, after: cursor, limit: limit)
-    return EntriesView(
-      listing.entries.map { EntryRow($0, at: listing.readAt) }, cursor: listing.cursor?.text,
-      now: listing.readAt.sinceEpoch)
+    let next = try await store.administration.list(conditions.selection, after: cursor, limit: limit) {
+      page, readAt throws(CacheError) in
+      try body(page.map { EntryRow($0, at: readAt) }, readAt.sinceEpoch)
+    }
+    return next?.text
   }
 
   /// The entry under `key` with its payload.

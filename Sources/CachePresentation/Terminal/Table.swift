@@ -56,10 +56,18 @@ public struct Table: Sendable {
   /// On a `screen` of known width no line is longer than that: shrinkable columns are cut with an ellipsis, then the
   /// last ones. Otherwise nothing is cut. No line ends in spaces.
   public func text(on screen: Screen, hasHeader: Bool = true) -> String {
+    var widths: [Int] = []
+    return text(on: screen, hasHeader: hasHeader, below: &widths)
+  }
+
+  /// The same for one of several tables below each other, of which each is at least as wide as those before. `widths`
+  /// is empty at first, and then what the columns of those before took.
+  func text(on screen: Screen, hasHeader: Bool, below natural: inout [Int]) -> String {
     guard !rows.isEmpty else { return "" }
     let header = columns.map { Cell($0.title, .bold) }
     let shown = hasHeader ? [header] + rows : rows
-    let widths = widths(of: shown, limit: screen.width)
+    natural = naturalWidths(of: shown, atLeast: natural)
+    let widths = fitted(natural, to: screen.width)
     var text = ""
     for row in shown { append(row, widths, hasColor: screen.hasColor, to: &text) }
     return text
@@ -68,7 +76,7 @@ public struct Table: Sendable {
   /// The same table in which texts of the last column that are too long for `screen` go on below, in place of being cut.
   func wrappingLastColumn(on screen: Screen) -> Table {
     guard let limit = screen.width, columns.count > 1 else { return self }
-    let others = widths(of: [columns.map { Cell($0.title) }] + rows, limit: nil).dropLast()
+    let others = naturalWidths(of: [columns.map { Cell($0.title) }] + rows).dropLast()
     let room = max(limit - others.reduce(0) { $0 + $1 + ColumnWidths.gap }, 20)
     return Table(columns, rows: rows.flatMap { Self.wrapped($0, to: room) })
   }
@@ -81,13 +89,17 @@ public struct Table: Sendable {
     }
   }
 
-  private func widths(of rows: [[Cell]], limit: Int?) -> [Int] {
-    var natural = columns.map { _ in 0 }
+  private func naturalWidths(of rows: [[Cell]], atLeast minimum: [Int] = []) -> [Int] {
+    var natural = minimum.isEmpty ? columns.map { _ in 0 } : minimum
     for row in rows {
       for (index, cell) in zip(natural.indices, row) {
         natural[index] = max(natural[index], DisplayWidth.width(cell.text))
       }
     }
+    return natural
+  }
+
+  private func fitted(_ natural: [Int], to limit: Int?) -> [Int] {
     guard let limit else { return natural }
     return ColumnWidths.fit(natural, isShrinkable: columns.map(\.isShrinkable), limit: limit)
   }

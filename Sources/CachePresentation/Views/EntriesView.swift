@@ -26,18 +26,27 @@ public struct EntriesView: OutputView {
   /// The entries, with what decides whether they answer. What is left out here stands in the other formats and in
   /// `show`: keys are what people copy, and want their room.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
+    var widths: [Int] = []
+    return table(on: screen, hasHeader: hasHeader, below: &widths)
+  }
+
+  /// The same below other pages of one listing.
+  func table(on screen: Screen, hasHeader: Bool, below widths: inout [Int]) -> String {
     let columns: [Table.Column] = [
       .init("Key", isShrinkable: true), .init("Size", .right), .init("State"), .init("Stored"),
       .init("Fresh until"),
     ]
-    return Table(columns, rows: entries.map(row)).text(on: screen, hasHeader: hasHeader)
+    return Table(columns, rows: entries.map(row)).text(on: screen, hasHeader: hasHeader, below: &widths)
   }
 
   /// How many entries are shown, their size, and how to see more.
   public var status: StatusLine? {
-    guard !entries.isEmpty else { return StatusLine(["No entries"]) }
-    let bytes = entries.reduce(0) { $0 + $1.bytes }
-    let parts = [NumberText.count(entries.count, "entry", "entries"), ByteCountText.text(bytes)]
+    Self.status(count: entries.count, bytes: entries.reduce(0) { $0 + $1.bytes }, cursor: cursor)
+  }
+
+  static func status(count: Int, bytes: Int, cursor: String?) -> StatusLine {
+    guard count > 0 else { return StatusLine(["No entries"]) }
+    let parts = [NumberText.count(count, "entry", "entries"), ByteCountText.text(bytes)]
     return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
   }
 

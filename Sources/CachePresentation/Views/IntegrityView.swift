@@ -15,37 +15,53 @@ public struct IntegrityView: OutputView {
       self.kind = kind
       self.message = message
     }
+
+    var record: JSONValue { ["key": JSONValue(key), "kind": .string(kind), "message": .string(message)] }
   }
 
   private let backend: String
   private let entriesChecked: Int
   private let issues: [IssueRow]
+  private let issueCount: Int
 
-  /// The view of the `issues` that remain after checking `entriesChecked` entries of `backend`.
-  public init(backend: String, entriesChecked: Int, issues: [IssueRow]) {
+  /// The view of the `issues` that remain after checking `entriesChecked` entries of `backend`; `issueCount` says how
+  /// many there are where not all are in `issues`.
+  public init(backend: String, entriesChecked: Int, issues: [IssueRow], issueCount: Int? = nil) {
     self.backend = backend
     self.entriesChecked = entriesChecked
     self.issues = issues
+    self.issueCount = issueCount ?? issues.count
   }
 
-  /// The document of `verify`.
+  /// Whether something is wrong.
+  public var hasIssues: Bool { issueCount > 0 }
+
+  /// The document of `verify`. It has the member "omitted" where there are more issues than are listed.
   public var json: JSONValue {
-    ["backend": .string(backend), "entriesChecked": .integer(entriesChecked), "issues": .array(records)]
+    let omitted = issueCount - issues.count
+    let more: [JSONValue.Member] = omitted > 0 ? [.init("omitted", .integer(omitted))] : []
+    return .object(
+      [
+        .init("backend", .string(backend)), .init("entriesChecked", .integer(entriesChecked)),
+        .init("issues", .array(records)),
+      ] + more)
   }
 
   /// The names of the members of an issue.
   public var columns: [String] { ["key", "kind", "message"] }
 
   /// The issues.
-  public var records: [JSONValue] {
-    issues.map { ["key": JSONValue($0.key), "kind": .string($0.kind), "message": .string($0.message)] }
-  }
+  public var records: [JSONValue] { issues.map(\.record) }
 
   /// The issues; nothing where all is well.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
+    Self.table(issues, title: "Issue", on: screen, hasHeader: hasHeader)
+  }
+
+  static func table(_ issues: [IssueRow], title: String, on screen: Screen, hasHeader: Bool = true) -> String {
     let rows = issues.map { [Table.Cell($0.kind, .red), Table.Cell($0.key), Table.Cell($0.message, .plain)] }
     let columns: [Table.Column] = [
-      .init("Issue"), .init("Key", isShrinkable: true), .init("Message", isShrinkable: true),
+      .init(title), .init("Key", isShrinkable: true), .init("Message", isShrinkable: true),
     ]
     return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
   }
@@ -53,7 +69,8 @@ public struct IntegrityView: OutputView {
   /// How much was checked, and whether all is well.
   public var status: StatusLine? {
     let checked = "\(NumberText.count(entriesChecked, "entry", "entries")) of \(backend) checked"
-    if issues.isEmpty { return StatusLine([checked, "no issues"], style: .green) }
-    return StatusLine([checked, NumberText.count(issues.count, "issue", "issues")], style: .red)
+    if !hasIssues { return StatusLine([checked, "no issues"], style: .green) }
+    let listed = issueCount > issues.count ? ["the first \(NumberText.text(issues.count)) are listed"] : []
+    return StatusLine([checked, NumberText.count(issueCount, "issue", "issues")] + listed, style: .red)
   }
 }

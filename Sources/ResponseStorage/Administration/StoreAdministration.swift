@@ -6,32 +6,15 @@ public import StorageSPI
 /// Memory stays bounded whatever the size of the store: entries are visited in pages.
 public struct StoreAdministration: Sendable {
   /// How many entries are visited, and removed, at once.
-  private static let pageSize = 1_000
+  static let pageSize = 1_000
 
-  private let store: EntryStore
+  let store: EntryStore
   private let ledger: any UsageLedger
 
   /// The administration of `store`, whose use is counted in `ledger`.
   public init(store: EntryStore, ledger: any UsageLedger) {
     self.store = store
     self.ledger = ledger
-  }
-
-  /// The first `limit` (1 or more) selected entries after `cursor`, in the order of their keys.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  public func list(
-    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
-  ) async throws(CacheError) -> EntryListing {
-    var entries: [EntrySummary] = []
-    var hasMore = false
-    try await visit(selection, after: cursor) { page throws(CacheError) in
-      let wanted = limit - entries.count
-      hasMore = page.count > wanted
-      entries += page.prefix(wanted)
-      return !hasMore
-    }
-    return EntryListing(entries: entries, cursor: hasMore ? entries.last?.key : nil, readAt: store.clock.now)
   }
 
   /// The entry under `key`, its payload copied, also an expired one; `nil` where there is none.

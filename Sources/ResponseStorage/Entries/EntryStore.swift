@@ -59,11 +59,16 @@ public struct EntryStore: Sendable {
 }
 
 extension EntryMetadata {
+  /// Whether the entry is what was written.
+  func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
+    computedChecksum(key: key, payload: payload) == checksum
+  }
+
   /// Checks that the entry is what was written.
   ///
   /// - Throws: `StorageError` with the code `damaged` where it is not.
   func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
-    guard computedChecksum(key: key, payload: payload) == checksum else {
+    guard isSound(key: key, payload: payload) else {
       throw StorageError(
         .damaged, "entry \(key) is damaged: its checksum does not match", hint: "remove it with: cachectl rm \(key)")
     }

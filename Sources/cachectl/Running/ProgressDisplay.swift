@@ -13,8 +13,8 @@ final class ProgressDisplay {
     line = TransientLine(isVisible: isVisible)
   }
 
-  /// Shows that `done` of `total` are done; at most twenty times a second.
-  func update(done: Int, total: Int) {
+  /// Shows that `done` of `total` (`nil` where that is unknown) are done; at most twenty times a second.
+  func update(done: Int, total: Int?) {
     let now = ContinuousClock.now
     guard line.isVisible, lastDrawn.map({ now - $0 > .milliseconds(50) }) ?? true else { return }
     lastDrawn = now

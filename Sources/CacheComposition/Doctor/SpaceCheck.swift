@@ -1,0 +1,34 @@
+internal import CacheDomain
+internal import CachePresentation
+
+/// Checks that there is room for what may be stored.
+struct SpaceCheck: Sendable {
+  /// Below this nothing works for long: engines write a batch beside what it replaces.
+  static let floor = 64 << 20
+
+  let files: any FileInspection
+
+  /// The file system of the home at `path`, on which `maximumBytes` of payload may come to lie, of which `usedBytes`
+  /// are stored already.
+  func finding(home path: String, maximumBytes: Int, usedBytes: Int) -> Finding {
+    let name = "space"
+    guard let space = files.space(at: files.nearestFolder(of: path)) else {
+      return .warning(name, "the free space for \(path) cannot be told", hint: "look at it with: df \(path)")
+    }
+    let free = "\(ByteCountText.text(space.free)) are free for \(path)"
+    if space.isReadOnly {
+      return .warning(name, "the file system of \(path) may only be read", hint: "nothing new is stored there")
+    }
+    if space.free < Self.floor {
+      return .problem(
+        name, .noSpace, "only \(free)", hint: "make room, with cachectl compact among others, or move the home")
+    }
+    let missing = maximumBytes - usedBytes
+    if space.free < missing {
+      return .warning(
+        name, "\(free), less than cache.maxBytes (\(ByteCountText.text(maximumBytes))) may come to take",
+        hint: "lower cache.maxBytes, or move the home")
+    }
+    return .ok(name, free)
+  }
+}

@@ -1,0 +1,92 @@
+public import CacheDomain
+public import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+extension StorePresenter {
+  /// Checks every entry of the store.
+  ///
+  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` where it is
+  ///   unknown).
+  /// - Throws: `CacheError`: the check could not be made.
+  public func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
+    IntegrityView(backend: configuration.backend, try await store.administration.verify(progress: progress))
+  }
+
+  /// Removes what has expired, and gives unused space back.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func compact() async throws(CacheError) -> CompactionView {
+    let report = try await store.administration.compact()
+    return CompactionView(
+      backend: configuration.backend,
+      before: CompactionView.Extent(report.before), after: CompactionView.Extent(report.after))
+  }
+}
+
+extension AppDIContainer {
+  /// Opens the store and checks every entry. A store that is too damaged to be opened is a finding like any other.
+  ///
+  /// - Parameter withStore: opens the store, gives it to its argument, and closes it.
+  /// - Throws: `CacheError`: the check could not be made.
+  public func verify(
+    withStore: ((OpenStore) async throws(CacheError) -> IntegrityView) async throws(CacheError) -> IntegrityView,
+    progress: @escaping (_ done: Int, _ total: Int?) -> Void
+  ) async throws(CacheError) -> IntegrityView {
+    do throws(CacheError) {
+      return try await withStore { store throws(CacheError) in
+        try await makeStorePresenter(store).verify(progress: progress)
+      }
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let issue = IntegrityView.IssueRow(
+        key: nil, kind: IntegrityIssue.Kind.structure.rawValue, message: error.message)
+      return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
+    }
+  }
+
+  /// Saves what can be read of the configured engine's store, which must not be open. The damaged files are set aside
+  /// under the time of the repair.
+  ///
+  /// - Throws: `CacheError`: the store is as it was; `unsupported` where the engine cannot repair.
+  public func repairStore() async throws(CacheError) -> RepairRow {
+    do throws(StorageError) {
+      let plugin = try catalogue.plugin(named: configuration.backend)
+      let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
+      let report = try await plugin.repair(try engineConfiguration(for: plugin.declaration), plan)
+      return RepairRow(
+        saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}
+
+extension IntegrityView {
+  fileprivate init(backend: String, _ report: VerificationReport) {
+    self.init(
+      backend: backend, entriesChecked: report.entriesChecked, issues: report.issues.map(IssueRow.init),
+      issueCount: report.issueCount)
+  }
+}
+
+extension IntegrityView.IssueRow {
+  fileprivate init(_ issue: IntegrityIssue) {
+    self.init(key: issue.key?.text, kind: issue.kind.rawValue, message: issue.message)
+  }
+}
+
+extension CompactionView.Extent {
+  fileprivate init(_ extent: CompactionReport.Extent) {
+    self.init(entries: extent.entries, payloadBytes: extent.payloadBytes, storageBytes: extent.storageBytes)
+  }
+}
+
+extension Timestamp {
+  /// The second in the basic format of ISO 8601, such as "20260131T120000Z": it needs no quotes in a shell, and names
+  /// sort by it.
+  var basicText: String {
+    let second = Duration.seconds(milliseconds / 1_000)
+    return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }
+  }
+}

@@ -1,0 +1,29 @@
+internal import StorageSPI
+
+/// What came of compacting a store.
+public struct CompactionReport: Sendable, Hashable {
+  /// How much a store holds.
+  public struct Extent: Sendable, Hashable {
+    /// The number of entries, without the leases of flights.
+    public let entries: Int
+    /// The sum of the sizes of their payloads, in bytes.
+    public let payloadBytes: Int
+    /// What the store takes up on its medium, in bytes.
+    public let storageBytes: Int
+
+    init(_ statistics: StorageStatistics) {
+      let total = statistics.tally.total(except: Lease.namespace)
+      (entries, payloadBytes, storageBytes) = (total.entries, total.payloadBytes, statistics.storageBytes)
+    }
+  }
+
+  /// What the store held before.
+  public let before: Extent
+  /// What it holds now, with what others have written meanwhile.
+  public let after: Extent
+
+  init(before: StorageStatistics, after: StorageStatistics) {
+    self.before = Extent(before)
+    self.after = Extent(after)
+  }
+}

@@ -1,0 +1,40 @@
+public import CacheDomain
+public import StorageSPI
+
+extension StoreAdministration {
+  /// Gives the first `limit` (1 or more) selected entries after `cursor` to `body`, in the order of their keys and a
+  /// page at a time, so that memory stays bounded whatever the limit. `body` is also told the time at which the page was
+  /// read, which states are judged by.
+  ///
+  /// - Returns: the key after which there are more; `nil` where there are none.
+  /// - Throws: `CacheError`: what `body` throws, or the engine failed.
+  public func list(
+    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
+    _ body: (_ page: [EntrySummary], _ readAt: Timestamp) async throws(CacheError) -> Void
+  ) async throws(CacheError) -> CacheKey? {
+    var (count, last, hasMore) = (0, CacheKey?.none, false)
+    try await visit(selection, after: cursor) { page throws(CacheError) in
+      let wanted = page.prefix(limit - count)
+      hasMore = page.count > wanted.count
+      if !wanted.isEmpty { try await body(Array(wanted), store.clock.now) }
+      count += wanted.count
+      last = wanted.last?.key ?? last
+      return !hasMore
+    }
+    return hasMore ? last : nil
+  }
+
+  /// The same with all the entries at once.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func list(
+    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
+  ) async throws(CacheError) -> EntryListing {
+    var (entries, readAt) = ([EntrySummary](), store.clock.now)
+    let cursor = try await list(selection, after: cursor, limit: limit) { page, time in
+      entries += page
+      readAt = time
+    }
+    return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
+  }
+}

@@ -1,0 +1,28 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `doctor`.
+struct DoctorCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", abstract: "Examine the set-up, and say what to do about what is wrong",
+    discussion: """
+      It looks at the configuration, the permissions of the home and of plugins, the free space, the store of each \
+      engine with those who use it, and the clock. Nothing is changed, and no store is made.
+
+      The status is 0 where there is no problem; warnings do not count. Otherwise it is that of the first of these: \
+      78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \
+      for a home that cannot be made, 74 for too little space, 75 for a store that another process holds.
+      """)
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let (view, worst) = try await Doctor(loader: .ofProcess).examine(global.configurationFlags)
+    if Task.isCancelled { throw CacheError.cancelled }
+    try global.show(view)
+    if let worst { throw ExitCode(worst) }
+  }
+}

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `verify`.
+struct VerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
+    discussion: """
+      The structure of the store is checked by the engine's own means, then each entry by its checksum. The status is \
+      65 where something is wrong, or remains wrong after a repair.
+
+      A repair saves every entry that can still be read. The damaged files are moved aside, never removed: their new \
+      names tell the time of the repair.
+
+      Examples:
+        cachectl verify
+        cachectl --backend lmdb verify --repair
+      """)
+
+  @Flag(help: "Save what can be read, and set the damaged files aside")
+  var repair = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let session = try Session(global)
+    let found = try await verify(session, "Verifying")
+    guard found.hasIssues, repair, let result = try await repair(session) else {
+      try global.show(found)
+      if found.hasIssues { throw ExitCode.dataError }
+      return
+    }
+    let left = try await verify(session, "Verifying again")
+    try global.show(RepairView(result, result: left))
+    if left.hasIssues { throw ExitCode.dataError }
+  }
+
+  private func verify(_ session: Session, _ label: String) async throws(CacheError) -> IntegrityView {
+    let progress = ProgressDisplay(label, isVisible: global.showsProgress)
+    defer { progress.finish() }
+    return try await session.container.verify(
+      withStore: { body throws(CacheError) in try await session.withStore(body) },
+      progress: { progress.update(done: $0, total: $1) })
+  }
+
+  /// What the repair did; `nil` where the engine cannot repair, which the user is told.
+  private func repair(_ session: Session) async throws(CacheError) -> RepairRow? {
+    var line = TransientLine(isVisible: global.showsProgress)
+    line.show("Repairing \(session.configuration.backend)")
+    defer { line.clear() }
+    do throws(CacheError) {
+      return try await session.container.repairStore()
+    } catch {
+      guard error.code == CacheError.Code(rawValue: "unsupported") else { throw error }
+      line.clear()
+      global.warn(ErrorView(error))
+      return nil
+    }
+  }
+}
