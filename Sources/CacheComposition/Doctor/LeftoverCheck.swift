@@ -2,6 +2,9 @@ internal import CachePresentation
 
 /// Looks for what is of no use any more in the folders of stores.
 struct LeftoverCheck: Sendable {
+  /// The ends of the names of the files beside a store that tell of its use.
+  private static let suffixes = [".usage", ".uses"]
+
   let files: any FileInspection
 
   /// What is left over in `home`, and in the folders of the stores that were found.
@@ -10,14 +13,14 @@ struct LeftoverCheck: Sendable {
     return usage(home, stores) + folders.flatMap(setAside)
   }
 
-  /// The counts of use of a store that is gone.
+  /// The files that tell of the use of a store that is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    let suffix = ".usage"
-    let kept = Set(stores.filter { $0.result.exists != false }.map(\.name))
-    return files.names(in: home).filter { $0.hasSuffix(suffix) && !kept.contains(String($0.dropLast(suffix.count))) }
-      .map { name in
-        .warning("usage", "\(home)/\(name) counts the use of a store that is not there", hint: "rm \(home)/\(name)")
-      }
+    let names = stores.filter { $0.result.exists != false }.map(\.name)
+    let kept = Set(names.flatMap { name in Self.suffixes.map { name + $0 } })
+    let found = files.names(in: home).filter { name in Self.suffixes.contains { name.hasSuffix($0) } }
+    return found.filter { !kept.contains($0) }.map { name in
+      .warning("usage", "\(home)/\(name) tells of the use of a store that is not there", hint: "rm \(home)/\(name)")
+    }
   }
 
   /// What repairs have set aside.

@@ -13,21 +13,23 @@ struct DamagedStoreWalk {
   private let engine: any StorageEngine
   private let pageSize: Int
   private let unreadable: [CacheKey]
+  private let reported: Set<String>
   /// What is still to be listed, the next range last.
   private var pending = [KeyRange()]
   private var limit: Int
   private var trials = 0
 
-  /// What could not be listed.
+  /// What could not be listed, for reasons that were not known before.
   private(set) var issues: [IntegrityIssue] = []
   /// The number of entries that were passed over because they are unreadable.
   private(set) var skipped = 0
 
-  /// A walk over the store of `engine`, of which the entries under `unreadable` are known to be damaged.
-  init(engine: any StorageEngine, pageSize: Int, unreadable: Set<CacheKey>) {
+  /// A walk over the store of `engine`, of which `known` was found out before.
+  init(engine: any StorageEngine, pageSize: Int, known: [IntegrityIssue]) {
     self.engine = engine
     self.pageSize = pageSize
-    self.unreadable = unreadable.sorted()
+    unreadable = Set(known.compactMap(\.key)).sorted()
+    reported = Set(known.map(\.message))
     limit = pageSize
   }
 
@@ -60,6 +62,7 @@ struct DamagedStoreWalk {
       skipped += 1
       pending.append(KeyRange(prefix: range.prefix, after: key))
     } else if range.prefix.contains("/") || trials >= Self.maximumTrials {
+      if reported.contains(error.message) { return }
       issues.append(IntegrityIssue(kind: .structure, message: Self.text(range, error)))
     } else {
       let parts = Self.parts(of: range)

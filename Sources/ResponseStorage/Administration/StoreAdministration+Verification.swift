@@ -20,7 +20,7 @@ extension StoreAdministration {
       var report = VerificationReport()
       for issue in try await structuralIssues() { report.add(issue) }
       let unreadable = report.keys
-      var walk = DamagedStoreWalk(engine: store.engine, pageSize: Self.pageSize, unreadable: unreadable)
+      var walk = DamagedStoreWalk(engine: store.engine, pageSize: Self.pageSize, known: report.issues)
       while let page = try await walk.next() {
         for entry in page {
           if entry.key.namespace != Lease.namespace { report.countEntries(1) }

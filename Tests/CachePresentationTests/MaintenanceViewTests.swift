@@ -1,0 +1,178 @@
+import CachePresentation
+import Testing
+
+struct MaintenanceViewTests {
+  private static func text(_ view: some OutputView, _ format: OutputFormat, on screen: Screen = .file) -> String {
+    OutputRenderer(format, on: screen).text(view)
+  }
+
+  private static let issue = IntegrityView.IssueRow(key: "cities/v1/a", kind: "checksumMismatch", message: "changed")
+  private static let torn = IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")
+
+  @Test func moreIssuesThanAreListed() {
+    let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue], issueCount: 1_001)
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","entriesChecked":9,"issues":[{"key":"cities/v1/a","kind":"checksumMismatch","#
+        + #""message":"changed"}],"omitted":1000}"# + "\n")
+    #expect(view.status?.text == "9 entries of lmdb checked · 1,001 issues · the first 1 are listed")
+    #expect(view.hasIssues)
+    #expect(!IntegrityView(backend: "lmdb", entriesChecked: 0, issues: []).hasIssues)
+  }
+
+  @Test func compaction() {
+    let view = CompactionView(
+      backend: "sqlite", before: .init(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
+      after: .init(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19))
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"sqlite","removed":200,"freedBytes":524288,"entriesBefore":1200,"entriesAfter":1000,"#
+        + #""payloadBytesBefore":4096,"payloadBytesAfter":2048,"storageBytesBefore":1048576,"#
+        + #""storageBytesAfter":524288}"# + "\n")
+    #expect(
+      Self.text(view, .table) == """
+                Entries  Payload     On disk
+        Before    1,200  4.0 KiB     1.0 MiB
+        After     1,000  2.0 KiB   512.0 KiB
+
+        """)
+    #expect(view.status?.text == "sqlite: removed 200 expired entries, freed 512.0 KiB")
+  }
+
+  @Test func aStoreThatHasGrownMeanwhileFreedNothing() {
+    let view = CompactionView(
+      backend: "sqlite", before: .init(entries: 1, payloadBytes: 1, storageBytes: 10),
+      after: .init(entries: 2, payloadBytes: 2, storageBytes: 20))
+    #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
+  }
+
+  @Test func repair() {
+    let repair = RepairRow(saved: 1_000, lost: [Self.issue, Self.torn], movedTo: ["/cache/a.damaged-1"])
+    let view = RepairView(repair, result: IntegrityView(backend: "lmdb", entriesChecked: 1_000, issues: []))
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","entriesChecked":1000,"issues":[],"repair":{"saved":1000,"lost":["#
+        + #"{"key":"cities/v1/a","kind":"checksumMismatch","message":"changed"},"#
+        + #"{"key":null,"kind":"structure","message":"page 7 is torn"}],"movedTo":["/cache/a.damaged-1"]}}"# + "\n")
+    #expect(
+      Self.text(view, .csv) == "key,kind,message,outcome\r\ncities/v1/a,checksumMismatch,changed,lost\r\n"
+        + ",structure,page 7 is torn,lost\r\n")
+    #expect(
+      Self.text(view, .table) == """
+        Saved         1,000 entries
+        Lost          1 entry, and what was in 1 damaged place
+        Damaged file  /cache/a.damaged-1
+
+        Lost              Key          Message
+        checksumMismatch  cities/v1/a  changed
+        structure         -            page 7 is torn
+
+        """)
+    #expect(view.status?.text == "1,000 entries of lmdb checked · no issues")
+  }
+
+  @Test func whatRemainsAfterARepairIsShownToo() {
+    let view = RepairView(
+      RepairRow(saved: 0, lost: [], movedTo: []),
+      result: IntegrityView(backend: "lmdb", entriesChecked: 1, issues: [Self.torn]))
+    #expect(view.records.map { $0["outcome"] } == [.string("remains")])
+    #expect(Self.text(view, .table).hasSuffix("Issue      Key  Message\nstructure  -    page 7 is torn\n"))
+    #expect(Self.text(view, .table).hasPrefix("Saved  0 entries\nLost   0 entries\n"))
+  }
+}
+
+struct DoctorViewTests {
+  private static let checks: [DoctorView.CheckRow] = [
+    .init(name: "home", result: .ok, message: "/cache is for you alone"),
+    .init(name: "space", result: .warning, message: "1 KiB is free", hint: "make some room for what is to come"),
+    .init(name: "lmdb", result: .problem, message: "bad\u{1B}[0m", hint: "see"),
+  ]
+
+  @Test func json() {
+    #expect(
+      OutputRenderer(.json, on: .file).text(DoctorView(Self.checks))
+        == #"{"ok":1,"warnings":1,"problems":1,"checks":["#
+        + #"{"name":"home","result":"ok","message":"/cache is for you alone","hint":null},"#
+        + #"{"name":"space","result":"warning","message":"1 KiB is free","hint":"make some room for what is to come"},"#
+        + #"{"name":"lmdb","result":"problem","message":"bad\u001b[0m","hint":"see"}]}"# + "\n")
+  }
+
+  @Test func sentencesAreBrokenBetweenWords() {
+    let screen = Screen.terminal(width: 40, hasColor: false)
+    #expect(
+      OutputRenderer(.table, on: screen).text(DoctorView(Self.checks)) == """
+        Result   Check  Found
+        ok       home   /cache is for you alone
+        warning  space  1 KiB is free
+                        make some room for what
+                        is to come
+        problem  lmdb   bad\\u{1B}[0m
+                        see
+
+        """)
+  }
+
+  @Test(
+    arguments: [
+      (0, "Everything is in order", .green), (1, "Everything is in order", .green),
+      (2, "0 problems · 1 warning", .yellow), (3, "1 problem · 1 warning", .red),
+    ] as [(Int, String, TextStyle)])
+  func status(count: Int, text: String, style: TextStyle) {
+    #expect(DoctorView(Array(Self.checks.prefix(count))).status == StatusLine([text], style: style))
+  }
+}
+
+struct EntriesStreamTests {
+  private static let now = Duration.seconds(1_772_366_400)
+
+  private static func entries(_ count: Int) -> [EntryRow] {
+    (0..<count).map { number in
+      EntryRow(
+        key: "cities/v1/page=\(1 << number)", namespace: "cities", bytes: 1 << (2 * number), storedAt: now,
+        freshUntil: now, retainUntil: now, state: .fresh, contentType: "a,\"b\"")
+    }
+  }
+
+  /// The text of `entries` in pages of `size`.
+  private static func streamed(
+    _ entries: [EntryRow], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
+  ) -> (text: String, status: StatusLine) {
+    var stream = EntriesStream(format, on: screen)
+    var text = ""
+    for start in stride(from: 0, to: entries.count, by: size) {
+      text += stream.text(Array(entries[start..<min(start + size, entries.count)]), now: now)
+    }
+    text += stream.end(cursor: cursor)
+    return (text, stream.status)
+  }
+
+  @Test(arguments: [OutputFormat.json, .ndjson, .csv], [0, 1, 2, 5, 7])
+  func pagesAreTheTextOfTheWhole(format: OutputFormat, count: Int) {
+    let entries = Self.entries(count)
+    for cursor in [nil, "cities/v1/page=\"4\""] {
+      let view = EntriesView(entries, cursor: cursor, now: Self.now)
+      for size in 1...8 {
+        let (text, status) = Self.streamed(entries, size: size, format, cursor: cursor)
+        #expect(text == OutputRenderer(format, on: .file).text(view), "\(size) a page")
+        #expect(status == view.status)
+      }
+    }
+  }
+
+  @Test func aTableOfOnePageIsTheTableOfTheWhole() {
+    let entries = Self.entries(6)
+    for screen in [Screen.file, .terminal(width: 50, hasColor: true)] {
+      let whole = OutputRenderer(.table, on: screen).text(EntriesView(entries, cursor: nil, now: Self.now))
+      #expect(Self.streamed(entries, size: 6, .table, cursor: nil, on: screen).text == whole)
+      #expect(Self.streamed([], size: 6, .table, cursor: nil, on: screen).text == "")
+    }
+  }
+
+  @Test func theColumnsOfAPageAreAsWideAsThoseBefore() {
+    let entries = Array(Self.entries(6).reversed())
+    let lines = Self.streamed(entries, size: 2, .table, cursor: nil).text.split(separator: "\n")
+    #expect(lines.count == 7)
+    #expect(lines[0].hasPrefix("Key") && lines.count { $0.hasPrefix("Key") } == 1)
+    #expect(Set(lines.dropFirst().map(\.count)).count == 1, "\(lines.joined(separator: "\n"))")
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+/// `verify`, with and without `--repair`, on the files of real stores.
+@Suite struct VerifyTests {
+  /// A store with a page of cities, a search and its query, and where its files are.
+  private struct Store {
+    let scratch: Scratch
+    let engine: String
+
+    init(_ engine: String) async throws {
+      self.engine = engine
+      scratch = try Scratch()
+      for command in [["cities"], ["movies", "--query", "heat"]] {
+        expectSuccess(try await scratch.cachectl(["--backend", engine, "fetch"] + command))
+      }
+    }
+
+    /// The file that holds the page of cities.
+    var file: String {
+      switch engine {
+      case "sqlite": "home/cache.sqlite"
+      case "lmdb": "home/lmdb/data.mdb"
+      default: "home/plist/cities.json"
+      }
+    }
+
+    func run(_ arguments: String...) async throws -> Run {
+      try await scratch.cachectl(["--backend", engine] + arguments)
+    }
+
+    /// Writes over the file in place, as a medium that fails does.
+    func damage(_ change: (inout Data) -> Void) throws {
+      var data = try scratch.read(file)
+      change(&data)
+      let handle = FileHandle(forUpdatingAtPath: scratch.path(file))
+      try handle?.write(contentsOf: data)
+      try handle?.truncate(atOffset: UInt64(data.count))
+      try handle?.close()
+    }
+
+    /// Changes one letter of a city's name wherever it stands in the file.
+    func changeALetter() throws {
+      try damage { data in
+        let (name, other) = (Data("New York".utf8), Data("New Yorl".utf8))
+        var found = 0
+        while let range = data.range(of: name) {
+          data.replaceSubrange(range, with: other)
+          found += 1
+        }
+        #expect(found > 0, "the payload stands in the file as text")
+      }
+    }
+  }
+
+  @Test(arguments: Contract.engines)
+  func aSoundStoreHasNoIssues(engine: String) async throws {
+    let store = try await Store(engine)
+    let count = engine == "memory" ? 0 : 3
+    let json = try await store.run("verify", "--output", "json")
+    expectSuccess(json)
+    #expect(json.errors.isEmpty)
+    let document = try json.document()
+    #expect(document.names == ["backend", "entriesChecked", "issues"])
+    #expect(document["backend"] == .text(engine) && document["entriesChecked"] == .number(Double(count)))
+    #expect(document["issues"] == .list([]))
+    let table = try await store.run("verify", "--repair")
+    expectSuccess(table)
+    #expect(table.output.isEmpty && table.errors.contains("no issues"), "there is nothing to repair")
+    #expect(store.scratch.names(below: "home").allSatisfy { !$0.contains("damaged") })
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aChangedLetterIsFoundWhereItIs(engine: String) async throws {
+    let store = try await Store(engine)
+    try store.changeALetter()
+    let damaged = try store.scratch.read(store.file)
+    let run = try await store.run("verify", "--output", "json")
+    #expect(run.status == 65, "\(run.errors)")
+    let document = try run.document()
+    #expect(document["entriesChecked"] == 3)
+    #expect(document["issues"]?.elements.map { $0["key"] } == [.text(Contract.citiesKey)], "\(run.text)")
+    #expect(document["issues"]?.elements.map { $0["kind"] } == ["checksumMismatch"])
+    #expect(document["issues"]?.elements.allSatisfy { $0.names == ["key", "kind", "message"] } == true)
+    #expect(try store.scratch.read(store.file) == damaged, "a check changes nothing")
+    expectSuccess(try await store.run("ls"))
+    expectFailure(try await store.run("show", Contract.citiesKey), status: 65, mentioning: [Contract.citiesKey])
+    let table = try await store.run("verify")
+    #expect(table.status == 65)
+    #expect(table.text.hasPrefix("Issue") && table.text.contains(Contract.citiesKey))
+    #expect(table.errors.contains("3 entries of \(engine) checked · 1 issue"))
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aStoreThatCannotBeOpenedIsReportedAllTheSame(engine: String) async throws {
+    let store = try await Store(engine)
+    try store.damage { $0 = Data("this is no store\n".utf8) }
+    let damaged = try store.scratch.read(store.file)
+    let run = try await store.run("verify", "--output", "json")
+    #expect(run.status == 65)
+    #expect(run.errors.isEmpty, "\(run.errors)")
+    let issues = try run.document()["issues"]?.elements ?? []
+    #expect(issues.map { $0["kind"] } == ["structure"] && issues.map { $0["key"] } == [.null], "\(run.text)")
+    #expect(try store.scratch.read(store.file) == damaged)
+  }
+
+  /// A bit anywhere may also lie where nothing is kept. Where reading meets damage, the check must have found it.
+  @Test(arguments: Contract.persistentEngines, 1...12 as ClosedRange<Int>)
+  func aFlippedBitIsNeverACrash(engine: String, seed: Int) async throws {
+    let store = try await Store(engine)
+    try store.damage { data in
+      let bit = seed &* 2_654_435_761 % (data.count * 8)
+      data[bit / 8] ^= 1 << (bit % 8)
+    }
+    let run = try await store.run("verify", "--output", "json")
+    #expect([0, 65].contains(run.status), "\(engine) \(seed): \(run.errors)")
+    for command in [["fetch", "cities", "--offline"], ["fetch", "movies", "--query", "heat", "--offline"], ["stats"]] {
+      let read = try await store.scratch.cachectl(["--backend", engine] + command)
+      if read.status == 65 { #expect(run.status == 65, "\(engine) \(seed): \(command) met damage: \(read.errors)") }
+    }
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aRepairSavesWhatIsSound(engine: String) async throws {
+    let store = try await Store(engine)
+    try store.changeALetter()
+    let damaged = try store.scratch.read(store.file)
+    let run = try await store.run("verify", "--repair", "--output", "json")
+    let document = try run.document()
+    guard Contract.repairingEngines.contains(engine) else {
+      #expect(run.status == 65 && run.errors.contains("cannot repair"), "\(run.errors)")
+      #expect(document["issues"]?.elements.count == 1)
+      #expect(try store.scratch.read(store.file) == damaged)
+      return
+    }
+    expectSuccess(run)
+    #expect(document.names == ["backend", "entriesChecked", "issues", "repair"])
+    #expect(document["entriesChecked"] == 2 && document["issues"] == .list([]))
+    let repair = document["repair"]
+    #expect(repair?["saved"] == 2)
+    #expect(repair?["lost"]?.elements.map { $0["key"] } == [.text(Contract.citiesKey)])
+    let moved = repair?["movedTo"]?.elements.compactMap(\.text) ?? []
+    #expect(!moved.isEmpty)
+    for path in moved {
+      #expect(path.contains(/\.damaged-\d{8}T\d{6}Z/), "\(path)")
+      #expect(FileManager.default.fileExists(atPath: path), "\(path)")
+    }
+    expectSuccess(try await store.run("verify"))
+    expectFailure(try await store.run("show", Contract.citiesKey), status: 66)
+    expectSuccess(try await store.run("fetch", "movies", "--query", "heat", "--offline"))
+    expectSuccess(try await store.run("fetch", "cities"))
+    #expect(try await store.run("fetch", "cities", "--offline", "--output", "json").document()["source"] == "cache")
+  }
+
+  @Test(arguments: Contract.persistentEngines, [0, 40, 4_096, 100_000])
+  func aRepairWorksOnAStoreThatIsCutOff(engine: String, length: Int) async throws {
+    let store = try await Store(engine)
+    try store.damage { $0 = $0.prefix(length) }
+    let damaged = try store.scratch.read(store.file)
+    let before = try await store.run("verify")
+    let run = try await store.run("verify", "--repair", "--output", "json")
+    guard Contract.repairingEngines.contains(engine) else {
+      #expect(run.status == before.status && [0, 65].contains(run.status))
+      #expect(try store.scratch.read(store.file) == damaged)
+      return
+    }
+    expectSuccess(run)
+    if before.status == 65 { #expect(try run.document()["repair"]?["movedTo"]?.elements.isEmpty == false) }
+    expectSuccess(try await store.run("verify"))
+    expectSuccess(try await store.run("fetch", "cities", "--refresh"))
+    expectSuccess(try await store.run("fetch", "cities", "--offline"))
+  }
+}

@@ -1,0 +1,77 @@
+import StorageSPI
+import Synchronization
+
+/// An engine in front of another one that cannot read some of its entries, as one over a damaged medium.
+final class DamagedEngine: StorageEngine {
+  /// What is damaged, and how it shows.
+  struct Damage: Sendable {
+    /// Keys of entries that can neither be read nor listed.
+    var entries: Set<CacheKey> = []
+    /// Whether the check of the structure names them.
+    var isNamed = true
+    /// What the keys begin with of which none can be listed, as where a file for each namespace is damaged.
+    var prefixes: [String] = []
+    /// Whether keys are listed under which nothing is found.
+    var phantoms: [EntrySummary] = []
+    /// How a read that meets damage fails.
+    var code = StorageError.Code.damaged
+    /// What every call fails with.
+    var failure: StorageError?
+  }
+
+  private let base: any StorageEngine
+  private let damage: Damage
+  private let scans = Mutex(0)
+
+  init(over base: any StorageEngine, _ damage: Damage) {
+    self.base = base
+    self.damage = damage
+  }
+
+  /// How many times entries were listed, or tried to be.
+  var scanCount: Int { scans.withLock { $0 } }
+
+  private func check() throws(StorageError) {
+    if let failure = damage.failure { throw failure }
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    try check()
+    if damage.entries.contains(key) { throw StorageError(damage.code, "entry \(key) cannot be read") }
+    return try await base.read(key, body)
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try check()
+    scans.withLock { $0 += 1 }
+    for prefix in damage.prefixes where prefix.hasPrefix(range.prefix) || range.prefix.hasPrefix(prefix) {
+      if let after = range.after?.text, after > prefix + "\u{7F}" { continue }
+      throw StorageError(damage.code, "the file of \(prefix) is damaged")
+    }
+    let found = try await base.scan(range, limit: limit) + damage.phantoms.filter { range.contains($0.key) }
+    let page = found.sorted { $0.key < $1.key }.prefix(limit)
+    if let bad = page.first(where: { damage.entries.contains($0.key) }) {
+      throw StorageError(damage.code, "entry \(bad.key) cannot be listed")
+    }
+    return Array(page)
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    try check()
+    if !damage.prefixes.isEmpty { throw StorageError(damage.code, "it cannot be counted") }
+    return try await base.statistics()
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    try check()
+    let named = damage.isNamed ? damage.entries.sorted() : []
+    return named.map { IntegrityIssue(key: $0, kind: .undecodable, message: "cannot be decoded") }
+      + damage.prefixes.map { IntegrityIssue(kind: .structure, message: "the file of \($0) is damaged") }
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) { try await base.apply(batch) }
+  func compact() async throws(StorageError) { try await base.compact() }
+  func close() async throws(StorageError) { try await base.close() }
+}

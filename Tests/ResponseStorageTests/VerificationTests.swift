@@ -1,0 +1,196 @@
+import CacheDomain
+import MemoryStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+struct VerificationTests {
+  /// A memory store with `count` sound entries in each of three namespaces, and a lease.
+  private struct SoundStore {
+    let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
+    let engine: any StorageEngine
+    let keys: [CacheKey]
+
+    init(_ count: Int) async throws {
+      let plugin = MemoryPlugin()
+      engine = try await plugin.open(EngineConfiguration(for: plugin.declaration, clock: clock))
+      var (batch, keys) = (WriteBatch(), [CacheKey]())
+      for namespace in ["cities", "movies", "posters"] {
+        for number in 0..<count { keys.append(try CacheKey("\(namespace)/v1/page=\(100_000 + number)")) }
+      }
+      for key in keys + [try CacheKey("\(Lease.namespace)/held")] {
+        let payload = Array(key.text.utf8)
+        batch.put(key, payload: payload, metadata: Self.metadata(key, payload))
+      }
+      try await engine.apply(batch)
+      self.keys = keys.sorted()
+    }
+
+    static func metadata(_ key: CacheKey, _ payload: [UInt8]) -> EntryMetadata {
+      var metadata = EntryMetadata(
+        storedAt: Timestamp(milliseconds: 5), freshUntil: Timestamp(milliseconds: 6), retainUntil: .distantFuture,
+        contentType: "text/plain", attributes: ["etag": "\"1\""])
+      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      return metadata
+    }
+
+    func verify(
+      _ damage: DamagedEngine.Damage = DamagedEngine.Damage(), progress: (Int, Int?) -> Void = { _, _ in }
+    ) async throws -> (report: VerificationReport, scans: Int) {
+      let engine = DamagedEngine(over: engine, damage)
+      return (try await administration(engine).verify(progress: progress), engine.scanCount)
+    }
+
+    func administration(_ engine: any StorageEngine) -> StoreAdministration {
+      StoreAdministration(store: EntryStore(engine: engine, clock: clock), ledger: FakeLedger())
+    }
+  }
+
+  @Test(arguments: [0, 1, 333, 334, 700])
+  func aSoundStoreHasNoIssues(count: Int) async throws {
+    let store = try await SoundStore(count)
+    var steps: [Int] = []
+    let (report, _) = try await store.verify { done, total in
+      steps.append(done)
+      #expect(total == 3 * count)
+    }
+    #expect(report.issues == [])
+    #expect(report.entriesChecked == 3 * count, "leases are not the user's")
+    #expect(steps.first == 0 && steps.last == 3 * count && steps == steps.sorted())
+  }
+
+  @Test func everyFlippedBitOfAnEntryIsFound() async throws {
+    let store = try await SoundStore(1)
+    let key = store.keys[1]
+    let payload = Array(key.text.utf8)
+    let sound = SoundStore.metadata(key, payload)
+    var variants: [TestEngine.Entry] = payload.indices.flatMap { index in
+      (0..<8).map { bit in
+        var damaged = payload
+        damaged[index] ^= 1 << bit
+        return (key, damaged, sound)
+      }
+    }
+    let changes: [(inout EntryMetadata) -> Void] = [
+      { $0.storedAt = Timestamp(milliseconds: 4) }, { $0.freshUntil = Timestamp(milliseconds: 7) },
+      { $0.retainUntil = Timestamp(milliseconds: 1) }, { $0.contentType = "text/plaio" }, { $0.attributes = [:] },
+      { $0.attributes = ["etag": "\"0\""] }, { $0.checksum ^= 1 << 63 },
+    ]
+    for change in changes {
+      var metadata = sound
+      change(&metadata)
+      variants.append((key, payload, metadata))
+    }
+    variants.append((key, Array(payload.dropLast()), sound))
+    for variant in variants {
+      let engine = TestEngine(over: store.engine)
+      engine.alter { $0.key == key ? variant : $0 }
+      let report = try await store.administration(engine).verify()
+      #expect(report.issues.map(\.key) == [key] && report.issues.map(\.kind) == [.checksumMismatch], "\(variant)")
+      #expect(report.entriesChecked == 3)
+    }
+  }
+
+  @Test(arguments: [StorageError.Code.damaged, .ioFailed, .failed, .unsupportedFormat])
+  func entriesThatCannotBeReadAreIssuesAndStopNothing(code: StorageError.Code) async throws {
+    let store = try await SoundStore(700)
+    let bad = [0, 1, 2, 699, 700, 1_000, 2_099].map { store.keys[$0] }
+    let (report, scans) = try await store.verify(DamagedEngine.Damage(entries: Set(bad), code: code))
+    #expect(report.issues.map(\.key) == bad && report.issues.allSatisfy { $0.kind == .undecodable })
+    #expect(report.entriesChecked == 2_100)
+    #expect(scans < 300)
+  }
+
+  @Test func behindDamageWithoutANameTheNextNamespaceIsChecked() async throws {
+    let store = try await SoundStore(700)
+    let damage = DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false)
+    let (report, scans) = try await store.verify(damage)
+    #expect(report.issues.count == 1 && report.issues[0].kind == .structure)
+    #expect(report.issues[0].message.contains(store.keys[4].text), "it says where: \(report.issues)")
+    #expect(report.entriesChecked == 5 + 1_400)
+    #expect(scans < 1_000)
+  }
+
+  @Test(arguments: [["cities/"], ["movies/"], ["posters/"], ["cities/", "posters/"]])
+  func aNamespaceThatIsLostDoesNotHideTheOthers(prefixes: [String]) async throws {
+    let store = try await SoundStore(40)
+    let (report, scans) = try await store.verify(DamagedEngine.Damage(prefixes: prefixes))
+    #expect(report.entriesChecked == 40 * (3 - prefixes.count))
+    #expect(report.issues.map(\.message) == prefixes.map { "the file of \($0) is damaged" }, "each is named once")
+    #expect(scans < 1_000)
+  }
+
+  @Test func aStoreOfWhichNothingCanBeListedEndsTheWalk() async throws {
+    let store = try await SoundStore(3)
+    let (report, scans) = try await store.verify(DamagedEngine.Damage(prefixes: [""]))
+    #expect(report.entriesChecked == 0)
+    #expect(!report.issues.isEmpty)
+    #expect(scans < 30_000)
+  }
+
+  @Test func whatIsListedMustBeFound() async throws {
+    let store = try await SoundStore(2)
+    let key = try CacheKey("movies/v1/phantom")
+    let phantom = EntrySummary(key: key, metadata: SoundStore.metadata(key, []), payloadBytes: 0)
+    let (report, _) = try await store.verify(DamagedEngine.Damage(phantoms: [phantom]))
+    #expect(report.issues.map(\.key) == [key] && report.issues.map(\.kind) == [.structure])
+  }
+
+  @Test func moreIssuesAreCountedThanKept() async throws {
+    let store = try await SoundStore(3_500)
+    let engine = TestEngine(over: store.engine)
+    engine.alter { ($0.key, $0.payload + [0], $0.metadata) }
+    let report = try await store.administration(engine).verify()
+    #expect(report.issues.count == VerificationReport.maximumIssues)
+    #expect(report.issueCount == 10_501, "the lease is checked too")
+  }
+
+  @Test(arguments: [StorageError.Code.busy, .closed, .permissionDenied, .unreachable])
+  func aCheckThatCannotBeMadeIsAnError(code: StorageError.Code) async throws {
+    let store = try await SoundStore(1)
+    let damage = DamagedEngine.Damage(failure: StorageError(code, "no"))
+    let administration = store.administration(DamagedEngine(over: store.engine, damage))
+    let found = await errorCode { () async throws(CacheError) in _ = try await administration.verify() }
+    #expect(found?.rawValue == code.rawValue)
+  }
+
+  @Test func aTaskThatIsCancelledStopsChecking() async throws {
+    let store = try await SoundStore(3)
+    let administration = store.administration(store.engine)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await errorCode { () async throws(CacheError) in _ = try await administration.verify() }
+    }
+    #expect(await task.value == .cancelled)
+  }
+
+  @Test func aRepairKeepsWhatItsChecksumSaysIsSound() async throws {
+    let key = try CacheKey("movies/v1/a")
+    let (payload, other): ([UInt8], [UInt8]) = ([1, 2], [1, 3])
+    let metadata = SoundStore.metadata(key, payload)
+    let plan = RepairPlan.byChecksum(suffix: ".damaged-x")
+    #expect(plan.suffix == ".damaged-x")
+    let isKept = plan.isSound(key, payload.span, metadata)
+    let isKeptWithOtherBytes = plan.isSound(key, other.span, metadata)
+    let isKeptUnderAnotherKey = plan.isSound(try CacheKey("movies/v1/b"), payload.span, metadata)
+    #expect(isKept && !isKeptWithOtherBytes && !isKeptUnderAnotherKey)
+  }
+
+  @Test func compactingSaysWhatWasThereBeforeAndAfter() async throws {
+    let store = try await SoundStore(2)
+    let key = try CacheKey("cities/v1/expired")
+    var batch = WriteBatch()
+    batch.put(
+      key, payload: [1, 2, 3],
+      metadata: EntryMetadata(
+        storedAt: Timestamp(milliseconds: 1), freshUntil: Timestamp(milliseconds: 2),
+        retainUntil: Timestamp(milliseconds: 3), contentType: ""))
+    try await store.engine.apply(batch)
+    let report = try await store.administration(store.engine).compact()
+    #expect(report.before.entries == 7 && report.after.entries == 6, "leases are not counted")
+    #expect(report.before.payloadBytes - report.after.payloadBytes == 3)
+    #expect(try await store.administration(store.engine).entry(key) == nil)
+  }
+}
