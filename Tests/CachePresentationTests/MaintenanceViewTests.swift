@@ -31,9 +31,9 @@ struct MaintenanceViewTests {
         + #""storageBytesAfter":524288}"# + "\n")
     #expect(
       Self.text(view, .table) == """
-                Entries  Payload     On disk
-        Before    1,200  4.0 KiB     1.0 MiB
-        After     1,000  2.0 KiB   512.0 KiB
+                Entries  Payload    On disk
+        Before    1,200  4.0 KiB    1.0 MiB
+        After     1,000  2.0 KiB  512.0 KiB
 
         """)
     #expect(view.status?.text == "sqlite: removed 200 expired entries, freed 512.0 KiB")

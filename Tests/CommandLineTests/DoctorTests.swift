@@ -40,8 +40,9 @@ import Testing
       #expect(try checks(run, other).map { $0["result"] } == ["ok"])
     }
     #expect(Set(names).isSubset(of: scratch.names(below: "home")))
-    #expect(try await scratch.cachectl("--backend", engine, "ls", "--output", "json").document()["entries"]?.elements
-      .count == 1)
+    #expect(
+      try await scratch.cachectl("--backend", engine, "ls", "--output", "json").document()["entries"]?.elements
+        .count == 1)
   }
 
   @Test(arguments: Contract.persistentEngines)

@@ -30,7 +30,8 @@ import Testing
   @Test func theRootNamesEveryCommand() async throws {
     let help = try await Scratch().cachectl("help").text
     let expected = [
-      "fetch", "queries", "ls", "show", "rm", "stats", "verify", "compact", "doctor", "backends", "config", "completion",
+      "fetch", "queries", "ls", "show", "rm", "stats", "verify", "compact", "doctor", "backends", "config",
+      "completion",
       "help",
     ]
     let names = Set(commands(in: help))

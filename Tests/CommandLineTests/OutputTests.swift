@@ -5,7 +5,8 @@ import Testing
 @Suite struct OutputTests {
   static let commands = [
     ["fetch", "cities"], ["fetch", "movies", "--query", "star wars"], ["fetch", "poster", "/2201.png"], ["queries"],
-    ["ls"], ["show", Contract.citiesKey], ["rm", Contract.citiesKey, "--dry-run"], ["stats"], ["verify"], ["compact"], ["doctor"],
+    ["ls"], ["show", Contract.citiesKey], ["rm", Contract.citiesKey, "--dry-run"], ["stats"], ["verify"], ["compact"],
+    ["doctor"],
     ["backends", "list"],
     ["backends", "show", "lmdb"], ["config", "show"], ["config", "show", "--origin"], ["config", "path"],
     ["config", "validate"],

@@ -42,7 +42,7 @@ import Testing
     /// Changes one letter of a city's name wherever it stands in the file.
     func changeALetter() throws {
       try damage { data in
-        let (name, other) = (Data("New York".utf8), Data("New Yorl".utf8))
+        let (name, other) = (Data("LOUISVILLE".utf8), Data("LOUISVILLF".utf8))
         var found = 0
         while let range = data.range(of: name) {
           data.replaceSubrange(range, with: other)

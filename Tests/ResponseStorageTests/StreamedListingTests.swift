@@ -8,7 +8,9 @@ struct StreamedListingTests {
   @Test(arguments: [1, 999, 1_000, 1_001, 2_600, .max])
   func pagesAreWhatIsListedAtOnce(limit: Int) async throws {
     let store = try await GeneratedStore(seed: 31)
-    for selection in [EntrySelection(), EntrySelection(namespace: "movies", state: .stale), EntrySelection(prefix: "z")] {
+    for selection in [
+      EntrySelection(), EntrySelection(namespace: "movies", state: .stale), EntrySelection(prefix: "z"),
+    ] {
       let whole = try await store.administration.list(selection, after: nil, limit: limit)
       var pages: [[EntrySummary]] = []
       let cursor = try await store.administration.list(selection, after: nil, limit: limit) { page, readAt in

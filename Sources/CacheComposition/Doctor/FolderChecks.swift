@@ -37,7 +37,10 @@ struct FolderChecks: Sendable {
       } + ancestors(of: path, name)
     }
     if !findings.isEmpty { return findings }
-    let text = there.isEmpty ? "none of the folders is there: \(paths.joined(separator: ", "))" : "nobody else may change \(there.joined(separator: ", "))"
+    let text =
+      there.isEmpty
+      ? "none of the folders is there: \(paths.joined(separator: ", "))"
+      : "nobody else may change \(there.joined(separator: ", "))"
     return [.ok(name, paths.isEmpty ? "no folder is looked into" : text)]
   }
 

@@ -60,10 +60,9 @@ public struct IntegrityView: OutputView {
 
   static func table(_ issues: [IssueRow], title: String, on screen: Screen, hasHeader: Bool = true) -> String {
     let rows = issues.map { [Table.Cell($0.kind, .red), Table.Cell($0.key), Table.Cell($0.message, .plain)] }
-    let columns: [Table.Column] = [
-      .init(title), .init("Key", isShrinkable: true), .init("Message", isShrinkable: true),
-    ]
-    return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
+    // Keys are what people copy: they are never cut, and messages are broken between words.
+    return Table([.init(title), .init("Key"), .init("Message")], rows: rows).wrappingLastColumn(on: screen)
+      .text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
   /// How much was checked, and whether all is well.

@@ -18,6 +18,7 @@ struct CachectlCommand: ParsableCommand {
     subcommands: [
       FetchCommand.self, ExplainCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self,
       RemoveCommand.self,
-      StatsCommand.self, VerifyCommand.self, CompactCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self, CompletionCommand.self,
+      StatsCommand.self, VerifyCommand.self, CompactCommand.self, DoctorCommand.self, BackendsCommand.self,
+      ConfigCommand.self, CompletionCommand.self,
     ])
 }

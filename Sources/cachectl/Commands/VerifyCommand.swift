@@ -30,6 +30,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let found = try await verify(session, "Verifying")
     guard found.hasIssues, repair, let result = try await repair(session) else {
       try global.show(found)
+      if found.hasIssues, !repair { adviseRepair(session.configuration.backend) }
       if found.hasIssues { throw ExitCode.dataError }
       return
     }
@@ -44,6 +45,11 @@ struct VerifyCommand: AsyncParsableCommand {
     return try await session.container.verify(
       withStore: { body throws(CacheError) in try await session.withStore(body) },
       progress: { progress.update(done: $0, total: $1) })
+  }
+
+  private func adviseRepair(_ backend: String) {
+    guard global.output == .table else { return }
+    global.remark(StatusLine(["What is sound is saved by: cachectl --backend \(backend) verify --repair"]))
   }
 
   /// What the repair did; `nil` where the engine cannot repair, which the user is told.
