@@ -20,6 +20,28 @@ struct MaintenanceViewTests {
     #expect(!IntegrityView(backend: "lmdb", entriesChecked: 0, issues: []).hasIssues)
   }
 
+  @Test func keysAreNeverCut() {
+    let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue, Self.torn])
+    let wide = """
+      Issue             Key          Message
+      checksumMismatch  cities/v1/a  changed
+      structure         -            page 7 is torn
+
+      """
+    #expect(Self.text(view, .table, on: .terminal(width: 45, hasColor: false)) == wide)
+    #expect(
+      Self.text(view, .table, on: .terminal(width: 44, hasColor: false)) == """
+        Issue             Key and message
+        checksumMismatch  cities/v1/a
+                          changed
+        structure         -
+                          page 7 is torn
+
+        """)
+    #expect(
+      Self.text(view, .table, on: .terminal(width: 20, hasColor: true)).contains("cities/v1/a"), "however narrow")
+  }
+
   @Test func compaction() {
     let view = CompactionView(
       backend: "sqlite", before: .init(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),

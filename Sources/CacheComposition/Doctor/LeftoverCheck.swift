@@ -9,7 +9,9 @@ struct LeftoverCheck: Sendable {
 
   /// What is left over in `home`, and in the folders of the stores that were found.
   func findings(home: String, stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    let folders = Set([home] + stores.compactMap { $0.result.path }.map(SystemFileInspection.parent)).sorted()
+    // Files are set aside where they were: beside a store of one file, within a store that is a folder.
+    let paths = stores.compactMap(\.result.path)
+    let folders = Set([home] + paths + paths.map(SystemFileInspection.parent)).sorted()
     return usage(home, stores) + folders.flatMap(setAside)
   }
 

@@ -17,6 +17,12 @@ public struct IntegrityView: OutputView {
     }
 
     var record: JSONValue { ["key": JSONValue(key), "kind": .string(kind), "message": .string(message)] }
+
+    fileprivate var wideCells: [Table.Cell] { [.init(kind, .red), .init(key), .init(message, .plain)] }
+
+    fileprivate var narrowCells: [[Table.Cell]] {
+      [[.init(kind, .red), .init(key)], [.init("", .plain), .init(message, .dim)]]
+    }
   }
 
   private let backend: String
@@ -58,11 +64,17 @@ public struct IntegrityView: OutputView {
     Self.table(issues, title: "Issue", on: screen, hasHeader: hasHeader)
   }
 
+  /// A line for each issue; where the screen is too narrow for that, the message goes below the key. Keys are what
+  /// people copy: they are never cut.
   static func table(_ issues: [IssueRow], title: String, on screen: Screen, hasHeader: Bool = true) -> String {
-    let rows = issues.map { [Table.Cell($0.kind, .red), Table.Cell($0.key), Table.Cell($0.message, .plain)] }
-    // Keys are what people copy: they are never cut, and messages are broken between words.
-    return Table([.init(title), .init("Key"), .init("Message")], rows: rows).wrappingLastColumn(on: screen)
-      .text(on: screen.unlimited, hasHeader: hasHeader)
+    let wide = Table([.init(title), .init("Key"), .init("Message")], rows: issues.map(\.wideCells))
+    let lines = wide.text(on: .file, hasHeader: hasHeader).split(separator: "\n")
+    let width = screen.width ?? .max
+    if lines.allSatisfy({ DisplayWidth.width(String($0)) <= width }) {
+      return wide.text(on: screen, hasHeader: hasHeader)
+    }
+    return Table([.init(title), .init("Key and message")], rows: issues.flatMap(\.narrowCells))
+      .wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
   /// How much was checked, and whether all is well.

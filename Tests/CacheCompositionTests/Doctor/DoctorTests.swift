@@ -172,6 +172,8 @@ struct DoctorTests {
     #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))
     #expect(results(checks, of: "set aside") == ["warning"] && messages(checks).contains("2 damaged files"))
     #expect(worst == nil)
+    files.files["/u/home/store/cities.json.damaged-1"] = .file()
+    #expect(results(try await examine(plugin, files: files).checks, of: "set aside") == ["warning", "warning"])
   }
 
   @Test func aFlagThatIsWrongIsAMistakeOfTheCommandLine() async throws {

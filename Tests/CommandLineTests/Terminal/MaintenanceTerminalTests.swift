@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// What the commands about a store show on a terminal, and what they ask there.
+@Suite(.timeLimit(.minutes(5))) struct MaintenanceTerminalTests {
+  private func store() async throws -> Scratch {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    return scratch
+  }
+
+  @Test(arguments: [
+    ("verify", "Verifying", "1 entry of sqlite checked"), ("compact", "Compacting sqlite", "sqlite: removed"),
+  ])
+  func workIsSeenAndLeavesNothing(command: String, label: String, remark: String) async throws {
+    let scratch = try await store()
+    let terminal = try PseudoTerminal(columns: 100, rows: 24)
+    let program = try RunningProgram(
+      Binary.path, [command], in: scratch, environment: ["TERM": "xterm"], errorsTo: terminal.path)
+    expectSuccess(try await program.end())
+    let text = await terminal.end()
+    #expect(text.contains(label), "\(text)")
+    var screen = ScreenModel(columns: 100, rows: 24)
+    screen.write(text)
+    let lines = screen.all.filter { !$0.isEmpty }
+    #expect(lines.count == 1 && lines.first?.contains(remark) == true, "\(lines)")
+  }
+
+  @Test(arguments: [["--quiet"], ["--output", "json"]])
+  func nothingIsLeftWhereNobodyWantsIt(options: [String]) async throws {
+    let scratch = try await store()
+    let terminal = try PseudoTerminal(columns: 100, rows: 24)
+    let program = try RunningProgram(
+      Binary.path, ["verify"] + options, in: scratch, environment: ["TERM": "xterm"], errorsTo: terminal.path)
+    expectSuccess(try await program.end())
+    var screen = ScreenModel(columns: 100, rows: 24)
+    screen.write(await terminal.end())
+    #expect(screen.all.joined().isEmpty, "\(screen.all)")
+  }
+
+  /// script(1) gives the tool a terminal, and what it reads from is typed there.
+  @Test(arguments: [("y", 0, 0), ("yes", 0, 0), ("n", 64, 1), ("", 64, 1), ("Yo", 64, 1)])
+  func everythingIsRemovedAfterAYesAlone(answer: String, status: Int32, left: Int) async throws {
+    let scratch = try await store()
+    let line = "printf '\(answer)\\n' | script -qec '\(Binary.path) rm --all' /dev/null"
+    let run = try await scratch.run("/bin/sh", ["-c", line], environment: ["TERM": "xterm"])
+    #expect(run.status == status, "\(run.text)")
+    #expect(run.text.contains("Remove every entry of sqlite? [y/N]"))
+    let entries = try await scratch.cachectl("ls", "--output", "json").document()["entries"]
+    #expect(entries?.elements.count == left)
+  }
+}
