@@ -41,7 +41,8 @@ struct LMDBRepair {
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
     var areSound = true
     try salvage.run { found in
-      guard areSound, issue(with: found) == nil, let (slot, count) = LMDBSlot.counting(found.value, in: LMDBNamespace(found.key))
+      guard areSound, issue(with: found) == nil,
+        let (slot, count) = LMDBSlot.counting(found.value, in: LMDBNamespace(found.key))
       else { return areSound = false }
       totals[slot.namespace] = (totals[slot.namespace] ?? EntryTally.Count()) + count
       slots[slot] = (slots[slot] ?? EntryTally.Count()) + count

@@ -14,14 +14,8 @@ struct Case: Sendable, CustomTestStringConvertible {
   static let all: [Case] = TestedEngines.all.flatMap { plugin in
     ConformanceSuite.checks
       .filter { plugin.declaration.capabilities.isSuperset(of: $0.requiredCapabilities) }
-      .filter { !TestedEngines.withoutBounds.contains(plugin.declaration.name) || !$0.hasBounds }
       .map { Case(plugin: plugin, check: $0) }
   }
-}
-
-extension ConformanceCheck {
-  /// Whether the check gives batches bounds.
-  fileprivate var hasBounds: Bool { name.contains("bounds") || name.hasPrefix("random-calls") }
 }
 
 /// How the suite is run: `CONFORMANCE_ROUNDS` times the work, with the seed `CONFORMANCE_SEED`.

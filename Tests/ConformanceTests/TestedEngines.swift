@@ -13,7 +13,4 @@ enum TestedEngines {
     LMDBPlugin(),
     RegistryPlugin(),
   ]
-
-  /// The names of engines that do not keep the bounds of a batch yet, over which the checks with bounds are not run.
-  static let withoutBounds: Set<String> = ["sqlite", "lmdb"]
 }

@@ -5,10 +5,9 @@ internal import StorageSPI
 /// those that are gone before their turn comes are left out.
 struct EntryReading {
   private let store: EntryStore
-  private let uses: (any TransferredUses)?
   private var walk: EntryWalk
   private var page: ArraySlice<EntrySummary> = []
-  private var pageUses: [CacheKey: TransferredUse] = [:]
+  private var pageUses: [CacheKey: EntryUse] = [:]
   private var unreadable = KeySample()
 
   /// The number of entries that were expired when their turn came.
@@ -16,11 +15,8 @@ struct EntryReading {
   /// Whether expired entries are left out.
   private let skipsExpired: Bool
 
-  init(
-    _ store: EntryStore, _ selection: EntrySelection = EntrySelection(), _ uses: (any TransferredUses)?,
-    skipsExpired: Bool = false
-  ) {
-    (self.store, self.uses, self.skipsExpired) = (store, uses, skipsExpired)
+  init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection(), skipsExpired: Bool = false) {
+    (self.store, self.skipsExpired) = (store, skipsExpired)
     walk = EntryWalk(store, selection)
   }
 
@@ -50,8 +46,15 @@ struct EntryReading {
     while page.isEmpty {
       guard let next = try await walk.next() else { return nil }
       page = next[...]
-      if let uses { pageUses = try await uses.uses(of: next.map(\.key)) }
+      pageUses = try uses(of: next.map(\.key))
     }
     return page.removeFirst()
+  }
+
+  /// The use of those of the entries under `keys` of which one is known.
+  private func uses(of keys: [CacheKey]) throws(CacheError) -> [CacheKey: EntryUse] {
+    var known: [CacheKey: EntryUse] = [:]
+    for (key, use) in zip(keys, try store.uses.uses(of: keys)) where use != EntryUse() { known[key] = use }
+    return known
   }
 }

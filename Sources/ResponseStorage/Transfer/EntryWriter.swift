@@ -30,7 +30,6 @@ struct EntryWriter {
 
   /// The store that is written; `nil` where there is none yet, and none is to be made.
   private let store: EntryStore?
-  private let uses: (any TransferredUses)?
   private let isOverwriting: Bool
   private let isDryRun: Bool
   private var pending: [ExportedEntry] = []
@@ -44,8 +43,8 @@ struct EntryWriter {
   var written: Int { isDryRun ? 0 : counts.written }
 
   /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it.
-  init(to store: EntryStore?, uses: (any TransferredUses)?, _ options: TransferOptions) {
-    (self.store, self.uses) = (store, uses)
+  init(to store: EntryStore?, _ options: TransferOptions) {
+    self.store = store
     (isOverwriting, isDryRun) = (options.overwrites, options.isDryRun)
   }
 
@@ -65,7 +64,7 @@ struct EntryWriter {
   /// Writes what waits, all of it or nothing.
   mutating func flush() async throws(CacheError) {
     do throws(StorageError) { counts = counts + (try await write()) } catch { throw CacheError(error) }
-    if !isDryRun { try await raiseUses() }
+    if !isDryRun { try restoreUses() }
     (pending, pendingKeys, pendingBytes) = ([], [], 0)
   }
 
@@ -122,10 +121,9 @@ struct EntryWriter {
 
   /// The use of entries that were there already is raised too: a transfer that was interrupted may have come to the
   /// entries and not to their use.
-  private func raiseUses() async throws(CacheError) {
-    guard let uses else { return }
-    var known: [CacheKey: TransferredUse] = [:]
+  private func restoreUses() throws(CacheError) {
+    var known: [CacheKey: EntryUse] = [:]
     for entry in pending { known[entry.key] = entry.use }
-    if !known.isEmpty { try await uses.raise(known) }
+    if !known.isEmpty { try store?.uses.restore(known) }
   }
 }

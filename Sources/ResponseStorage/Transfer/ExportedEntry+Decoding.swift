@@ -73,11 +73,11 @@ private struct ExportedMembers {
     return ExportedEntry(key: key, metadata: metadata, payload: payload, use: try use(json))
   }
 
-  private func use(_ json: JSONReader) throws(JSONReader.Failure) -> TransferredUse? {
+  private func use(_ json: JSONReader) throws(JSONReader.Failure) -> EntryUse? {
     guard uses != nil || lastUsedAt != nil else { return nil }
-    return TransferredUse(
-      count: try json.required(uses, ExportMember.uses),
-      lastUsedAt: try json.required(lastUsedAt, ExportMember.lastUsedAt))
+    return EntryUse(
+      lastUsedAt: try json.required(lastUsedAt, ExportMember.lastUsedAt),
+      count: Int64(try json.required(uses, ExportMember.uses)))
   }
 }
 

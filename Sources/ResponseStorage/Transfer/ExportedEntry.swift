@@ -9,10 +9,10 @@ public struct ExportedEntry: Sendable, Hashable {
   /// The payload's bytes.
   public let payload: [UInt8]
   /// How the entry was used; `nil` where that is not known.
-  public let use: TransferredUse?
+  public let use: EntryUse?
 
   /// An entry of the given parts.
-  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], use: TransferredUse? = nil) {
+  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], use: EntryUse? = nil) {
     self.key = key
     self.metadata = metadata
     self.payload = payload
@@ -24,7 +24,7 @@ extension EntryStore {
   /// The entry under `key`, its payload copied, also an expired one; `nil` where there is none.
   ///
   /// - Throws: `StorageError`: `damaged` where the entry is not what was written, or the engine's failure.
-  func export(_ key: CacheKey, use: TransferredUse?) async throws(StorageError) -> ExportedEntry? {
+  func export(_ key: CacheKey, use: EntryUse?) async throws(StorageError) -> ExportedEntry? {
     try await engine.read(key) { bytes, metadata throws(StorageError) in
       try metadata.verify(key: key, payload: bytes)
       return ExportedEntry(

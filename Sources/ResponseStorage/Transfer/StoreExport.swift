@@ -18,12 +18,10 @@ public struct StoreExport: Sendable {
   private static let bufferSize = 1 << 16
 
   private let store: EntryStore
-  private let uses: (any TransferredUses)?
 
-  /// The export of `store`, with the use of its entries where `uses` knows it.
-  public init(_ store: EntryStore, uses: (any TransferredUses)? = nil) {
+  /// The export of `store`.
+  public init(_ store: EntryStore) {
     self.store = store
-    self.uses = uses
   }
 
   /// Gives the lines of the selected entries to `write`, several at a time. Leases are left out.
@@ -35,7 +33,7 @@ public struct StoreExport: Sendable {
   ) async throws(CacheError) -> ExportReport {
     let total = selection == EntrySelection() ? try await store.count() : nil
     var (report, lines) = (ExportReport(), [UInt8]())
-    var reading = EntryReading(store, selection, uses)
+    var reading = EntryReading(store, selection)
     while let entry = try await reading.next() {
       entry.encode(to: &lines)
       report.exported += 1

@@ -18,12 +18,10 @@ public struct ImportReport: Sendable, Hashable {
 /// Reads the lines of an export into a store. Memory stays bounded by a batch and the longest line.
 public struct StoreImport: Sendable {
   private let store: EntryStore
-  private let uses: (any TransferredUses)?
 
-  /// The import into `store`, with the use of its entries where `uses` keeps it.
-  public init(into store: EntryStore, uses: (any TransferredUses)? = nil) {
+  /// The import into `store`.
+  public init(into store: EntryStore) {
     self.store = store
-    self.uses = uses
   }
 
   /// Reads pieces from `read`, until one is empty, and writes the entries on their lines. Empty lines are skipped.
@@ -36,7 +34,7 @@ public struct StoreImport: Sendable {
     reading read: @escaping () throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> ImportReport {
     var (lines, expired) = (LineSplitter(read), 0)
-    var writer = EntryWriter(to: store, uses: uses, options)
+    var writer = EntryWriter(to: store, options)
     while let line = try lines.next() {
       if Task.isCancelled { throw .cancelled }
       guard let entry = try Self.entry(line, of: source, lines.number, written: writer.written) else { continue }

@@ -36,16 +36,10 @@ public enum MigrationStage: Sendable, Hashable, CaseIterable {
 public struct StoreMigration: Sendable {
   private let source: EntryStore
   private let destination: EntryStore?
-  private let sourceUses: (any TransferredUses)?
-  private let destinationUses: (any TransferredUses)?
 
   /// The migration from `source` to `destination`, which may be `nil` for a dry run to a store that is not there yet.
-  public init(
-    from source: EntryStore, to destination: EntryStore?, sourceUses: (any TransferredUses)? = nil,
-    destinationUses: (any TransferredUses)? = nil
-  ) {
+  public init(from source: EntryStore, to destination: EntryStore?) {
     (self.source, self.destination) = (source, destination)
-    (self.sourceUses, self.destinationUses) = (sourceUses, destinationUses)
   }
 
   /// Copies, and unless it is a dry run compares. Leases are left out.
@@ -66,8 +60,8 @@ public struct StoreMigration: Sendable {
   private func copy(
     _ options: TransferOptions, progress: (Int) -> Void
   ) async throws(CacheError) -> MigrationReport {
-    var reading = EntryReading(source, EntrySelection(), sourceUses, skipsExpired: true)
-    var writer = EntryWriter(to: destination, uses: destinationUses, options)
+    var reading = EntryReading(source, skipsExpired: true)
+    var writer = EntryWriter(to: destination, options)
     var done = 0
     while let entry = try await reading.next() {
       try await writer.add(entry)

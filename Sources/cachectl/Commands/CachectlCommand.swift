@@ -18,8 +18,8 @@ struct CachectlCommand: ParsableCommand {
     subcommands: [
       FetchCommand.self, ExplainCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self,
       RemoveCommand.self,
-        StatsCommand.self, VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self,
-        MigrateCommand.self, DoctorCommand.self, BackendsCommand.self,
+      StatsCommand.self, VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self,
+      MigrateCommand.self, DoctorCommand.self, BackendsCommand.self,
       ConfigCommand.self, CompletionCommand.self,
     ])
 }

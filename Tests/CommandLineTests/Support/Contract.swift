@@ -6,10 +6,6 @@ enum Contract {
   /// The engines that keep what they are given.
   static let persistentEngines = ["sqlite", "lmdb", "plist"]
   static let engines = persistentEngines + ["memory"]
-  /// The engines that can repair a damaged store.
-  static let repairingEngines: [String] = []
-  /// The engines that can tell what there is of a store without opening it.
-  static let inspectingEngines: [String] = []
 
   static let fetchMembers = [
     "backend", "freshUntil", "items", "key", "page", "resource", "revalidated", "source", "stale", "storedAt",

@@ -42,7 +42,7 @@ enum GeneratedEntries {
 
   /// The entry with the checksum that the core gives it.
   static func sealed(
-    _ key: String, _ payload: [UInt8], _ metadata: EntryMetadata, use: TransferredUse? = nil
+    _ key: String, _ payload: [UInt8], _ metadata: EntryMetadata, use: EntryUse? = nil
   ) throws -> ExportedEntry {
     let key = try CacheKey(key)
     var metadata = metadata

@@ -162,11 +162,11 @@ struct MigrationTests {
   @Test func useTravelsAndCountsOnce() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     let key = try CacheKey("a/1")
-    let (from, to) = (FakeUses([key: TransferredUse(count: 3, lastUsedAt: Self.now)]), FakeUses([:]))
+    let uses = [EntryUse(lastUsedAt: Self.now, count: 3), EntryUse()]
+    try source.store.uses.restore([key: uses[0]])
     for _ in 0..<2 {
-      _ = try await StoreMigration(from: source.store, to: destination.store, sourceUses: from, destinationUses: to)
-        .run(TransferOptions()) { _, _, _ in }
-      #expect(to.all == from.all)
+      _ = try await migrate(source, destination)
+      #expect(try destination.store.uses.uses(of: [key, try CacheKey("a/2")]) == uses)
     }
   }
 
@@ -188,22 +188,5 @@ struct MigrationTests {
     #expect(
       await errorCode { () async throws(CacheError) in _ = try await migration.run(TransferOptions()) { _, _, _ in } }
         == .damaged)
-  }
-}
-
-/// Uses in a dictionary.
-private final class FakeUses: TransferredUses {
-  private let uses: Mutex<[CacheKey: TransferredUse]>
-
-  init(_ uses: [CacheKey: TransferredUse]) { self.uses = Mutex(uses) }
-
-  var all: [CacheKey: TransferredUse] { uses.withLock { $0 } }
-
-  func uses(of keys: [CacheKey]) async throws(CacheError) -> [CacheKey: TransferredUse] {
-    all.filter { keys.contains($0.key) }
-  }
-
-  func raise(_ uses: [CacheKey: TransferredUse]) async throws(CacheError) {
-    self.uses.withLock { $0.merge(uses) { $0.count > $1.count ? $0 : $1 } }
   }
 }
