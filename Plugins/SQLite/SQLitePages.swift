@@ -59,7 +59,9 @@ final class SQLitePages {
     let header = page(1)
     var (trunk, free) = (header?.number(at: 32, 4) ?? 0, Set<Int>())
     while trunk > 0, free.insert(trunk).inserted, let page = page(trunk), let leaves = page.number(at: 4, 4) {
-      for leaf in 0..<min(leaves, usableSize / 4 - 2) { if let leaf = page.number(at: 8 + 4 * leaf, 4) { free.insert(leaf) } }
+      for leaf in 0..<min(leaves, usableSize / 4 - 2) {
+        if let leaf = page.number(at: 8 + 4 * leaf, 4) { free.insert(leaf) }
+      }
       trunk = page.number(at: 0, 4) ?? 0
     }
     return free
