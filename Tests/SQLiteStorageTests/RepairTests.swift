@@ -22,7 +22,6 @@ import Testing
   @Test func aFlippedByteCostsNoMoreThanWhatItTouches() async throws {
     let store = try await DamagedStore()
     let keysByPage = try store.keysByPage()
-    var t0 = ContinuousClock.now
     for position in store.content.indices where position < 100 || position % 4_096 < 16 || position % 61 == 0 {
       let damaged = store.damaged(at: position)
       try store.write(damaged)
@@ -39,9 +38,6 @@ import Testing
       let touched = keysByPage[page] ?? [large]
       #expect(missing.isSubset(of: touched), "byte \(position)")
       if position % 4_096 > 200 { #expect(missing.count <= 1, "byte \(position)") }
-      if ContinuousClock.now - t0 > .seconds(1) {
-        print("POS", position, "of", store.content.count, missing.count, page); t0 = .now
-      }
       #expect(missing.isSubset(of: Set(report.lost.compactMap(\.key))), "byte \(position): \(report.lost)")
       #expect(report.saved == store.entries.count - missing.count, "byte \(position)")
     }
