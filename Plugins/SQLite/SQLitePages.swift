@@ -54,16 +54,16 @@ final class SQLitePages {
     return bytes.map { SQLiteBytes($0) }
   }
 
-  /// The numbers of the pages that hold nothing, as far as their list can be read.
+  /// The numbers of the pages that hold nothing; none where their list is not as long as the header says.
   func free() -> Set<Int> {
     let header = page(1)
     var (trunk, free) = (header?.number(at: 32, 4) ?? 0, Set<Int>())
     while trunk > 0, free.insert(trunk).inserted, let page = page(trunk), let leaves = page.number(at: 4, 4) {
-      for leaf in 0..<min(leaves, usableSize / 4 - 2) {
+      for leaf in 0..<max(0, min(leaves, usableSize / 4 - 2)) {
         if let leaf = page.number(at: 8 + 4 * leaf, 4) { free.insert(leaf) }
       }
       trunk = page.number(at: 0, 4) ?? 0
     }
-    return free
+    return free.count == header?.number(at: 36, 4) ? free : []
   }
 }

@@ -25,9 +25,7 @@ struct SQLiteRepair {
     do throws(StorageError) {
       guard try SQLiteFiles.storeExists(at: path) else { return nil }
       let reader = try SQLiteReader(path: path, busyTimeout: options.busyTimeout)
-      guard try reader.checkIntegrity().isEmpty, !SQLiteLog(path + "-wal").isDamaged,
-        try reader.areSound(plan.isSound)
-      else { return nil }
+      guard try reader.checkIntegrity().isEmpty, try reader.areSound(plan.isSound) else { return nil }
       return try reader.tally().total().entries
     } catch {
       // Whatever SQLite finds in the way, pages may still be read without it. What it calls another application's file

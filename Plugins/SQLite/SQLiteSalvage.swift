@@ -12,6 +12,8 @@ struct SQLiteSalvage {
   private let save: (SQLiteEntry) throws(StorageError) -> Bool
 
   private var visited: Set<Int> = []
+  /// The pages that a tree reaches and the list of free pages names: one of the two is wrong.
+  private var disputed: Set<Int> = []
   private var savedRows: Set<Int64> = []
   /// The keys of rows that can be read and are not sound, by row.
   private var unsound: [Int64: CacheKey] = [:]
@@ -84,7 +86,8 @@ struct SQLiteSalvage {
 
   /// Saves entries of pages that no tree reaches. Where the index can be trusted, they are those that it misses.
   private mutating func saveUnreached() throws(StorageError) {
-    for number in 1...max(1, pages.count) where !visited.contains(number) && !free.contains(number) {
+    for number in 1...max(1, pages.count) where !visited.contains(number) {
+      guard !free.contains(number) || (disputed.contains(number) && !isIndexDamaged) else { continue }
       guard let page = page(number), page.kind == .tableLeaf else { continue }
       for case let cell? in page.cells(in: pages) {
         guard let entry = SQLiteEntry(cell.record), isIndexDamaged || missing.contains(entry.key),
@@ -111,7 +114,12 @@ struct SQLiteSalvage {
   ) -> [Int] {
     var (pending, found) = ([root], [Int]())
     while let number = pending.popLast() {
-      guard !free.contains(number), visited.insert(number).inserted, let page = page(number),
+      guard !free.contains(number) else {
+        self[keyPath: isDamaged] = true
+        disputed.insert(number)
+        continue
+      }
+      guard visited.insert(number).inserted, let page = page(number),
         page.kind == leaf || page.kind == interior
       else {
         self[keyPath: isDamaged] = true

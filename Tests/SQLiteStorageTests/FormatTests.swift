@@ -7,7 +7,7 @@ import Testing
 /// Stores that released versions of the program have written.
 @Suite struct FormatTests {
   /// A copy of the store called `name`, as the program left it.
-  private func copyOfFixture(_ name: String) throws -> TestFolder {
+  static func copyOfFixture(_ name: String) throws -> TestFolder {
     let folder = try TestFolder()
     for suffix in ["", "-wal"] {
       let source = "\(FixtureEntries.folder)/\(name).sqlite\(suffix)"
@@ -19,7 +19,7 @@ import Testing
 
   @Test(arguments: [("version-1", false), ("version-1-log", false), ("version-1-empty", true)])
   func everyEntryOfAnOldStoreIsThere(name: String, isEmpty: Bool) async throws {
-    let folder = try copyOfFixture(name)
+    let folder = try Self.copyOfFixture(name)
     let expected = isEmpty ? [] : try FixtureEntries.all().sorted { $0.key < $1.key }
     let engine = try await folder.open()
     #expect(try await engine.everything() == expected)
@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: ["version-1", "version-1-log", "version-1-empty"])
   func theFirstWriteUpgradesAnOldStore(name: String) async throws {
-    let folder = try copyOfFixture(name)
+    let folder = try Self.copyOfFixture(name)
     let engine = try await folder.open()
     let before = try await engine.everything()
     #expect(try folder.shell("PRAGMA user_version") == "1")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func anOldStoreThatMayOnlyBeReadIsRead() async throws {
-    let folder = try copyOfFixture("version-1")
+    let folder = try Self.copyOfFixture("version-1")
     let engine = try await folder.open()
     let content = try Data(contentsOf: URL(fileURLWithPath: folder.store))
     let (entries, tally) = (try await engine.everything(), try await engine.statistics().tally)
@@ -65,7 +65,7 @@ import Testing
   /// What is on disk at each moment of the upgrade is what a crash then would leave.
   @Test(arguments: 0...SQLiteSchema.upgrade.count)
   func aCrashInTheMiddleOfAnUpgradeLeavesTheOldVersion(done: Int) async throws {
-    let folder = try copyOfFixture("version-1")
+    let folder = try Self.copyOfFixture("version-1")
     let connection = try SQLiteConnection(path: folder.store, flags: 2, busyTimeout: 0)
     // With a cache of one page, everything goes to the log as soon as it is changed.
     try connection.execute("PRAGMA cache_size = 1; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func aProgramOfTheOldVersionThatWritesOnIsCounted() async throws {
-    let folder = try copyOfFixture("version-1")
+    let folder = try Self.copyOfFixture("version-1")
     let old = try OtherConnection(folder.store)
     try old.execute("SELECT count(*) FROM entries")
     let engine = try await folder.open()

@@ -8,8 +8,11 @@ import Testing
 final class TestFolder {
   let path: String
 
-  init() throws {
-    path = NSTemporaryDirectory() + "sqlite-tests-" + UUID().uuidString
+  /// - Parameter inMemory: whether it should lie in memory where that can be, for tests that wait for the disk thousands
+  ///   of times.
+  init(inMemory: Bool = false) throws {
+    let isInMemory = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
+    path = (isInMemory ? "/dev/shm/" : NSTemporaryDirectory()) + "sqlite-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

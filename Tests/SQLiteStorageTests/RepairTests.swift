@@ -1,0 +1,152 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import SQLiteStorage
+
+/// Repair saves what can be read, and never loses the damaged store.
+@Suite struct RepairTests {
+  @Test func aSoundStoreStaysAsItIs() async throws {
+    let store = try await DamagedStore()
+    let report = try await store.repair()
+    #expect(report.saved == store.entries.count && report.lost.isEmpty && report.movedTo.isEmpty)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.folder.store)) == store.content)
+    try store.write(Data())
+    try FileManager.default.removeItem(atPath: store.folder.store)
+    let none = try await store.repair()
+    #expect(none.saved == 0 && none.movedTo.isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).isEmpty)
+  }
+
+  /// Every byte of the header, of the beginning of each page, and each 61st of the rest.
+  @Test func aFlippedByteCostsNoMoreThanWhatItTouches() async throws {
+    let store = try await DamagedStore()
+    let keysByPage = try store.keysByPage()
+    for position in store.content.indices where position < 100 || position % 4_096 < 16 || position % 61 == 0 {
+      let damaged = store.damaged(at: position)
+      try store.write(damaged)
+      let report = try await store.repair()
+      if let file = report.movedTo.first {
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == damaged, "byte \(position)")
+      } else {
+        #expect(report.lost.isEmpty && report.saved == store.entries.count, "byte \(position)")
+      }
+      let missing = try await store.missing("byte \(position)")
+      let page = position / 4_096 + 1
+      // What is no page of a tree is free, or belongs to the one entry that is larger than a page.
+      let large = try CacheKey("cities/v1/page=20/sort=desc")
+      let touched = keysByPage[page] ?? [large]
+      #expect(missing.isSubset(of: touched), "byte \(position)")
+      if position % 4_096 > 200 { #expect(missing.count <= 1, "byte \(position)") }
+      #expect(missing.isSubset(of: Set(report.lost.compactMap(\.key))), "byte \(position): \(report.lost)")
+      #expect(report.saved == store.entries.count - missing.count, "byte \(position)")
+    }
+  }
+
+  /// Each 3rd byte of the store: whatever is read is what was written, or fails, or is found out by the check.
+  @Test func aFlippedByteIsNeverReadAsGood() async throws {
+    let store = try await DamagedStore()
+    let isSound = store.plan.isSound
+    for position in stride(from: 0, to: store.content.count, by: 3) {
+      try store.write(store.damaged(at: position))
+      guard let engine = try? await store.folder.open() else { continue }
+      var (isWrong, isMissing) = (false, false)
+      for key in store.entries.keys.sorted() {
+        guard let found = try? await engine.read(key, { isSound(key, $0, $1) }) else { continue }
+        if !found { isWrong = true }
+      }
+      if let scanned = try? await engine.scan(KeyRange(), limit: 100) {
+        isMissing = Set(scanned.map(\.key)) != Set(store.entries.keys)
+      }
+      _ = try? await engine.statistics()
+      let issues = try await engine.checkIntegrity()
+      #expect(!isMissing || !issues.isEmpty, "byte \(position)")
+      // A wrong payload or field has the wrong checksum, which the core finds; a repair finds it as well.
+      if isWrong, issues.isEmpty {
+        try await engine.close()
+        #expect(try await store.repair().lost.isEmpty == false, "byte \(position)")
+      }
+      try? await engine.close()
+    }
+  }
+
+  @Test(arguments: [
+    ("nothing", 0..<0, 0), ("half of the header", 0..<60, 0), ("the first page", 0..<4_096, 0),
+    ("the root of the table", 4_096..<8_192, 0), ("the root of the index", 8_192..<12_288, 0),
+    ("the first three pages", 0..<12_288, 0), ("a page of the table", 16_384..<20_480, 12),
+  ])
+  func wholePagesOfZeroes(name: String, range: Range<Int>, lost: Int) async throws {
+    let store = try await DamagedStore(removing: 0)
+    var damaged = store.content
+    damaged.replaceSubrange(range, with: Data(count: range.count))
+    try store.write(damaged)
+    let report = try await store.repair()
+    let missing = try await store.missing(name)
+    #expect(missing.count <= lost, "\(name): \(missing.count)")
+    #expect(report.movedTo.isEmpty == range.isEmpty, "\(name)")
+    #expect(missing.isSubset(of: Set(report.lost.compactMap(\.key))), "\(name)")
+  }
+
+  @Test(arguments: [0, 1, 100, 511, 512, 4_096, 5_000, 10_000, 21_000])
+  func aFileThatWasCutOff(size: Int) async throws {
+    let store = try await DamagedStore()
+    try store.write(store.content.prefix(size))
+    let report = try await store.repair()
+    #expect(report.movedTo.first == store.folder.store + ".damaged-2026")
+    #expect(try await store.missing("\(size)").count == store.entries.count - report.saved)
+    if size > 20_480 { #expect(report.saved > 0) }
+  }
+
+  @Test func somethingElseAltogetherIsMovedAside() async throws {
+    let store = try await DamagedStore()
+    try store.write(Data(repeating: 0x78, count: 9_000))
+    try Data("older".utf8).write(to: URL(fileURLWithPath: store.folder.store + ".damaged-2026"))
+    let report = try await store.repair()
+    #expect(report.saved == 0 && report.lost.map(\.kind) == [.structure])
+    #expect(report.movedTo == [store.folder.store + ".damaged-2026-2"])
+    #expect(try await store.missing("x").count == store.entries.count)
+    #expect(try store.folder.permissions(of: store.folder.store) == 0o600)
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')",
+    "PRAGMA application_id = 0x43614368; PRAGMA user_version = 3; CREATE TABLE entries (key)",
+  ])
+  func anotherDatabaseIsRefusedAndNotAltered(sql: String) async throws {
+    let store = try await DamagedStore()
+    try store.write(Data())
+    try OtherConnection(store.folder.store).execute(sql)
+    let before = try Data(contentsOf: URL(fileURLWithPath: store.folder.store))
+    #expect(try await code { _ = try await store.repair() } == .unsupportedFormat)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.folder.store)) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path) == ["cache.sqlite"])
+  }
+
+  @Test func aTallyThatDisagreesIsRepaired() async throws {
+    let store = try await DamagedStore()
+    try OtherConnection(store.folder.store).execute("UPDATE tally SET entries = entries + 1")
+    let report = try await store.repair()
+    #expect(report.saved == store.entries.count && report.lost.isEmpty && !report.movedTo.isEmpty)
+    #expect(try await store.missing("tally").isEmpty)
+  }
+
+  @Test(arguments: ["version-1", "version-1-log"])
+  func aDamagedStoreOfTheFirstFormatIsRepaired(name: String) async throws {
+    let folder = try FormatTests.copyOfFixture(name)
+    let file = try #require(FileHandle(forWritingAtPath: folder.store))
+    try file.write(contentsOf: Data(count: 100))
+    try file.close()
+    let known = Dictionary(uniqueKeysWithValues: try FixtureEntries.all().map { ($0.key, $0) })
+    let plan = RepairPlan(suffix: ".old") { key, _, metadata in known[key]?.metadata == metadata }
+    let configuration = try EngineConfiguration(
+      for: SQLitePlugin().declaration, values: ["path": .text(folder.store)], clock: FixedClock(now: .distantFuture))
+    let report = try await SQLitePlugin().repair(configuration, plan)
+    #expect(report.saved == known.count)
+    let engine = try await folder.open()
+    let expected = try FixtureEntries.all().sorted { $0.key < $1.key }
+    #expect(try await engine.everything() == expected)
+    try await engine.close()
+    // The header is in the log as well: then nothing is wrong, and nothing is done.
+    #expect(try folder.shell("PRAGMA user_version") == (report.movedTo.isEmpty ? "1" : "2"))
+  }
+}
