@@ -81,6 +81,11 @@ final class LMDBDataFile {
   }
 
   private func isConfirmed(_ state: LMDBMetaPage) -> Bool {
-    (try? summary(in: state))?.transaction == Int(exactly: state.transaction)
+    do throws(LMDBFault) {
+      return try summary(in: state)?.transaction == Int(exactly: state.transaction)
+    } catch {
+      if case .laterVersion = error { return true }
+      return false
+    }
   }
 }

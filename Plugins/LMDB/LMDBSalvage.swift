@@ -58,7 +58,7 @@ struct LMDBSalvage {
     issues = []
     for state in file.states {
       (pageSize, visited) = (state.pageSize, [])
-      if state.main.root == LMDBTreeRecord.noRoot { return }
+      if state.main.root == LMDBTreeRecord.noRoot { continue }
       let trees = namespaceTrees(state)
       for (namespace, tree) in trees {
         self.namespace = namespace
@@ -66,7 +66,32 @@ struct LMDBSalvage {
       }
       if !trees.isEmpty || isWhole(state) { return }
     }
-    if file.states.isEmpty { report("neither of its meta pages can be read: whatever was in it is lost") }
+    if file.states.isEmpty { report("neither of its meta pages can be read") }
+    try visitAllLeaves(receive)
+  }
+
+  /// Goes through all pages of the file, where no state leads to any. Of several entries under one key the one that was
+  /// stored last is taken.
+  private mutating func visitAllLeaves(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+    var latest: [CacheKey: (storedAt: Timestamp, value: UnsafeRawBufferPointer)] = [:]
+    for number in 0..<UInt64(file.bytes.count / pageSize) {
+      guard let bytes = file.pages(number, count: 1, pageSize), let page = try? LMDBPage(bytes, number: number),
+        page.isLeaf
+      else { continue }
+      for index in 0..<page.count {
+        guard let slash = page[index].key.firstIndex(of: UInt8(ascii: "/")),
+          let namespace = LMDBNamespace(name: UnsafeRawBufferPointer(rebasing: page[index].key[..<slash]))
+        else { continue }
+        self.namespace = namespace
+        guard let (key, value) = entry(page[index], false), let entry = try? LMDBEntry(value),
+          let storedAt = try? entry.metadata().storedAt, storedAt >= latest[key]?.storedAt ?? storedAt
+        else { continue }
+        latest[key] = (storedAt, value)
+      }
+    }
+    guard !latest.isEmpty else { return }
+    report("its trees cannot be found: entries that were removed may have come back")
+    for (key, found) in latest { try receive((key, found.value)) }
   }
 
   /// Whether the state is one without namespaces, and not one whose namespaces cannot be found.

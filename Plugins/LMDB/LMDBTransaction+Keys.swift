@@ -62,7 +62,8 @@ extension LMDBTransaction {
       var found: [LMDBNamespace] = []
       var item = try cursor.seek([1])
       while let (name, _) = item {
-        guard let namespace = LMDBNamespace(name: name) else {
+        // Without order the search for the next one could go back for ever.
+        guard let namespace = LMDBNamespace(name: name), found.last.map({ $0.name < namespace.name }) ?? true else {
           throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
         }
         found.append(namespace)

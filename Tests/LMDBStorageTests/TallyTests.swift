@@ -136,8 +136,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     try await engine.put("cities/a", [1], Checked.metadata("cities/a", [1]))
-    let environment = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)
-    try Self.write(environment) { transaction in
+    try Self.write(try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)) { transaction in
       let slot = LMDBSlot(LMDBNamespace(try CacheKey("cities/a")), freshUntil: .zero, retainUntil: .zero)
       _ = try transaction.add(EntryTally.Count(entries: 1, payloadBytes: 1), to: slot)
       var summary = try #require(try transaction.summary())
