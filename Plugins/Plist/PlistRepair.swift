@@ -45,25 +45,34 @@ struct PlistRepair {
   private func examine(_ namespace: String, _ path: String) throws(StorageError) -> (EntryTable, [IntegrityIssue]) {
     guard let bytes = try folder.read(path)?.bytes else { return (EntryTable(), []) }
     do throws(PlistFormatError) {
-      return keepSound(try PlistDecoder.decode(bytes, namespace: namespace), path)
+      return keepSound(try PlistDecoder.decode(bytes, namespace: namespace).entries, path)
     } catch {
       let salvage = PlistSalvage(bytes, namespace: namespace, path: path)
-      let (table, unsound) = keepSound(EntryTable(salvage.entries), path)
+      let (table, unsound) = keepSound(salvage.entries, path)
       // A file is of a later version unless it is, entry for entry, one of this version.
       let isReallyNewer = error.kind == .newerFormat && !(salvage.isWholeButForItsVersion && unsound.isEmpty)
       if isReallyNewer { throw StorageError(error, path: path) }
-      let issues = salvage.lost + unsound
+      // Where an entry of a name is saved, what is lost had another name once.
+      let issues = (salvage.lost + unsound).map { issue in
+        let isSaved = issue.key.map { table[$0] != nil } ?? false
+        return isSaved ? IntegrityIssue(kind: issue.kind, message: issue.message) : issue
+      }
       let file = IntegrityIssue(kind: .structure, message: "\(path): \(error.message)")
       return (table, issues.isEmpty ? [file] : issues)
     }
   }
 
-  private func keepSound(_ table: EntryTable, _ path: String) -> (EntryTable, [IntegrityIssue]) {
-    let unsound = table.entries.filter { key, entry in !plan.isSound(key, entry.payload.span, entry.metadata) }.keys
-    guard !unsound.isEmpty else { return (table, []) }
+  /// A table of those `entries` that are sound, and what is wrong with the others.
+  private func keepSound(
+    _ entries: some Sequence<(key: CacheKey, value: EntryTable.Entry)>, _ path: String
+  ) -> (EntryTable, [IntegrityIssue]) {
+    var (sound, unsound): ([CacheKey: EntryTable.Entry], Set<CacheKey>) = ([:], [])
+    for (key, entry) in entries {
+      if plan.isSound(key, entry.payload.span, entry.metadata) { sound[key] = entry } else { unsound.insert(key) }
+    }
     let issues = unsound.sorted().map { key in
       IntegrityIssue(key: key, kind: .checksumMismatch, message: "\(path): \(key) is not what was written")
     }
-    return (EntryTable(table.entries.filter { !unsound.contains($0.key) }), issues)
+    return (EntryTable(sound), issues)
   }
 }

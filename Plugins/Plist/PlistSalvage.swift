@@ -7,8 +7,9 @@ internal import StorageSPI
 /// which the value or the name of an attribute is not. Cost: proportional to the number of bytes, because an attempt
 /// that fails has not gone beyond the next place where another can succeed.
 struct PlistSalvage {
-  /// The entries that were found, each as it stands in the file.
-  private(set) var entries: [CacheKey: EntryTable.Entry] = [:]
+  /// The entries that were found, in the order of the file. A key may come twice, because a damaged one may read like
+  /// another.
+  private(set) var entries: [(key: CacheKey, value: EntryTable.Entry)] = []
   /// What stands between them that cannot be read.
   private(set) var lost: [IntegrityIssue] = []
   /// Whether the file is whole but for the number of its version.
@@ -61,7 +62,7 @@ struct PlistSalvage {
         throw PlistFormatError(message: "it is not UTF-8")
       }
       noteGap(before: start)
-      entries[key] = entry
+      entries.append((key, entry))
       return scanner.offset
     } catch {
       failures.append((key, error.message))
