@@ -40,14 +40,20 @@ struct BoundedWriter: Sendable {
     guard bytes <= limits.maxBytes else { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits.bounds
-    if try await isApplied(await swept(batch, near: key)) { return }
+    let expired = await sweep?.expired(near: key, at: clock.now) ?? []
+    // What the batch alone fails at, but for want of room, is what the caller has to know: a conflict above all.
+    if try await isApplied(
+      batch.removing(expired), butNotOn: expired.isEmpty ? [.overBounds] : [.overBounds, .conflict])
+    {
+      return
+    }
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
-    await turns.take()
+    var isStale = await turns.take() || !expired.isEmpty
     defer { turns.give() }
     for _ in 0..<Self.maximumAttempts {
-      // What fails here but for want of room is what the caller has to know, a conflict above all.
-      if try await isApplied(batch, butNotOn: [.overBounds]) { return }
+      if isStale, try await isApplied(batch, butNotOn: [.overBounds]) { return }
       if try await room.isMadeAndFilled() { return }
+      isStale = true
     }
     throw limits.neverRoom(for: key)
   }
@@ -63,17 +69,6 @@ struct BoundedWriter: Sendable {
       guard codes.contains(error.code) else { throw error }
       return false
     }
-  }
-
-  /// The batch that also removes some expired entries.
-  private func swept(_ batch: WriteBatch, near key: CacheKey) async -> WriteBatch {
-    guard let expired = await sweep?.expired(near: key, at: clock.now), !expired.isEmpty else { return batch }
-    let own = batch.keys
-    var batch = batch
-    for entry in expired where !own.contains(entry.key) {
-      batch.remove(entry.key, ifStill: entry.metadata.checksum)
-    }
-    return batch
   }
 }
 
@@ -92,6 +87,17 @@ extension WriteBatch {
       }
     }
     return sizes
+  }
+
+  /// The batch that also removes `entries`, but for those that it is about itself.
+  func removing(_ entries: [EntrySummary]) -> WriteBatch {
+    guard !entries.isEmpty else { return self }
+    let own = keys
+    var batch = self
+    for entry in entries where !own.contains(entry.key) {
+      batch.remove(entry.key, ifStill: entry.metadata.checksum)
+    }
+    return batch
   }
 
   /// Adds the removal of an entry, on condition that it is still what was seen.
