@@ -92,7 +92,7 @@ struct StoreCheck: Sendable {
       result.findings.append(
         .warning(
           name, "\(inspection.path) is of format version \(format), and the current one is \(current)",
-          hint: "nothing to do: it is upgraded when something is stored"))
+          hint: "it is upgraded when something is stored; until then see: cachectl --backend \(name) verify"))
     }
     return format == current
   }
