@@ -20,6 +20,6 @@ let package = Package(
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
     fuzzer("FuzzPlistFile"), fuzzer("FuzzLMDBEntry"), fuzzer("FuzzLMDBFile"), fuzzer("FuzzConfiguration"),
-    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"),
+    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzExportedEntry"),
   ]
 )

@@ -170,4 +170,18 @@ import Testing
     expectSuccess(run)
     #expect(run.errors.contains("cachectl: warning: lmdb now holds 5 entries"), "\(run.errors)")
   }
+
+  @Test func aTerminalSeesHowFarAMigrationIs() async throws {
+    let scratch = try await store("sqlite")
+    let terminal = try PseudoTerminal(columns: 100, rows: 24)
+    let program = try RunningProgram(
+      Binary.path, ["migrate", "--from", "sqlite", "--to", "lmdb"], in: scratch, environment: ["TERM": "xterm"],
+      errorsTo: terminal.path)
+    expectSuccess(try await program.end())
+    let text = await terminal.end()
+    for stage in ["Copying", "Comparing"] {
+      #expect(text.contains(try Regex("\(stage)  \\[[=> ]+\\] +20% 1/5, [0-9,.]+/s, 0:00 left")), "\(text)")
+    }
+    #expect(text.hasSuffix("lmdb has every entry of sqlite: they were compared one by one\u{1B}[0m\r\n"), "\(text)")
+  }
 }
