@@ -27,7 +27,7 @@ final class LMDBEngine: StorageEngine {
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
     let durability = durability
-    if batch.operations.isEmpty || durability == .relaxed { return try openEnvironment().apply(batch, durability) }
+    if batch.changesNothing || durability == .relaxed { return try openEnvironment().apply(batch, durability) }
     try await run(on: \.writing) { environment throws(StorageError) in try environment.apply(batch, durability) }
   }
 
@@ -55,6 +55,11 @@ final class LMDBEngine: StorageEngine {
       try environment.removeExpired(at: now, durability)
       try environment.releaseFreePages()
     }
+  }
+
+  func releaseMemory() async {
+    // What cannot be read now is told to whoever reads.
+    try? withReader { reader throws(StorageError) in try reader.releaseMappedPages() }
   }
 
   func close() async throws(StorageError) {

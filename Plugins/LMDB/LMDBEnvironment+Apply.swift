@@ -9,7 +9,7 @@ extension LMDBEnvironment {
   /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is at work, and for the
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
-    if batch.operations.isEmpty { return }
+    if batch.changesNothing { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try change(
       try namespaces(of: batch), bytes: estimate(batch), durability, bounds: batch.bounds
@@ -107,6 +107,11 @@ extension Durability {
     case .relaxed: UInt32(MDB_NOSYNC)
     }
   }
+}
+
+extension WriteBatch {
+  /// Whether there is neither anything to change nor anything to hold.
+  var changesNothing: Bool { operations.isEmpty && bounds == nil }
 }
 
 extension WriteBatch.Operation {

@@ -73,6 +73,9 @@ final class SQLiteEngine: StorageEngine {
     }
   }
 
+  /// A connection maps what it reads, and only closing it gives that back.
+  func releaseMemory() async { readers.removeIdle() }
+
   func close() async throws(StorageError) {
     readers.close()
     // Where nothing was written there is nothing to copy, and so nothing to wait for.

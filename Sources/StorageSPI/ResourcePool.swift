@@ -32,14 +32,19 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     return output
   }
 
-  /// Lets go of all idle resources, and from now on of each that comes out of use.
-  @inlinable public func close() {
+  /// Lets go of all idle resources: what is used next is made anew.
+  @inlinable public func removeIdle() {
     let idle = state.withLock { state in
-      state.isClosed = true
       defer { state.idle = [] }
       return state.idle
     }
     _ = idle  // Released here, outside the lock.
+  }
+
+  /// Lets go of all idle resources, and from now on of each that comes out of use.
+  @inlinable public func close() {
+    state.withLock { $0.isClosed = true }
+    removeIdle()
   }
 
   @inlinable func take() throws(StorageError) -> Resource? {

@@ -61,7 +61,18 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   expired.
   func compact() async throws(StorageError)
 
+  /// Takes out of the memory of the process what was read only to be quick, such as the mapped pages of a file. Whoever
+  /// goes through a whole store calls it now and then, so that a large store takes no more memory than a small one.
+  ///
+  /// It changes nothing, and what is read next may take a little longer. By default it does nothing.
+  func releaseMemory() async
+
   /// Closes the store after the calls under way have ended. Closing twice does nothing; every other call afterwards
   /// fails with the code `closed`.
   func close() async throws(StorageError)
+}
+
+extension StorageEngine {
+  /// Does nothing: all that the engine keeps in memory it needs.
+  public func releaseMemory() async {}
 }

@@ -39,6 +39,7 @@ struct DamagedStoreWalk {
   mutating func next() async throws(StorageError) -> [EntrySummary]? {
     while let range = pending.popLast() {
       if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
+      await engine.releaseMemory()
       do throws(StorageError) {
         let page = try await engine.scan(range, limit: limit)
         if page.count == limit { pending.append(KeyRange(prefix: range.prefix, after: page.last?.key)) }

@@ -114,6 +114,7 @@ public struct StoreAdministration: Sendable {
       let selected = page.filter { selection.contains($0, at: now) }
       guard selected.isEmpty ? true : try await body(selected), page.count == Self.pageSize else { return }
       range.after = page.last?.key
+      await store.engine.releaseMemory()
     }
   }
 

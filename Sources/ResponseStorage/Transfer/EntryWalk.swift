@@ -34,6 +34,7 @@ struct EntryWalk {
   mutating func next() async throws(CacheError) -> [EntrySummary]? {
     while !isAtEnd {
       if Task.isCancelled { throw .cancelled }
+      await store.engine.releaseMemory()
       let page: [EntrySummary]
       do throws(StorageError) { page = try await scan() } catch { throw CacheError(error) }
       let now = store.clock.now

@@ -66,6 +66,7 @@ struct EntryWriter {
     do throws(StorageError) { counts = counts + (try await write()) } catch { throw CacheError(error) }
     if !isDryRun { try restoreUses() }
     (pending, pendingKeys, pendingBytes) = ([], [], 0)
+    await store?.engine.releaseMemory()
   }
 
   private func write() async throws(StorageError) -> Counts {

@@ -79,6 +79,7 @@ public struct StoreMigration: Sendable {
     var walk = EntryWalk(source)
     var done = 0
     while let page = try await walk.next() {
+      await destination.engine.releaseMemory()
       for entry in page {
         do throws(StorageError) {
           switch try await comparison(entry.key, with: destination) {
