@@ -22,6 +22,12 @@ test_packages=(
   openssl     # makes a certificate that nobody trusts, and serves with it
 )
 
+# What the benchmarks measure with besides.
+benchmark_packages=(
+  time  # how much memory a process had, and how long it took
+  jq    # reads what commands tell
+)
+
 say() { echo "cachectl: $*" >&2; }
 
 # Ends with the status of a defect in the set-up.
