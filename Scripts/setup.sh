@@ -20,6 +20,7 @@ test_packages=(
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   openssl     # makes a certificate that nobody trusts, and serves with it
+  mount util-linux  # small disks that run full, and programs without privileges
 )
 
 # What the benchmarks measure with besides.
