@@ -74,6 +74,14 @@ let package = Package(
       name: "TestOrigin", dependencies: ["CTestOrigin", "CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
     // Numbers for tests whose histories repeat themselves for a seed.
     .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
+    // A program that tests kill, starve and run many times at once: for tests only, and in no product.
+    .executableTarget(
+      name: "StoreExerciser",
+      dependencies: [
+        "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
+      ],
+      path: "Tests/StoreExerciser", swiftSettings: settings),
+    tests("DurabilityTests", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),

@@ -20,6 +20,13 @@ test_packages=(
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   openssl     # makes a certificate that nobody trusts, and serves with it
+  mount util-linux  # small disks that run full, and programs without privileges
+)
+
+# What the benchmarks measure with besides.
+benchmark_packages=(
+  time  # how much memory a process had, and how long it took
+  jq    # reads what commands tell
 )
 
 say() { echo "cachectl: $*" >&2; }

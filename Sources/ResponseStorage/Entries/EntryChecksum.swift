@@ -1,12 +1,12 @@
 internal import CChecksum
-internal import StorageSPI
+package import StorageSPI
 
 extension EntryMetadata {
   /// The checksum of an entry: XXH3 (64 bits) of its key and metadata, then, seeded with that, of its payload.
   ///
   /// A bit flipped anywhere in the entry changes it. It is no protection against somebody who changes an entry on
   /// purpose. Cost: about a thirtieth of a microsecond for each KiB of payload.
-  func computedChecksum(key: CacheKey, payload: Span<UInt8>) -> UInt64 {
+  package func computedChecksum(key: CacheKey, payload: Span<UInt8>) -> UInt64 {
     var head: [UInt8] = []
     head.reserveCapacity(key.text.utf8.count + contentType.utf8.count + 48)
     head.append(text: key.text)

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// Writing fails in the middle, because the disk is full or a file may not grow. Nothing that was there is lost, and
+/// writing works again once it can.
+@Suite struct FullDiskTests {
+  @Test(arguments: Told.engines) func engineOnFullDisk(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let disk = try SmallDisk(megabytes: 16, in: folder)
+      let store = TestedStore(
+        engine, path: disk.path + "/store", seed: Told.seed, in: folder, prefix: disk.prefix)
+      try Self.write(20, to: store)
+      var failures = 0
+      for left in [0, 4_096, 20_000, 70_000, 150_000, 300_000, 600_000] {
+        try disk.fill(leaving: left)
+        let writer = try store.startWriter(0, ["batches": 400])
+        let status = writer.end()
+        store.acknowledge(writer)
+        if status != 0 {
+          failures += 1
+          // LMDB reports a write that was cut short as one that failed.
+          Self.expectError(writer, ["noSpace", "ioFailed"], store)
+        }
+        // First as it is on the full disk, then with space.
+        try store.check(unfinished: 0)
+        try disk.free()
+        try store.check(unfinished: 0)
+        try Self.write(10, to: store)
+        try store.check(unfinished: 0)
+      }
+      #expect(failures > 1, "the disk was never full: \(store)")
+    }
+  }
+
+  @Test(arguments: Told.engines) func compactionOnFullDisk(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let disk = try SmallDisk(megabytes: 16, in: folder)
+      let store = TestedStore(
+        engine, path: disk.path + "/store", seed: Told.seed, in: folder, prefix: disk.prefix)
+      try Self.write(20, to: store)
+      for left in [0, 50_000, 400_000] {
+        try disk.fill(leaving: left)
+        let writer = try store.startWriter(0, ["batches": 100, "compact": 1])
+        _ = writer.end()
+        store.acknowledge(writer)
+        try store.check(unfinished: 0)
+        try disk.free()
+        try Self.write(10, to: store)
+        try store.check(unfinished: 0)
+      }
+    }
+  }
+
+  /// The limit of the size of files stops a write in the middle of a file that could still grow on the disk.
+  @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let store = TestedStore(engine, path: folder.path("store"), seed: Told.seed, in: folder)
+      try Self.write(20, to: store)
+      var failures = 0
+      for limit in [40_000, 70_001, 150_000, 400_000, 1_000_000] {
+        let writer = try store.startWriter(0, ["batches": 200, "fileLimit": limit])
+        let status = writer.end()
+        store.acknowledge(writer)
+        if status != 0 {
+          failures += 1
+          Self.expectError(writer, ["noSpace", "ioFailed", "tooLarge"], store)
+        }
+        try store.check(unfinished: 0)
+        try Self.write(10, to: store)
+        try store.check(unfinished: 0)
+      }
+      #expect(failures > 1, "no file met the limit: \(store)")
+    }
+  }
+
+  private static func expectError(
+    _ writer: Program, _ codes: [String], _ store: TestedStore, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let last = writer.lines.last ?? "nothing"
+    #expect(codes.contains { last.hasPrefix("ERROR \($0):") }, "\(store): \(last)", sourceLocation: sourceLocation)
+  }
+
+  private static func write(
+    _ batches: Int, to store: TestedStore, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let writer = try store.startWriter(0, ["batches": batches])
+    let status = writer.end()
+    #expect(status == 0, "\(store): \(writer.lines.last ?? "")", sourceLocation: sourceLocation)
+    #expect(store.acknowledge(writer) == batches, "\(store)", sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// The tool itself on a disk without space.
+@Suite struct FullDiskToolTests {
+  @Test(arguments: Told.engines) func showsTheAnswerAndKeepsWhatIsThere(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      let first = try tool.run("fetch", "cities", "--output", "json")
+      try #require(first.status == 0, "\(first.errors)")
+      let listed = try tool.run("ls", "--output", "csv")
+      let key = try #require(listed.lines.dropFirst().first?.split(separator: ",").first.map(String.init))
+      let payload = try tool.run("show", key, "--raw").lines
+
+      try tool.disk.fill(leaving: 0)
+      try Self.fetchUntilItFails(tool)
+      for arguments in [["stats"], ["ls"], ["show", key], ["fetch", "cities", "--offline"]] {
+        let run = try tool.run(arguments)
+        #expect(run.status == 0, "\(engine) \(arguments): \(run.errors)")
+      }
+      #expect(try tool.run("show", key, "--raw").lines == payload)
+      #expect(try tool.run("ls", "--output", "csv").lines.contains { $0.hasPrefix(key) })
+
+      try tool.disk.free()
+      let again = try tool.run("fetch", "cities", "--page", "200", "--output", "json")
+      #expect(again.status == 0, "\(engine): \(again.errors)")
+      #expect(try tool.run("fetch", "cities", "--page", "200", "--offline").status == 0)
+      #expect(try tool.run("show", key, "--raw").lines == payload)
+    }
+  }
+
+  /// Some files of a store have room inside, so that it takes several answers until nothing more fits.
+  private static func fetchUntilItFails(_ tool: Tool) throws {
+    for page in 1...100 {
+      let run = try tool.run("fetch", "cities", "--page", "\(page)", "--output", "json")
+      #expect(run.lines.contains { $0.contains("\"resource\"") }, "the answer was not shown: \(run.errors)")
+      if run.status == 0 { continue }
+      #expect(run.status == 74, "\(tool.engine): \(run.errors)")
+      #expect(run.errors.contains("cachectl: "), "\(run.errors)")
+      return
+    }
+    Issue.record("the disk was never full")
+  }
+
+  /// A file that may not grow any more is the same to the tool.
+  @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      try #require(try tool.run("fetch", "cities").status == 0)
+      var failed: (status: Int32, lines: [String], errors: String)?
+      for page in 1...60 where failed == nil {
+        let run = try tool.run(["fetch", "cities", "--page", "\(page)", "--output", "json"], fileBlocks: 96)
+        if run.status != 0 { failed = run }
+      }
+      let run = try #require(failed)
+      #expect(run.status == 74, "\(engine): \(run.errors)")
+      #expect(run.lines.contains { $0.contains("\"resource\"") }, "the answer was not shown: \(run.errors)")
+      #expect(try tool.run("fetch", "cities", "--offline").status == 0)
+      #expect(try tool.run("fetch", "cities", "--page", "200").status == 0)
+    }
+  }
+}
+
+/// The tool with its stores on a small disk.
+final class Tool {
+  let engine: String
+  let disk: SmallDisk
+  private let folder: TestFolder
+
+  init(_ engine: String, on disk: SmallDisk, in folder: TestFolder) {
+    (self.engine, self.disk, self.folder) = (engine, disk, folder)
+  }
+
+  func run(_ arguments: String...) throws -> (status: Int32, lines: [String], errors: String) { try run(arguments) }
+
+  /// Runs it to its end.
+  ///
+  /// - Parameter fileBlocks: how large a file may get, in blocks of 512 bytes; the signal that says so is ignored.
+  func run(
+    _ arguments: [String], fileBlocks: Int? = nil
+  ) throws -> (status: Int32, lines: [String], errors: String) {
+    let limiting = fileBlocks.map { ["sh", "-c", "trap '' XFSZ; ulimit -f \($0); exec \"$@\"", "sh"] } ?? []
+    let program = try Program(
+      disk.prefix + limiting + [Built.cachectl] + arguments,
+      environment: ["CACHECTL_HOME": disk.path, "CACHECTL_BACKEND": engine], in: folder)
+    let status = program.end()
+    return (status, program.lines, program.errors)
+  }
+}

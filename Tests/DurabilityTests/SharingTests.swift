@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+/// Several processes use one store at once.
+@Suite struct SharingTests {
+  /// How long a single call may take, in milliseconds: the time-out of the engines is five seconds.
+  private static let longestWait = 5_000
+
+  @Test(arguments: Told.engines) func noUpdateIsLost(engine: String) async throws {
+    try await onThread {
+      let (processes, times) = (4, 40)
+      let folder = try TestFolder()
+      let store = TestedStore(engine, path: folder.path("store"), seed: 1, in: folder)
+      let counters = try (0..<processes).map { _ in try store.start("count", ["times": times]) }
+      for counter in counters { Self.expectSuccess(counter) }
+      let values = counters.compactMap { Self.number("VALUE", $0) }
+      #expect(values.max() == processes * times, "\(engine): \(values)")
+      let tries = counters.compactMap { Self.number("TRIES", $0) }.reduce(0, +)
+      #expect(tries >= processes * times)
+    }
+  }
+
+  @Test(arguments: Told.engines) func noReadIsTorn(engine: String) async throws {
+    try await onThread {
+      let (writers, readers, times) = (3, 3, 60)
+      let folder = try TestFolder()
+      let store = TestedStore(engine, path: folder.path("store"), seed: 1, in: folder)
+      let watchers = try (0..<readers).map { _ in try store.start("watch", ["lanes": writers, "times": times]) }
+      let groups = try (0..<writers).map { try store.start("group", ["lane": $0, "times": times]) }
+      for program in groups + watchers { Self.expectSuccess(program) }
+      let looks = watchers.compactMap { Self.number("LOOKS", $0) }
+      #expect(looks.count == readers && looks.allSatisfy { $0 > 1 }, "\(engine): \(looks)")
+    }
+  }
+
+  /// Checks that a process has ended well, and never waited for long.
+  private static func expectSuccess(_ program: Program, sourceLocation: SourceLocation = #_sourceLocation) {
+    let status = program.end()
+    #expect(
+      status == 0, "\(program.lines.last ?? "nothing") \(program.errors)", sourceLocation: sourceLocation)
+    let longest = number("LONGEST", program) ?? .max
+    #expect(longest < longestWait, "a call took \(longest) ms", sourceLocation: sourceLocation)
+  }
+
+  private static func number(_ name: String, _ program: Program) -> Int? {
+    program.lines.last { $0.hasPrefix(name + " ") }.flatMap { Int($0.dropFirst(name.count + 1)) }
+  }
+}

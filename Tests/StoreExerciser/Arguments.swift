@@ -1,0 +1,62 @@
+import Glibc
+import LMDBStorage
+import PlistStorage
+import SQLiteStorage
+import StorageSPI
+
+/// What the process was told to do.
+struct Arguments {
+  let verb: String
+  private let engine: String
+  private let path: String
+  private let values: [String: String]
+
+  init(_ words: [String]) throws(StorageError) {
+    guard words.count >= 4 else { throw StorageError(.failed, "VERB ENGINE PATH [NAME=VALUE]...") }
+    (verb, engine, path) = (words[1], words[2], words[3])
+    var values: [String: String] = [:]
+    for word in words.dropFirst(4) {
+      let parts = word.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { throw StorageError(.failed, "'\(word)' is not NAME=VALUE") }
+      values[String(parts[0])] = String(parts[1])
+    }
+    self.values = values
+  }
+
+  func text(_ name: String) -> String? { values[name] }
+
+  func number(_ name: String) throws(StorageError) -> Int? {
+    guard let text = values[name] else { return nil }
+    guard let number = Int(text) else { throw StorageError(.failed, "'\(text)' is no number") }
+    return number
+  }
+
+  func number(_ name: String, default value: Int) throws(StorageError) -> Int { try number(name) ?? value }
+
+  func openStore() async throws(StorageError) -> any StorageEngine {
+    let plugins: [any StoragePlugin] = [SQLitePlugin(), LMDBPlugin(), PlistPlugin()]
+    guard let plugin = plugins.first(where: { $0.declaration.name == engine }) else {
+      throw StorageError(.failed, "there is no engine '\(engine)'")
+    }
+    let options = ["path": path, "durability": values["durability"] ?? "normal"].mapValues(OptionValue.text)
+    return try await plugin.open(
+      EngineConfiguration(for: plugin.declaration, values: options, clock: SystemClock()))
+  }
+}
+
+/// The time of day.
+struct SystemClock: WallClock {
+  var now: Timestamp { Timestamp(milliseconds: Int64(time(nil)) * 1_000) }
+}
+
+/// The size that no file of the process may exceed, for writes that fail in the middle.
+enum FileSizeLimit {
+  static func set(_ bytes: Int) throws(StorageError) {
+    // Without this the system ends a process that meets its limit.
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+    guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else {
+      throw StorageError(.failed, "the size of files cannot be limited: errno \(errno)")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import StorageSPI
+
+/// Checks that a store is sound and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says how
+/// many batches each has.
+///
+/// - `acknowledged`: for each lane, separated by commas, how many batches were acknowledged.
+/// - `unfinished`: how many more may have been committed without anybody having been told: 1 by default.
+struct Checker {
+  private let engine: any StorageEngine
+  private let workloads: [(workload: Workload, acknowledged: Int)]
+  private let unfinished: Int
+
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+    self.engine = engine
+    unfinished = try arguments.number("unfinished", default: 1)
+    var workloads: [(Workload, Int)] = []
+    for (lane, count) in (arguments.text("acknowledged") ?? "").split(separator: ",").enumerated() {
+      workloads.append((try Workload(arguments, lane: lane), Int(count) ?? 0))
+    }
+    self.workloads = workloads
+  }
+
+  func run() async throws(StorageError) {
+    if let issue = try await engine.checkIntegrity().first { throw wrong("integrity: \(issue.message)") }
+    var found = try await everything()
+    try await checkTally(found)
+    for (workload, acknowledged) in workloads {
+      let (count, state) = try committed(workload, acknowledged, found)
+      for (entry, number) in state {
+        try await checkPayload(entry, number, workload)
+        found[try workload.key(entry)] = nil
+      }
+      Line.write("LANE \(workload.lane) \(count)")
+    }
+    let rest = found.keys.first { $0.namespace != Workload.expiredNamespace }
+    if let rest { throw wrong("nobody has written \(rest)") }
+  }
+
+  /// The number of batches of which the store holds exactly what they wrote.
+  private func committed(
+    _ workload: Workload, _ acknowledged: Int, _ found: [CacheKey: EntrySummary]
+  ) throws(StorageError) -> (count: Int, state: [Int: Int]) {
+    var state = workload.state(after: acknowledged)
+    var differences: [String] = []
+    for count in acknowledged...(acknowledged + unfinished) {
+      if count > acknowledged { workload.advance(&state, by: count - 1) }
+      guard let difference = try difference(workload, state, found) else { return (count, state) }
+      differences.append("with \(count) batches, \(difference)")
+    }
+    throw wrong("lane \(workload.lane): \(differences.joined(separator: "; "))")
+  }
+
+  private func difference(
+    _ workload: Workload, _ state: [Int: Int], _ found: [CacheKey: EntrySummary]
+  ) throws(StorageError) -> String? {
+    for entry in 0..<Workload.entries {
+      let summary = found[try workload.key(entry)]
+      let expected = state[entry].map { workload.metadata(entry, $0) }
+      if summary?.metadata != expected {
+        let name = { (metadata: EntryMetadata?) in metadata.map { "batch \($0.storedAt.milliseconds - 1_000_000)" } }
+        return "entry \(entry) is of \(name(summary?.metadata) ?? "none"), not of \(name(expected) ?? "none")"
+      }
+    }
+    return nil
+  }
+
+  private func checkPayload(_ entry: Int, _ number: Int, _ workload: Workload) async throws(StorageError) {
+    let (key, expected) = (try workload.key(entry), workload.payload(entry, number))
+    let metadata = workload.metadata(entry, number)
+    let isSame = try await engine.read(key) { payload, found throws(StorageError) in
+      found == metadata && payload.withUnsafeBufferPointer { $0.elementsEqual(expected) }
+    }
+    guard isSame == true else { throw wrong("the payload of \(key) is not what batch \(number) wrote") }
+  }
+
+  private func checkTally(_ found: [CacheKey: EntrySummary]) async throws(StorageError) {
+    let statistics = try await engine.statistics()
+    let bytes = found.values.reduce(0) { $0 + $1.payloadBytes }
+    guard statistics.entries == found.count, statistics.payloadBytes == bytes else {
+      throw wrong(
+        "\(statistics.entries) entries of \(statistics.payloadBytes) bytes are counted, \(found.count) of \(bytes) there"
+      )
+    }
+  }
+
+  private func everything() async throws(StorageError) -> [CacheKey: EntrySummary] {
+    var found: [CacheKey: EntrySummary] = [:]
+    var range = KeyRange()
+    while true {
+      let page = try await engine.scan(range, limit: 100)
+      for summary in page { found[summary.key] = summary }
+      guard page.count == 100 else { return found }
+      range.after = page.last?.key
+    }
+  }
+
+  private func wrong(_ what: String) -> StorageError { StorageError(.damaged, what) }
+}

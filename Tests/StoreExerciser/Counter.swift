@@ -1,0 +1,50 @@
+import StorageSPI
+
+/// Adds one to a number in the store, `times` times, as somebody does who shares it with others: read, require what was
+/// read, write, and begin again on a conflict. "TRIES NUMBER" says how often it had to.
+struct Counter {
+  private let engine: any StorageEngine
+  private let times: Int
+
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+    self.engine = engine
+    times = try arguments.number("times", default: 1)
+  }
+
+  func run() async throws(StorageError) {
+    let key = try CacheKey("counters/v1/number")
+    var (waiting, done, tries) = (Waiting(), 0, 0)
+    while done < times {
+      tries += 1
+      if try await waiting.measure({ () throws(StorageError) in try await increment(key) }) { done += 1 }
+    }
+    waiting.report()
+    Line.write("TRIES \(tries)")
+    Line.write("VALUE \(try await value(key) ?? 0)")
+  }
+
+  private func increment(_ key: CacheKey) async throws(StorageError) -> Bool {
+    let value = try await value(key)
+    var batch = WriteBatch()
+    batch.require(key, value.map { .checksum($0) } ?? .absent)
+    let next = (value ?? 0) + 1
+    let metadata = EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1), freshUntil: .distantFuture, retainUntil: .distantFuture,
+      contentType: "text/plain", checksum: next)
+    batch.put(key, payload: Array("\(next)".utf8), metadata: metadata)
+    do throws(StorageError) {
+      try await engine.apply(batch)
+      return true
+    } catch  where error.code == .conflict {
+      return false
+    }
+  }
+
+  private func value(_ key: CacheKey) async throws(StorageError) -> UInt64? {
+    try await engine.read(key) { payload, metadata throws(StorageError) in
+      let text = payload.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      guard text == "\(metadata.checksum)" else { throw StorageError(.damaged, "'\(text)' is not its metadata's") }
+      return metadata.checksum
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import StorageSPI
+
+/// Uses one store from a process of its own, so that tests can kill it, starve it, and run many of it at once.
+///
+///     StoreExerciser VERB ENGINE PATH [NAME=VALUE]...
+///
+/// It writes one line for each thing that has happened, unbuffered: what stands there has happened whatever becomes of
+/// the process.
+@main enum StoreExerciser {
+  static func main() async {
+    Line.write("START")
+    do throws(StorageError) {
+      let arguments = try Arguments(CommandLine.arguments)
+      try await run(arguments)
+      Line.write("END")
+    } catch {
+      Line.write("ERROR \(error)")
+      Line.exit(1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) async throws(StorageError) {
+    if let limit = try arguments.number("fileLimit") { try FileSizeLimit.set(limit) }
+    let engine = try await arguments.openStore()
+    Line.write("OPEN")
+    switch arguments.verb {
+    case "write": try await Writer(engine, arguments).run()
+    case "check": try await Checker(engine, arguments).run()
+    case "count": try await Counter(engine, arguments).run()
+    case "group": try await GroupWriter(engine, arguments).run()
+    case "watch": try await Watcher(engine, arguments).run()
+    case "fill": try await Filler(engine, arguments).run()
+    default: throw StorageError(.failed, "there is no verb '\(arguments.verb)'")
+    }
+    try await engine.close()
+  }
+}

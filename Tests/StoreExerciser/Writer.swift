@@ -1,0 +1,42 @@
+import StorageSPI
+
+/// Commits one batch after another: a line "A NUMBER" after each.
+///
+/// - `seed`, `lane`, `from`, `batches`: which batches.
+/// - `compact`: after every so many batches the store is given something that has expired, and compacted: "C".
+struct Writer {
+  private let engine: any StorageEngine
+  private let workload: Workload
+  private let numbers: Range<Int>
+  private let compactEvery: Int
+
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+    self.engine = engine
+    workload = try Workload(arguments, lane: try arguments.number("lane", default: 0))
+    let from = try arguments.number("from", default: 0)
+    numbers = from..<(from + (try arguments.number("batches", default: 1_000_000)))
+    compactEvery = try arguments.number("compact", default: .max)
+  }
+
+  func run() async throws(StorageError) {
+    for number in numbers {
+      try await engine.apply(try workload.batch(number))
+      Line.write("A \(number)")
+      if number % compactEvery == compactEvery - 1 { try await compact(number) }
+    }
+  }
+
+  private func compact(_ number: Int) async throws(StorageError) {
+    var batch = WriteBatch()
+    let past = Timestamp(milliseconds: 1)
+    let metadata = EntryMetadata(
+      storedAt: past, freshUntil: past, retainUntil: past, contentType: "text/plain", checksum: UInt64(number))
+    for index in 0..<4 {
+      let key = try CacheKey("\(Workload.expiredNamespace)/v1/lane=\(workload.lane)/number=\(number)/index=\(index)")
+      batch.put(key, payload: workload.payload(index, number), metadata: metadata)
+    }
+    try await engine.apply(batch)
+    try await engine.compact()
+    Line.write("C \(number)")
+  }
+}
