@@ -27,11 +27,12 @@ final class LMDBDataFile {
 
   deinit { close(descriptor) }
 
-  /// The states that the file holds, the one to be believed first: the later one, unless only the other one's record of
-  /// the format names the transaction that the meta page names.
+  /// The states that the file holds, the one to be believed first: the later one, unless its record of the format names
+  /// another transaction than its meta page does, and the other one's the same.
   var states: [LMDBMetaPage] {
     let states = LMDBMetaPage.readable(in: bytes)
-    return states.filter { isConfirmed($0) } + states.filter { !isConfirmed($0) }
+    guard states.count == 2, isConfirmed(states[0]) == false, isConfirmed(states[1]) == true else { return states }
+    return states.reversed()
   }
 
   /// The version of the store's format; `nil` where it cannot be told.
@@ -80,12 +81,8 @@ final class LMDBDataFile {
     return UnsafeRawBufferPointer(rebasing: pages.dropFirst(LMDBPage.headerSize).prefix(node.valueSize))
   }
 
-  private func isConfirmed(_ state: LMDBMetaPage) -> Bool {
-    do throws(LMDBFault) {
-      return try summary(in: state)?.transaction == Int(exactly: state.transaction)
-    } catch {
-      if case .laterVersion = error { return true }
-      return false
-    }
+  /// Whether the record of the format names the state's transaction; `nil` where there is none that can be read.
+  private func isConfirmed(_ state: LMDBMetaPage) -> Bool? {
+    (try? summary(in: state)).map { $0.transaction == Int(exactly: state.transaction) }
   }
 }

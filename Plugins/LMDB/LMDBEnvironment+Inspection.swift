@@ -99,6 +99,9 @@ extension LMDBTransaction {
       let bytes = LMDBKeyCoding.isShortened(item.key) ? try fullKey(of: item.value, storedAs: item.key) : item.key
       let name = try CacheKey(stored: bytes, namespace: namespace, path: environment.path)
       key = name
+      if LMDBKeyCoding.isShortened(item.key), !environment.keyCoding.isShortened(item.key, of: bytes) {
+        throw .lmdb(.damaged("it is stored under another key than its own"), in: "entry \(name)")
+      }
       _ = try decoding(name) { () throws(LMDBFault) in try LMDBEntry(item.value).metadata() }
       return nil
     } catch {

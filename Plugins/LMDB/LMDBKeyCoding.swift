@@ -29,6 +29,11 @@ struct LMDBKeyCoding: Sendable {
     return stored
   }
 
+  /// Whether `stored` is what the long key `key` is stored as, whatever its last byte. Where it is not, nobody finds it.
+  func isShortened(_ stored: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer) -> Bool {
+    key.count > Self.prefixSize && shortened(key, probe: 0).dropLast().elementsEqual(stored.dropLast())
+  }
+
   /// Whether a stored key is a shortened one.
   static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
 

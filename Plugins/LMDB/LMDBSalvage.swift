@@ -64,17 +64,47 @@ struct LMDBSalvage {
         self.namespace = namespace
         try visit(tree.root, levels: tree.depth, receive)
       }
+      // Pages that no tree leads to and that are not free are those that something damaged led to.
+      if !issues.isEmpty, let free = freePages(state) {
+        let reached = visited
+        try visitLeaves(receive) { !reached.contains($0) && !free.contains($0) && $0 <= state.lastPage }
+      }
       if !trees.isEmpty || isWhole(state) { return }
     }
     if file.states.isEmpty { report("neither of its meta pages can be read") }
-    try visitAllLeaves(receive)
+    report("its trees cannot be found: entries that were removed may have come back")
+    try visitLeaves(receive) { _ in true }
   }
 
-  /// Goes through all pages of the file, where no state leads to any. Of several entries under one key the one that was
-  /// stored last is taken.
-  private mutating func visitAllLeaves(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+  /// The pages that are free in a state; `nil` where the list of them is damaged.
+  private func freePages(_ state: LMDBMetaPage) -> Set<UInt64>? {
+    guard state.freeList.root != LMDBTreeRecord.noRoot else { return [] }
+    var (free, open, seen) = (Set<UInt64>(), [state.freeList.root], Set<UInt64>())
+    while let number = open.popLast() {
+      guard seen.insert(number).inserted, let bytes = file.pages(number, count: 1, pageSize),
+        let page = try? LMDBPage(bytes, number: number)
+      else { return nil }
+      for index in 0..<page.count {
+        guard page.isLeaf else {
+          open.append(page[index].child)
+          continue
+        }
+        guard let list = file.value(of: page[index], pageSize), list.count >= 8 else { return nil }
+        for offset in stride(from: 8, to: list.count - 7, by: 8) {
+          free.insert(list.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+      }
+    }
+    return free
+  }
+
+  /// Goes through those of the file's leaves that are wanted, where no tree leads to them. Of several entries under one
+  /// key the one that was stored last is taken.
+  private mutating func visitLeaves(
+    _ receive: (Found) throws(StorageError) -> Void, _ isWanted: (UInt64) -> Bool
+  ) throws(StorageError) {
     var latest: [CacheKey: (storedAt: Timestamp, value: UnsafeRawBufferPointer)] = [:]
-    for number in 0..<UInt64(file.bytes.count / pageSize) {
+    for number in 0..<UInt64(file.bytes.count / pageSize) where isWanted(number) {
       guard let bytes = file.pages(number, count: 1, pageSize), let page = try? LMDBPage(bytes, number: number),
         page.isLeaf
       else { continue }
@@ -89,8 +119,6 @@ struct LMDBSalvage {
         latest[key] = (storedAt, value)
       }
     }
-    guard !latest.isEmpty else { return }
-    report("its trees cannot be found: entries that were removed may have come back")
     for (key, found) in latest { try receive((key, found.value)) }
   }
 
@@ -150,14 +178,20 @@ struct LMDBSalvage {
       do throws(LMDBFault) {
         guard let key = try LMDBEntry(value).fullKey() else { throw .damaged("its full key is missing") }
         bytes = key
+        if isListed, !LMDBKeyCoding().isShortened(node.key, of: key) {
+          report("an entry is stored under another key than its own, where it could not be found")
+        }
       } catch {
         if isListed { lose(node.key, "its full key cannot be read") }
         return nil
       }
     }
-    guard let key = try? CacheKey(stored: bytes, namespace: namespace.name, path: "") else {
+    guard let key = try? CacheKey(String(decoding: bytes, as: UTF8.self)) else {
       if isListed { lose(bytes, "its key is none") }
       return nil
+    }
+    if isListed, LMDBNamespace(key) != namespace {
+      report("entry \(key) is stored in namespace \(namespace.name), where it could not be found")
     }
     return (key, value)
   }
@@ -167,7 +201,10 @@ extension LMDBSalvage {
   /// A page of a tree, whose place in the tree stands in where its own kind is wrong; `nil` where it was visited
   /// already, or is not in the file.
   private mutating func page(_ number: UInt64, levels: Int) -> (bytes: UnsafeRawBufferPointer, isLeaf: Bool)? {
-    guard visited.insert(number).inserted else { return nil }
+    guard visited.insert(number).inserted else {
+      report("page \(number) is in use twice: entries may be lost")
+      return nil
+    }
     guard let bytes = file.pages(number, count: 1, pageSize) else {
       report("page \(number) is not in the file: entries may be lost")
       return nil

@@ -3,7 +3,8 @@ internal import StorageSPI
 /// The record that says of which format the store is and how much it holds: one value in the main database under the
 /// key of one zero byte.
 ///
-/// All numbers are little-endian: format version (4 bytes), number of namespaces (4), transaction (8); then for each
+/// All numbers are little-endian: format version (2 bytes) and its complement (2), so that no damage is taken for a later
+/// version; number of namespaces (4), transaction (8); then for each
 /// namespace its name filled up with zeros (32), its entries (8) and the bytes of their payloads (8).
 ///
 /// The transaction is the one that wrote the record, and each that changes entries writes it. A store whose last
@@ -32,7 +33,9 @@ struct LMDBSummary: Equatable {
   /// The record written in `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard bytes.count >= 4 else { throw .damaged("its format record is cut off") }
-    let format = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
+    let word = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
+    let format = word & 0xFFFF
+    guard word == Self.word(format) else { throw .damaged("its format record has no version") }
     guard format == Self.currentFormat else {
       throw format > Self.currentFormat ? .laterVersion(format) : .damaged("its format record is of version \(format)")
     }
@@ -48,12 +51,15 @@ struct LMDBSummary: Equatable {
     }
   }
 
+  /// A format version of 16 bits with its complement above it.
+  private static func word(_ format: UInt32) -> UInt32 { format | (~format & 0xFFFF) << 16 }
+
   /// The size of the record, in bytes.
   var size: Int { Self.fixedSize + totals.count * Self.totalSize }
 
   /// Writes the record to `room`, which has its size.
   func write(to room: UnsafeMutableRawBufferPointer) {
-    room.storeBytes(of: Self.currentFormat.littleEndian, as: UInt32.self)
+    room.storeBytes(of: Self.word(Self.currentFormat).littleEndian, as: UInt32.self)
     room.storeBytes(of: UInt32(totals.count).littleEndian, toByteOffset: 4, as: UInt32.self)
     room.storeBytes(of: transaction.littleEndian, toByteOffset: 8, as: Int.self)
     for (index, total) in totals.enumerated() {

@@ -20,15 +20,16 @@ import Testing
   @Test func anyChangedByteCostsAtMostWhatItTouches() async throws {
     let store = try await DamageTests.makeStore()
     let (original, entries) = (try store.bytes, try await DamageTests.entries(of: store))
+    let bothStates = try await DamageTests.entriesOfBothStates(of: store)
     var damaged = 0
-    for place in DamageTests.interesting(original).enumerated() where place.offset % 13 == 0 {
+    for place in DamageTests.interesting(original).enumerated() where place.offset % 23 == 0 {
       var changed = original
       changed[place.element] ^= [0xFF, 0x01, 0x80][place.element % 3]
       try Self.write(changed, to: store)
       let report = try await Self.repair(store)
       let engine = try await store.open()
       let found = try await engine.entries()
-      for (key, entry) in found { #expect(entry == entries[key], "byte \(place.element), \(key)") }
+      for (key, entry) in found { #expect(entry == bothStates[key], "byte \(place.element), \(key)") }
       #expect(found.count >= entries.count - 1, "byte \(place.element): \(report.lost.map(\.message))")
       #expect(found.count == report.saved, "byte \(place.element)")
       #expect(found.count == entries.count || !report.lost.isEmpty, "byte \(place.element)")
@@ -41,7 +42,7 @@ import Testing
         damaged += 1
       }
     }
-    #expect(damaged > 50, "\(damaged)")
+    #expect(damaged > 25, "\(damaged)")
   }
 
   @Test func soundStoreStaysAsItIs() async throws {
@@ -87,7 +88,9 @@ import Testing
   @Test func interruptedRepairIsDoneByTheNext() async throws {
     let store = try await DamageTests.makeStore()
     var changed = try store.bytes
-    for page in 2..<changed.count / 4_096 { changed[page * 4_096 + 10] = 0x40 }  // Another kind of page.
+    for page in 2..<changed.count / 4_096 where [1, 2].contains(changed[page * 4_096 + 10]) {
+      changed[page * 4_096 + 10] = 0x40  // Another kind of page than that of a tree.
+    }
     try Self.write(changed, to: store)
     // What is left by a crash just before the new store takes its place: the steps before it, done by hand.
     try FileManager.default.createDirectory(atPath: store.path + "/repair", withIntermediateDirectories: true)

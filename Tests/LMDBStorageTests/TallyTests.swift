@@ -164,7 +164,7 @@ import Testing
     try Self.write(try store.openEnvironment()) { transaction in
       try LMDBSummary.key.withUnsafeBytes { key in
         try transaction.reserve(key, count: 8, in: LMDBEnvironment.mainDatabase)
-          .copyBytes(from: [3, 0, 0, 0, 9, 9, 9, 9] as [UInt8])
+          .copyBytes(from: [3, 0, 0xFC, 0xFF, 9, 9, 9, 9] as [UInt8])
       }
     }
     #expect(await code { _ = try await store.open() } == .unsupportedFormat)
