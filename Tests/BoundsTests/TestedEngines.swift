@@ -15,7 +15,9 @@ struct TestedEngine: Sendable, CustomTestStringConvertible {
 
   /// Every engine that checks the bounds of a batch. A new one is one line here.
   static let all: [TestedEngine] = [
-    TestedEngine(plugin: MemoryPlugin()), TestedEngine(plugin: PlistPlugin()), TestedEngine(plugin: SQLitePlugin()),
+    TestedEngine(plugin: MemoryPlugin()),
+    TestedEngine(plugin: PlistPlugin()),
+    TestedEngine(plugin: SQLitePlugin()),
     TestedEngine(plugin: LMDBPlugin()),
   ]
 }

@@ -3,6 +3,9 @@ import Testing
 
 /// The bounds that are configured, over every engine that keeps what it is given.
 @Suite struct BoundsTests {
+  /// The engines that keep what they are given.
+  private static let engines = Contract.persistentEngines
+
   private func scratch(_ engine: String, cache: String) throws -> Scratch {
     let scratch = try Scratch()
     try scratch.write(#"{"backend": "\#(engine)", "cache": {\#(cache)}}"#, to: "work/cachectl.json")
@@ -15,7 +18,25 @@ import Testing
     return words.map { String($0.dropFirst("page=".count)) }
   }
 
-  @Test(arguments: Contract.persistentEngines)
+  private func key(page: Int) -> String { Contract.citiesKey.replacing("page=0", with: "page=\(page)") }
+
+  @Test(arguments: engines)
+  func whatWasUsedLastStays(engine: String) async throws {
+    let scratch = try scratch(engine, cache: #""maxEntries": 2"#)
+    for page in ["0", "1", "0"] { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", page)) }
+    let run = try await scratch.cachectl("fetch", "cities", "--page", "2", "--verbose")
+    expectSuccess(run)
+    #expect(run.errors.contains("eviction: 1 removed"), "\(run.errors)")
+    #expect(try await pages(scratch) == ["0", "2"])
+    #expect(try await scratch.cachectl("stats", "--output", "json").document()["evictions"] == 1)
+    let used = try await scratch.cachectl("show", key(page: 0), "--output", "json").document()
+    #expect(used["uses"] == 1)
+    #expect(Contract.isTimestamp(used["lastUsedAt"]))
+    let unused = try await scratch.cachectl("show", key(page: 2), "--output", "json").document()
+    #expect(unused["uses"] == 0 && unused["lastUsedAt"] == .null)
+  }
+
+  @Test(arguments: engines)
   func whatIsTooLargeIsShownButNotStored(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxBytes": "1KiB""#)
     let run = try await scratch.cachectl("fetch", "cities", "--output", "json")
@@ -23,5 +44,16 @@ import Testing
     #expect(try run.document()["items"]?.elements.count == 25)
     #expect(run.errors.contains("cache.maxBytes") && run.errors.contains("1024"), "\(run.errors)")
     #expect(try await pages(scratch).isEmpty)
+  }
+
+  @Test(arguments: engines)
+  func withoutEvictionAFullCacheStaysAsItIs(engine: String) async throws {
+    let scratch = try scratch(engine, cache: #""maxEntries": 1, "eviction": "none""#)
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    let run = try await scratch.cachectl("fetch", "cities", "--page", "1", "--output", "json")
+    #expect(run.status == 74)
+    #expect(try run.document()["page"] == 1)
+    #expect(run.errors.contains("cache.eviction is none"), "\(run.errors)")
+    #expect(try await pages(scratch) == ["0"])
   }
 }
