@@ -34,6 +34,8 @@ extension StorageError {
     switch code {
     case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN:
       (.damaged, damagedHint)
+    // What mapping a folder fails with.
+    case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
     case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use a cachectl built with the LMDB version that made it")
     case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
     case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
@@ -42,7 +44,7 @@ extension StorageError {
       (.tooLarge, "store less at once")
     case MDB_DBS_FULL: (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
     case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: (.busy, "try again when fewer processes use the store")
-    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT, EISDIR: (.ioFailed, "check the folder and the disk it is on")
+    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT: (.ioFailed, "check the folder and the disk it is on")
     default: (.failed, "")
     }
   }

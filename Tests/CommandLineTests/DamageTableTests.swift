@@ -33,7 +33,7 @@ import Testing
 
   static let cases = Contract.persistentEngines.flatMap { engine in
     Damage.allCases.map { Case(engine: engine, damage: $0) }
-  }.filter { !($0.engine == "lmdb" && $0.damage == .folder) }
+  }
 
   /// What works on the cities, and so meets the damage.
   static let meeting = [
