@@ -11,11 +11,13 @@ struct DamagedStore {
   var entries: [CacheKey: KnownEntry]
 
   /// A store with entries on several pages, a few of them on pages of their own, and some that were removed again.
-  init(removing removed: Int = 12) async throws {
+  ///
+  /// - Parameter pageSize: that of the file; `nil` for SQLite's own.
+  init(of count: Int = 44, removing removed: Int = 12, pageSize: Int? = nil) async throws {
     folder = try TestFolder(inMemory: true)
     let engine = try await folder.open()
     var entries: [CacheKey: KnownEntry] = [:]
-    for number in 0..<44 {
+    for number in 0..<count {
       let size = number == 20 ? 9_000 : 40 + number * 11
       let entry = KnownEntry(
         key: try CacheKey("cities/v1/page=\(number)/sort=desc"),
@@ -36,6 +38,10 @@ struct DamagedStore {
       entries[key] = nil
     }
     try await engine.close()
+    if let pageSize {
+      try OtherConnection(folder.store).execute(
+        "PRAGMA journal_mode = DELETE; PRAGMA page_size = \(pageSize); VACUUM; PRAGMA journal_mode = WAL")
+    }
     self.entries = entries
     content = try Data(contentsOf: URL(fileURLWithPath: folder.store))
   }

@@ -43,31 +43,36 @@ import Testing
     }
   }
 
-  /// Each 41st byte of the store (every 3rd takes two minutes): whatever is read is what was written, or fails, or is found out by the check.
-  @Test func aFlippedByteIsNeverReadAsGood() async throws {
-    let store = try await DamagedStore()
-    let isSound = store.plan.isSound
-    for position in stride(from: 0, to: store.content.count, by: 41) {
+  /// Every byte of a store of three entries on small pages, and each 97th of a larger one.
+  @Test(arguments: [(3, 0, 512, 1), (44, 12, 4_096, 97)])
+  func aFlippedByteIsNeverReadAsGood(count: Int, removed: Int, pageSize: Int, step: Int) async throws {
+    let store = try await DamagedStore(of: count, removing: removed, pageSize: pageSize)
+    for position in stride(from: 0, to: store.content.count, by: step) {
       try store.write(store.damaged(at: position))
       guard let engine = try? await store.folder.open() else { continue }
-      var (isWrong, isMissing) = (false, false)
-      for key in store.entries.keys.sorted() {
-        guard let found = try? await engine.read(key, { isSound(key, $0, $1) }) else { continue }
-        if !found { isWrong = true }
-      }
-      if let scanned = try? await engine.scan(KeyRange(), limit: 100) {
-        isMissing = Set(scanned.map(\.key)) != Set(store.entries.keys)
-      }
-      _ = try? await engine.statistics()
-      let issues = try await engine.checkIntegrity()
-      #expect(!isMissing || !issues.isEmpty, "byte \(position)")
-      // A wrong payload or field has the wrong checksum, which the core finds; a repair finds it as well.
-      if isWrong, issues.isEmpty {
-        try await engine.close()
-        #expect(try await store.repair().lost.isEmpty == false, "byte \(position)")
-      }
+      try await expectNoDeceit(store, engine, "byte \(position)")
       try? await engine.close()
     }
+  }
+
+  /// Whatever is read is what was written, or fails, or is found out by the check.
+  private func expectNoDeceit(_ store: DamagedStore, _ engine: any StorageEngine, _ note: String) async throws {
+    let isSound = store.plan.isSound
+    var (isWrong, isMissing) = (false, false)
+    for key in store.entries.keys.sorted() {
+      guard let found = try? await engine.read(key, { isSound(key, $0, $1) }) else { continue }
+      if !found { isWrong = true }
+    }
+    if let scanned = try? await engine.scan(KeyRange(), limit: 100) {
+      isMissing = Set(scanned.map(\.key)) != Set(store.entries.keys)
+    }
+    _ = try? await engine.statistics()
+    let issues = try await engine.checkIntegrity()
+    #expect(!isMissing || !issues.isEmpty, "\(note)")
+    // A wrong payload or field has the wrong checksum, which the core finds; a repair finds it as well.
+    guard isWrong, issues.isEmpty else { return }
+    try await engine.close()
+    #expect(try await store.repair().lost.isEmpty == false, "\(note)")
   }
 
   @Test(arguments: [

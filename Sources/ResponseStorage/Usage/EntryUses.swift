@@ -8,13 +8,27 @@ internal import Synchronization
 public final class EntryUses: Sendable {
   /// So many entries are gathered before they are added to the log in the background.
   static let maximumPending = 1 << 16
+  /// So many are gathered in a list before they go into a table: a command-line tool ends after one or two, and to make
+  /// its first table costs a process more than all its hits.
+  private static let maximumRecent = 64
 
   private struct State {
+    var recent: [UseRecord] = []
     var pending = UseTable()
     /// What is on its way to the log.
     var leaving = UseTable()
     var flush: Task<Void, Never>?
     var failure: CacheError?
+
+    mutating func add(_ record: UseRecord) {
+      recent.append(record)
+      if recent.count >= EntryUses.maximumRecent { gather() }
+    }
+
+    mutating func gather() {
+      for record in recent { pending.add(record) }
+      recent = []
+    }
   }
 
   private let log: any UseLog
@@ -58,7 +72,10 @@ public final class EntryUses: Sendable {
   ///
   /// - Throws: `CacheError`: the log failed.
   func reader() throws(CacheError) -> UseReader {
-    let (pending, leaving) = state.withLock { ($0.pending, $0.leaving) }
+    let (pending, leaving) = state.withLock { state in
+      state.gather()
+      return (state.pending, state.leaving)
+    }
     return UseReader(pending: pending, leaving: leaving, kept: try log.snapshot())
   }
 
@@ -67,17 +84,17 @@ public final class EntryUses: Sendable {
   /// - Throws: `CacheError`: the log failed, now or in the background before.
   public func flush() async throws(CacheError) {
     await state.withLock { $0.flush }?.value
-    let (pending, failure) = state.withLock { state in
-      defer { (state.pending, state.failure) = (UseTable(), nil) }
-      return (state.pending, state.failure)
+    let (records, failure) = state.withLock { state in
+      defer { (state.recent, state.pending, state.failure) = ([], UseTable(), nil) }
+      return (state.recent + (state.pending.uses.isEmpty ? [] : state.pending.records), state.failure)
     }
-    if !pending.uses.isEmpty { try log.add(pending.records) }
+    if !records.isEmpty { try log.add(records) }
     if let failure { throw failure }
   }
 
   private func add(_ records: [UseRecord]) {
     state.withLock { state in
-      for record in records { state.pending.add(record) }
+      for record in records { state.add(record) }
       guard state.pending.uses.count >= Self.maximumPending, state.leaving.uses.isEmpty else { return }
       (state.pending, state.leaving) = (UseTable(), state.pending)
       state.flush = Task { [state = state.leaving] in await leave(state) }
