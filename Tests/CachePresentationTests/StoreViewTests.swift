@@ -107,7 +107,7 @@ struct StoreViewTests {
       (
         OutputFormat.json,
         #"{"backend":"lmdb","path":"/cache/lmdb","entries":1202,"payloadBytes":14400009,"storageBytes":16777216,"#
-          + #""fresh":1000,"stale":200,"expired":2,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
+          + #""fresh":1000,"stale":200,"expired":2,"estimated":false,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
           + #""entries":1200,"payloadBytes":14400000},{"name":"movies","entries":2,"payloadBytes":9}]}"# + "\n"
       ),
       (

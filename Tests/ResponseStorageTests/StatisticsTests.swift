@@ -33,6 +33,34 @@ struct StatisticsTests {
     }
   }
 
+  /// Entries that become stale, and later expire, one a second: of so many in one slot the states are estimated.
+  @Test(arguments: [10_000, 10_001])
+  func statesOfManyAreEstimated(count: Int) async throws {
+    let test = try await TestStore()
+    let slot = Int64(1) << EntryTally.slotBits
+    for first in stride(from: 0, to: count, by: 1_000) {
+      var batch = WriteBatch()
+      for number in first..<min(first + 1_000, count) {
+        let time = slot * 1_000 + Int64(number) * slot / Int64(count)
+        let metadata = EntryMetadata(
+          storedAt: Timestamp(milliseconds: 0), freshUntil: Timestamp(milliseconds: time),
+          retainUntil: Timestamp(milliseconds: time + 3 * slot), contentType: "text/plain")
+        batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: metadata)
+      }
+      try await test.engine.apply(batch)
+    }
+    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    for (time, passed, rest) in [(slot * 1_000, EntryState.stale, EntryState.fresh), (slot * 1_003, .expired, .stale)] {
+      test.clock.set(Timestamp(milliseconds: time + slot / 4))
+      let report = try await administration.statistics()
+      #expect(report.isEstimated == (count > 10_000))
+      #expect(abs(report.count(passed) - count / 4) <= 1 && report.count(passed) + report.count(rest) == count)
+    }
+    test.clock.set(Timestamp(milliseconds: slot * 1_002))
+    #expect(try await administration.statistics().count(.stale) == count)
+    #expect(try await !administration.statistics().isEstimated)
+  }
+
   @Test func aLedgerThatFailsIsAnError() async throws {
     let test = try await TestStore()
     let ledger = FakeLedger(error: CacheError(CacheError.Code(rawValue: "ioFailed"), "the disk is gone"))

@@ -72,6 +72,7 @@ public struct StorePresenter: Sendable {
     }
     view.storageBytes = report.statistics.storageBytes
     (view.fresh, view.stale, view.expired) = (report.count(.fresh), report.count(.stale), report.count(.expired))
+    view.isEstimated = report.isEstimated
     (view.hits, view.misses) = (report.usage.hits, report.usage.misses)
     view.evictions = report.usage.evictions
     return view

@@ -31,6 +31,8 @@ public struct StatisticsView: SingleRecordView {
   public var stale: Int
   /// The number of expired entries.
   public var expired: Int
+  /// Whether the numbers of fresh, stale and expired entries are estimates.
+  public var isEstimated = false
   /// How often the cache had the answer.
   public var hits: Int
   /// How often it had not.
@@ -54,7 +56,8 @@ public struct StatisticsView: SingleRecordView {
     [
       "backend": .string(backend), "path": JSONValue(path), "entries": .integer(entries),
       "payloadBytes": .integer(payloadBytes), "storageBytes": .integer(storageBytes), "fresh": .integer(fresh),
-      "stale": .integer(stale), "expired": .integer(expired), "hits": .integer(hits), "misses": .integer(misses),
+      "stale": .integer(stale), "expired": .integer(expired), "estimated": .boolean(isEstimated),
+      "hits": .integer(hits), "misses": .integer(misses),
       "evictions": .integer(evictions),
       "namespaces": .array(
         namespaces.map {
@@ -65,7 +68,9 @@ public struct StatisticsView: SingleRecordView {
 
   /// The figures, one a line, then a table of the namespaces.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    let states = "\(NumberText.text(fresh)) fresh, \(NumberText.text(stale)) stale, \(NumberText.text(expired)) expired"
+    let about = isEstimated ? "about " : ""
+    let states =
+      "\(about)\(NumberText.text(fresh)) fresh, \(NumberText.text(stale)) stale, \(NumberText.text(expired)) expired"
     let figures = Details.text(
       [
         ("Backend", .init(backend, .bold)), ("Path", .init(path)),

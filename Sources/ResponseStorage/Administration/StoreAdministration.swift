@@ -8,6 +8,9 @@ public struct StoreAdministration: Sendable {
   /// How many entries are visited, and removed, at once.
   static let pageSize = 1_000
 
+  /// How many entries are looked at one by one to tell their states.
+  static let maximumCensus = 10_000
+
   let store: EntryStore
   private let ledger: any UsageLedger
 
@@ -68,30 +71,31 @@ public struct StoreAdministration: Sendable {
 
   /// How much the store holds, in what state, and how it was used.
   ///
-  /// The cost does not grow with the number of entries: whole slots of the engine's tally have one state. Only where
-  /// entries change theirs within the very slot of the present are those of that namespace looked at one by one.
+  /// The cost does not grow with the number of entries. Where entries change their state in the very slot of the present,
+  /// up to 10,000 of them are looked at one by one; of more the states are estimated, and the report says so.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
     let usage = try ledger.totals()
     let statistics: StorageStatistics
     do throws(StorageError) { statistics = try await store.engine.statistics() } catch { throw CacheError(error) }
-    let (tally, now) = (statistics.tally.without(Lease.namespace), store.clock.now)
-    var states: [EntryState: Int] = [:]
-    var undecided: Set<EntryTally.Slot> = []
-    for (slot, count) in tally.slots {
-      if let state = slot.state(at: now) { states[state, default: 0] += count.entries } else { undecided.insert(slot) }
-    }
-    for namespace in Set(undecided.map(\.namespace)).sorted() {
-      try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
-        for entry in page where undecided.contains(EntryTally.Slot(namespace: namespace, entry.metadata)) {
-          states[entry.metadata.state(at: now), default: 0] += 1
+    let tally = statistics.tally.without(Lease.namespace)
+    var census = StateCensus(tally, at: store.clock.now)
+    let namespaces = census.undecidedNamespaces
+    let isEstimated = namespaces.reduce(0) { $0 + (tally.namespaces[$1]?.entries ?? 0) } > Self.maximumCensus
+    if isEstimated {
+      census.estimate()
+    } else {
+      for namespace in namespaces {
+        try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
+          for entry in page { census.count(entry) }
+          return true
         }
-        return true
       }
     }
     return StoreReport(
-      statistics: StorageStatistics(tally: tally, storageBytes: statistics.storageBytes), states: states, usage: usage)
+      statistics: StorageStatistics(tally: tally, storageBytes: statistics.storageBytes), states: census.states,
+      isEstimated: isEstimated, usage: usage)
   }
 
   private func remove(_ keys: [CacheKey]) async throws(CacheError) {
