@@ -99,8 +99,8 @@ let package = Package(
       "StorageConformance",
       "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
-    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", data: ["Fixtures"]),
-    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", data: ["Fixtures"]),
+    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers", data: ["Fixtures"]),
+    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),

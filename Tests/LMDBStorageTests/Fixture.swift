@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 
 @testable import LMDBStorage

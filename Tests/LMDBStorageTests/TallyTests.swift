@@ -1,5 +1,6 @@
 import CLMDB
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
   @Test(arguments: 0..<60)
   func flippedBitsAreDamageOrHarmless(seed: Int) async throws {
     var (folder, content) = try await makeStore()
-    var generator = SplitMix(state: UInt64(seed))
+    var generator = SeededGenerator(seed: UInt64(seed))
     for _ in 0..<(seed < 30 ? 1 : 50) {
       let position = Int.random(in: 0..<(seed % 3 == 0 ? 4_096 : content.count), using: &generator)
       content[position] ^= 1 << UInt8.random(in: 0..<8, using: &generator)

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
     try #require(Int(try folder.shell("SELECT count(*) FROM tally")))
   }
 
-  private func randomBatch(_ generator: inout SplitMix) throws -> WriteBatch {
+  private func randomBatch(_ generator: inout SeededGenerator) throws -> WriteBatch {
     var batch = WriteBatch()
     for _ in 0..<Int.random(in: 1...12, using: &generator) {
       let namespace = ["cities", "movies", "leases"].randomElement(using: &generator) ?? "cities"
@@ -51,7 +52,7 @@ import Testing
       """,
       "VACUUM",
     ]
-    var generator = SplitMix(state: UInt64(seed))
+    var generator = SeededGenerator(seed: UInt64(seed))
     for round in 0..<60 {
       let batch = try randomBatch(&generator)
       let writer = engines[Int.random(in: 0..<2, using: &generator)]

@@ -104,15 +104,3 @@ func code(_ body: () async throws -> Void) async throws -> StorageError.Code? {
   if let error { #expect(!error.message.isEmpty && !error.message.contains("\n") && !error.message.hasSuffix(".")) }
   return error?.code
 }
-
-/// A small generator with a seed, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
