@@ -15,10 +15,10 @@ func layer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
 }
 
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
-func engine(_ folder: String, _ libraries: Target.Dependency...) -> Target {
+func engine(_ folder: String, _ libraries: Target.Dependency..., module: String? = nil) -> Target {
   .target(
     name: "\(folder)Storage", dependencies: ["StorageSPI"] + libraries, path: "Plugins/\(folder)",
-    exclude: ["README.md"] + libraries.map { _ in "C\(folder)" }, swiftSettings: settings)
+    exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
 /// The tests of one target, which read the files in the folders `data` in place.
@@ -32,6 +32,8 @@ let package = Package(
     .executable(name: "cachectl", targets: ["cachectl"]),
     .library(name: "StorageSPI", targets: ["StorageSPI"]),
     .library(name: "StorageConformance", targets: ["StorageConformance"]),
+    .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
+    .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
     .library(
       name: "ResponseCache",
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
@@ -42,6 +44,9 @@ let package = Package(
     layer("CacheData", "CacheDomain"),
     layer("StorageSPI"),
     .target(name: "CChecksum"),
+    // The interface of engines that are shared libraries: a header, and a check of its layout.
+    .target(name: "CCachectlPlugin"),
+    layer("StoragePluginExport", "StorageSPI", "CCachectlPlugin"),
     layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
     layer("StorageConformance", "StorageSPI"),
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
@@ -53,16 +58,18 @@ let package = Package(
     layer("ArgumentParser"),
 
     engine("Memory"),
+    // Engines of others, as shared libraries.
+    engine("Library", "CCachectlPlugin"),
     engine("Plist"),
-    engine("SQLite", "CSQLite"),
+    engine("SQLite", "CSQLite", module: "CSQLite"),
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    engine("LMDB", "CLMDB"),
+    engine("LMDB", "CLMDB", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"])]),
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage",
-      "LMDBStorage"),
+      "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
@@ -110,6 +117,7 @@ let package = Package(
     tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
+    tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )

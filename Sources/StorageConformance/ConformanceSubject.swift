@@ -13,9 +13,10 @@ public struct ConformanceSubject: Sendable {
 
   /// The engine `plugin`, opened with `values`, on stores below `scratchFolder`.
   ///
-  /// Every option of the kind `path` is replaced by a path below the scratch folder, a different one for each check:
-  /// the suite never comes near a store that is in use, whatever `values` says. An engine without such an option must
-  /// be empty whenever it is opened for the first time.
+  /// Every option of the kind `path` is replaced by a path below the scratch folder, a different one for each check,
+  /// and every one of the kind `storeName` by a name that no other check and no other run has: the suite never comes
+  /// near a store that is in use, whatever `values` says. What it leaves in stores that have only a name it removes. An
+  /// engine without such options must be empty whenever it is opened for the first time.
   ///
   /// - Throws: `StorageError` with the code `invalidOption` where `values` does not fit what the engine declares.
   public init(

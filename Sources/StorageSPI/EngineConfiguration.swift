@@ -75,7 +75,14 @@ extension EngineOption {
     case (.duration(let range), .integer(let number)): range.contains(number)
     case (.boolean, .boolean): true
     case (.choice(let names), .text(let name)): names.contains(name)
+    case (.storeName, .text(let name)): Self.isStoreName(name)
     default: false
     }
+  }
+
+  /// Whether `name` can be a value of the kind `storeName`.
+  public static func isStoreName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (97...122).contains(first), name.utf8.count <= 64 else { return false }
+    return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") }
   }
 }

@@ -17,6 +17,9 @@ public struct EngineOption: Sendable, Hashable {
     case boolean
     /// One of the names.
     case choice([String])
+    /// Which of several stores in one place, such as on a server: 1 to 64 lower-case letters, digits and hyphens, the
+    /// first a letter. Stores of different names have no entry in common.
+    case storeName
   }
 
   /// The name in the configuration, in camel case.

@@ -63,6 +63,7 @@ public enum ConfigurationSchema {
     case .duration: [("$ref", .string("#/$defs/duration"))]
     case .boolean: [("type", .string("boolean"))]
     case .choice(let names): [("enum", .array(names.map(JSONValue.string)))]
+    case .storeName: [("type", .string("string")), ("pattern", .string("^[a-z][a-z0-9-]{0,63}$"))]
     }
   }
 

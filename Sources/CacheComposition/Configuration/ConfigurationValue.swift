@@ -42,7 +42,7 @@ enum ConfigurationKind: Sendable, Hashable {
   /// What a person calls such a value, with its article.
   var noun: String {
     switch self {
-    case .option(.text), .option(.choice): "a text"
+    case .option(.text), .option(.choice), .option(.storeName): "a text"
     case .option(.path): "a path"
     case .option(.integer): "a whole number"
     case .option(.size): "a size"
@@ -68,6 +68,7 @@ enum ConfigurationKind: Sendable, Hashable {
         + "\(DurationText(milliseconds: range.upperBound)), like 1h30m"
     case .option(.boolean): "true or false"
     case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
+    case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"
     case .url: "an address that begins with https:// or http://, without user, query and fragment"
     case .paths: "a list of paths, none of them empty"
     case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"

@@ -49,6 +49,7 @@ struct ValueReader {
     case .text: .text(text)
     case .path: .text(try nonEmpty(text))
     case .choice(let names): .text(try choice(text, names))
+    case .storeName: .text(try storeName(text))
     case .integer(let range): .integer(try number(Int64(text), in: range, text))
     case .size(let range): .integer(try number(ByteSizeText(text)?.bytes, in: range, text))
     case .duration(let range): .integer(try number(DurationText(text)?.milliseconds, in: range, text))
@@ -63,6 +64,11 @@ struct ValueReader {
       throw Mismatch(code: .outOfRange, message: "is out of range: \(Self.shown(text))", hint: "give \(kind.allowed)")
     }
     return value
+  }
+
+  private func storeName(_ text: String) throws(Mismatch) -> String {
+    guard EngineOption.isStoreName(text) else { throw malformed(text) }
+    return text
   }
 
   private func choice(_ text: String, _ names: [String]) throws(Mismatch) -> String {

@@ -88,6 +88,7 @@ extension EngineOption.Kind {
     case .duration: "duration"
     case .boolean: "boolean"
     case .choice(let names): names.joined(separator: "|")
+    case .storeName: "name"
     }
   }
 

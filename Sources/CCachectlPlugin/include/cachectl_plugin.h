@@ -1,0 +1,282 @@
+/* A storage engine of cachectl as a shared library.
+ *
+ * The library defines one function, `cachectl_plugin`, which returns a table of functions and of what the engine says
+ * of itself. The file is called libcachectl-NAME.so, where NAME is the engine's name, and is found in the folders of
+ * the configuration's `plugins.searchPath`, or is named with its path: `cachectl --backend ./libcachectl-NAME.so ls`.
+ *
+ * What an engine has to do is written in the comments here and judged by `cachectl backends test`: an engine that
+ * passes it is complete. Examples/FolderEngine is a whole one.
+ *
+ * Rules for both sides
+ *
+ * Versions.  CACHECTL_PLUGIN_ABI changes when an old library can no longer be used. Fields are only ever appended to a
+ *   structure. Every structure that may grow begins with its size as its maker compiled it, or travels with the size
+ *   of one element; whoever reads it does not look beyond that size, and takes what is missing as zero.
+ * Bytes.  Whatever a pointer lends is only valid until the function to which it was passed returns: that return is
+ *   its release, and nothing else has to be released. Copy what is to be kept. Pointers of the table, and all that it
+ *   points to, are valid for as long as the process lives: a library is never unloaded.
+ * Texts.  UTF-8. A `cachectl_bytes` is not terminated; a `const char *` is. A pointer may be NULL where the length is 0.
+ * Threads.  Any function of a store may be called by any number of threads at once, `close` excepted: it is called
+ *   once, after all other calls have returned. Callbacks are called on the thread of the call, before it returns.
+ * Callbacks.  A callback returns CACHECTL_OK to go on. At anything else the function returns at once what the callback
+ *   returned. A callback must not be called again after that, and calls no function of the plugin.
+ * Failures.  A function returns CACHECTL_OK or another code of `cachectl_code`, and then has filled in the
+ *   `cachectl_failure` that it was given. An entry that is not there is no failure. A library never prints, never
+ *   ends the process, changes no signal handler, and lets no exception out.
+ * Times.  Milliseconds since 1970-01-01T00:00:00Z, from 0 to 253402300799999.
+ */
+#ifndef CACHECTL_PLUGIN_H
+#define CACHECTL_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. */
+#define CACHECTL_PLUGIN_ABI 1u
+
+/* How a call ended. */
+typedef enum cachectl_code {
+  CACHECTL_OK = 0,
+  CACHECTL_FAILED = 1,             /* anything that has no name here: a defect of the engine */
+  CACHECTL_INVALID_OPTION = 2,     /* an option is missing or out of range */
+  CACHECTL_DAMAGED = 3,            /* what is stored cannot be what was written */
+  CACHECTL_UNSUPPORTED_FORMAT = 4, /* the store has a format that this engine does not read */
+  CACHECTL_CANNOT_CREATE = 5,      /* there is no store, and none can be made */
+  CACHECTL_PERMISSION_DENIED = 6,  /* the system or the server refuses access */
+  CACHECTL_NO_SPACE = 7,           /* no room for what was to be written */
+  CACHECTL_IO_FAILED = 8,          /* reading or writing failed for another reason */
+  CACHECTL_BUSY = 9,               /* somebody else held the store for longer than the time-out */
+  CACHECTL_UNREACHABLE = 10,       /* the server cannot be reached */
+  CACHECTL_CONFLICT = 11,          /* a requirement of the batch did not hold */
+  CACHECTL_TOO_LARGE = 12,         /* the entry is larger than the engine can hold */
+  CACHECTL_OVER_BOUNDS = 13,       /* the store would hold more than the bounds of the batch allow */
+  CACHECTL_UNSUPPORTED = 14        /* the engine cannot do that at all */
+} cachectl_code;
+
+/* Bytes of somebody else. */
+typedef struct cachectl_bytes {
+  const uint8_t *data;
+  size_t length;
+} cachectl_bytes;
+
+/* What went wrong: made by the host, filled in by the plugin. Both texts end with a zero byte; what does not fit is cut
+ * off. `snprintf(failure->message, sizeof failure->message, ...)` does it right. */
+typedef struct cachectl_failure {
+  char message[1024]; /* one line without a final full stop that names the file or the key */
+  char hint[512];     /* what to do about it, one line; empty where there is nothing to advise */
+} cachectl_failure;
+
+/* An entry: its bytes and what is known of them. The plugin keeps every field and gives it back unchanged. */
+typedef struct cachectl_attribute {
+  cachectl_bytes name, value; /* any texts; a name occurs once in an entry */
+} cachectl_attribute;
+
+typedef struct cachectl_metadata {
+  int64_t stored_at, fresh_until;
+  int64_t retain_until; /* the engine may drop the entry from this time on, never before */
+  uint64_t checksum;
+  cachectl_bytes content_type;
+  const cachectl_attribute *attributes;
+  size_t attribute_count;
+} cachectl_metadata;
+
+typedef struct cachectl_entry {
+  size_t size; /* sizeof(cachectl_entry) */
+  cachectl_bytes key; /* "namespace/rest": printable ASCII, up to 16,384 bytes */
+  cachectl_bytes payload; /* any bytes; for `scan` only the length counts, and `data` may be NULL */
+  cachectl_metadata metadata;
+} cachectl_entry;
+
+/* Changes that are made together, in their order: all or none. A later one sees what an earlier one did. */
+typedef enum cachectl_operation_kind {
+  CACHECTL_PUT = 0,             /* stores payload and metadata under the key, in place of what was there */
+  CACHECTL_REMOVE = 1,          /* removes the entry, if there is one */
+  CACHECTL_REQUIRE_ABSENT = 2,  /* fails with CACHECTL_CONFLICT where there is an entry */
+  CACHECTL_REQUIRE_CHECKSUM = 3 /* ... where there is none, or its checksum is not `entry.metadata.checksum` */
+} cachectl_operation_kind;
+
+typedef struct cachectl_operation {
+  uint32_t kind; /* a cachectl_operation_kind */
+  cachectl_entry entry; /* the key; for a put all fields */
+} cachectl_operation;
+
+typedef struct cachectl_batch {
+  size_t size; /* sizeof(cachectl_batch) */
+  const cachectl_operation *operations;
+  size_t operation_count;
+  size_t operation_size; /* sizeof(cachectl_operation): the distance from one to the next */
+  /* Where has_bounds is not 0: after all operations the store must hold at most max_entries entries with at most
+   * max_payload_bytes bytes of payload together, those of the namespace `exempt` (where it is not empty) not counted.
+   * Otherwise the batch fails with CACHECTL_OVER_BOUNDS. */
+  uint32_t has_bounds;
+  uint64_t max_entries, max_payload_bytes;
+  cachectl_bytes exempt;
+} cachectl_batch;
+
+/* Which entries a scan visits: those whose keys begin with `prefix` and come after `after`, ordered by the bytes of
+ * their keys, `limit` at most. */
+typedef struct cachectl_range {
+  size_t size; /* sizeof(cachectl_range) */
+  cachectl_bytes prefix; /* empty for all */
+  cachectl_bytes after;  /* empty to begin with the first */
+  size_t limit;          /* 1 or more */
+} cachectl_range;
+
+/* How many entries of one namespace become stale and expire within the same 2^20 milliseconds. The sum of all slots
+ * is what the store holds. */
+typedef struct cachectl_slot {
+  size_t size; /* sizeof(cachectl_slot) */
+  cachectl_bytes name_space;
+  int64_t fresh_slot, retain_slot; /* fresh_until >> 20, retain_until >> 20 */
+  uint64_t entries, payload_bytes;
+} cachectl_slot;
+
+/* Something that is wrong with a store. */
+typedef struct cachectl_issue {
+  size_t size; /* sizeof(cachectl_issue) */
+  cachectl_bytes key; /* the entry concerned; empty where it is the structure of the store */
+  const char *kind; /* "undecodable", "structure", or a name of the engine's own in camel case */
+  const char *message; /* what was found, in one line */
+} cachectl_issue;
+
+/* An option, declared once: flags, variables, validation, the schema and the help are made of it. */
+typedef enum cachectl_option_kind {
+  CACHECTL_TEXT = 0,       /* any text */
+  CACHECTL_PATH = 1,       /* a path; the plugin gets it absolute */
+  CACHECTL_INTEGER = 2,    /* a number from `minimum` to `maximum` */
+  CACHECTL_SIZE = 3,       /* bytes, likewise; written like "64MiB" */
+  CACHECTL_DURATION = 4,   /* milliseconds, likewise; written like "5s" */
+  CACHECTL_BOOLEAN = 5,    /* 0 or 1 */
+  CACHECTL_CHOICE = 6,     /* one of `choices` */
+  CACHECTL_STORE_NAME = 7  /* which of several stores in one place; lower-case letters, digits and hyphens */
+} cachectl_option_kind;
+
+typedef struct cachectl_option {
+  const char *name; /* in camel case */
+  uint32_t kind; /* a cachectl_option_kind */
+  uint32_t is_required, is_secret; /* 0 or 1 */
+  const char *help; /* one line without a final full stop */
+  int64_t minimum, maximum;
+  const char *const *choices; /* ends with NULL */
+  const char *default_value; /* NULL for none; numbers in decimal digits, booleans "true" or "false" */
+} cachectl_option;
+
+/* The value of an option. Every option that has a value or a default is among them. */
+typedef struct cachectl_value {
+  const char *name;
+  const char *text; /* for the kinds text, path, choice and store name; NULL for the others */
+  int64_t number; /* for the others */
+} cachectl_value;
+
+/* What a store is opened with. */
+typedef struct cachectl_configuration {
+  size_t size; /* sizeof(cachectl_configuration) */
+  const cachectl_value *values;
+  size_t value_count;
+  size_t value_size; /* sizeof(cachectl_value) */
+  /* The time by which the engine tells what has expired. Both may be called until `close` has returned. */
+  int64_t (*now)(void *clock);
+  void *clock;
+} cachectl_configuration;
+
+/* What there is of a store, found without opening it, for `inspect`. */
+typedef struct cachectl_inspection {
+  size_t size; /* sizeof(cachectl_inspection) */
+  cachectl_bytes path; /* where the store is, or would be: a file, a folder or an address */
+  const cachectl_bytes *files; /* the absolute paths of its files; none where there is no store */
+  size_t file_count;
+  int64_t format; /* the version of its format; -1 where it is not known */
+  int64_t current_format; /* the version that the engine writes */
+} cachectl_inspection;
+
+/* How a damaged store is repaired, for `repair`. */
+typedef struct cachectl_repair {
+  size_t size; /* sizeof(cachectl_repair) */
+  cachectl_bytes suffix; /* appended to the names of the damaged files, which are moved aside and never removed */
+  int32_t (*is_sound)(void *context, const cachectl_entry *entry); /* 1 where the entry may be kept, 0 where not */
+  int32_t (*lost)(void *context, const cachectl_issue *issue); /* to be called for all that is lost or was wrong */
+  int32_t (*moved)(void *context, cachectl_bytes path); /* to be called for each file that was moved aside */
+  void *context;
+} cachectl_repair;
+
+/* A store that is open: of the plugin's own making. */
+typedef struct cachectl_store cachectl_store;
+
+typedef int32_t (*cachectl_visit_entry)(void *context, const cachectl_entry *entry);
+typedef int32_t (*cachectl_visit_slot)(void *context, const cachectl_slot *slot);
+typedef int32_t (*cachectl_visit_issue)(void *context, const cachectl_issue *issue);
+typedef int32_t (*cachectl_visit_inspection)(void *context, const cachectl_inspection *inspection);
+
+/* For `flags`: a read may wait for a disk or a network. Without it `read` is called on threads that must not be kept
+ * waiting. All other functions are always called on a thread that may wait. */
+#define CACHECTL_READS_WAIT 1u
+
+/* An engine. Functions that are marked as optional may be NULL. */
+typedef struct cachectl_engine {
+  size_t size; /* sizeof(cachectl_engine) */
+  uint32_t abi; /* CACHECTL_PLUGIN_ABI */
+  uint32_t flags; /* CACHECTL_READS_WAIT or 0 */
+  const char *name; /* that of the file: lower-case letters and digits */
+  const char *version; /* of the engine, or of the library under it */
+  const char *summary; /* what it is, in one line without a final full stop */
+  const char *const *capabilities; /* "persistent", "shared", "atomic-batches", "native-expiry"; ends with NULL */
+  const cachectl_option *options;
+  size_t option_count;
+  size_t option_size; /* sizeof(cachectl_option) */
+
+  /* Opens the store, and makes it where there is none. Sets *store where it returns CACHECTL_OK. */
+  int32_t (*open)(const cachectl_configuration *configuration, cachectl_store **store, cachectl_failure *failure);
+  /* Closes the store and frees it, whatever it returns. */
+  int32_t (*close)(cachectl_store *store, cachectl_failure *failure);
+  /* Calls `visit` once with the entry under `key`, if there is one. */
+  int32_t (*read)(
+    cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context, cachectl_failure *failure);
+  /* Makes all changes of the batch; or none, and fails. */
+  int32_t (*apply)(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure);
+  /* Calls `visit` with each entry of `range`, in order. */
+  int32_t (*scan)(
+    cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
+    cachectl_failure *failure);
+  /* Calls `visit` with each slot that has entries, and says what the store takes up on its medium. Its cost should not
+   * grow with the number of entries. */
+  int32_t (*statistics)(
+    cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes,
+    cachectl_failure *failure);
+  /* Calls `visit` with all that is wrong with the store. Checksums are the host's to check. */
+  int32_t (*check_integrity)(
+    cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure);
+  /* Removes what has expired, and gives unused space back. */
+  int32_t (*compact)(cachectl_store *store, cachectl_failure *failure);
+  /* Optional: lets go of memory that was only taken to be quick. */
+  void (*release_memory)(cachectl_store *store);
+  /* Optional: calls `visit` once with what there is of a store, without opening, making or changing it. */
+  int32_t (*inspect)(
+    const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+    cachectl_failure *failure);
+  /* Optional: saves what can be read of a damaged store: a new one takes its place in one step. Sets *saved to the
+   * number of entries that were saved. */
+  int32_t (*repair)(
+    const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+    cachectl_failure *failure);
+} cachectl_engine;
+
+#if defined(__GNUC__)
+#define CACHECTL_EXPORT __attribute__((visibility("default")))
+#else
+#define CACHECTL_EXPORT
+#endif
+
+/* The one function that a library has to define. `abi` is the version of the host's interface.
+ * Returns the engine; NULL where the library cannot work with that version. */
+typedef const cachectl_engine *(*cachectl_plugin_function)(uint32_t abi);
+#define CACHECTL_PLUGIN_SYMBOL "cachectl_plugin"
+CACHECTL_EXPORT const cachectl_engine *cachectl_plugin(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
