@@ -79,9 +79,10 @@ extension LMDBTransaction {
     let size = header.size + payload.count
     guard size <= LMDBEnvironment.maximumValueSize else { throw environment.error(MDB_BAD_VALSIZE, "write \(key) to") }
     try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
-      if let old = try value(stored, in: database.handle) { try tally.remove(old, in: database.namespace) }
+      let room = try replace(stored, count: size, in: database.handle) { old throws(StorageError) in
+        try tally.remove(old, in: database.namespace)
+      }
       try tally.add(metadata, payloadBytes: payload.count, in: database.namespace)
-      let room = try reserve(stored, count: size, in: database.handle)
       header.write(to: room)
       UnsafeMutableRawBufferPointer(rebasing: room[header.size...]).copyBytes(from: payload)
     }
@@ -91,9 +92,9 @@ extension LMDBTransaction {
     _ bytes: UnsafeRawBufferPointer, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
   ) throws(StorageError) {
     try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
-      guard let old = try value(stored, in: database.handle) else { return }
-      try tally.remove(old, in: database.namespace)
-      try remove(stored, in: database.handle)
+      try remove(stored, in: database.handle) { old throws(StorageError) in
+        try tally.remove(old, in: database.namespace)
+      }
     }
   }
 }

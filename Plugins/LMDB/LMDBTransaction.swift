@@ -11,6 +11,8 @@ final class LMDBTransaction: @unchecked Sendable {
   let environment: LMDBEnvironment
   private let pointer: OpaquePointer
   private var hasEnded = false
+  /// The places at which entries are changed, one in each database. LMDB closes them with the transaction.
+  private var places: [(database: MDB_dbi, cursor: OpaquePointer)] = []
 
   /// Begins a transaction with the flags of `mdb_txn_begin`.
   init(_ environment: LMDBEnvironment, flags: Int32) throws(StorageError) {
@@ -89,6 +91,51 @@ final class LMDBTransaction: @unchecked Sendable {
     var key = MDB_val(key)
     let status = mdb_del(pointer, database, &key, nil)
     if status != MDB_NOTFOUND { try check(status, "write to") }
+  }
+
+  /// Makes room for a value of `count` bytes under a stored key, as `reserve` does. Looking for what is there and
+  /// storing share one way down the tree.
+  ///
+  /// - Parameter replacing: is given the value that was there, in place, before it is gone.
+  func replace(
+    _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi,
+    _ replacing: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+  ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
+    let cursor = try place(in: database)
+    var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
+    var status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_NOOVERWRITE))
+    if status == MDB_KEYEXIST {
+      try replacing(UnsafeRawBufferPointer(value))
+      value = MDB_val(mv_size: count, mv_data: nil)
+      status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE))
+    }
+    try check(status, "write to")
+    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
+  }
+
+  /// Removes the value under a stored key, if there is one.
+  ///
+  /// - Parameter removing: is given the value, in place, before it is gone.
+  func remove(
+    _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
+    _ removing: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let cursor = try place(in: database)
+    var (key, value) = (MDB_val(key), MDB_val())
+    let status = mdb_cursor_get(cursor, &key, &value, MDB_SET)
+    if status == MDB_NOTFOUND { return }
+    try check(status, "read")
+    try removing(UnsafeRawBufferPointer(value))
+    try check(mdb_cursor_del(cursor, 0), "write to")
+  }
+
+  private func place(in database: MDB_dbi) throws(StorageError) -> OpaquePointer {
+    if let place = places.first(where: { $0.database == database }) { return place.cursor }
+    var cursor: OpaquePointer?
+    try check(mdb_cursor_open(pointer, database, &cursor), "write to")
+    guard let cursor else { throw environment.error(MDB_PANIC, "write to") }
+    places.append((database, cursor))
+    return cursor
   }
 
   /// Calls `body` with each item of a database, in order.
