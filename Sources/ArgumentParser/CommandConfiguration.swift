@@ -8,21 +8,27 @@ public struct CommandConfiguration: Sendable {
   public var discussion: String
   /// What `--version` answers; empty where the option does not exist. Only the root command's counts.
   public var version: String
-  /// The subcommands, in the order of help.
-  public var subcommands: [any ParsableCommand.Type]
+  private let makeSubcommands: @Sendable () -> [any ParsableCommand.Type]
   /// The subcommand that is meant where none is named.
   public var defaultSubcommand: (any ParsableCommand.Type)?
+
+  /// The subcommands, in the order of help.
+  ///
+  /// They are listed each time they are asked for: to list generic ones makes types at run time, of which a start that
+  /// only passes by the command needs none.
+  public var subcommands: [any ParsableCommand.Type] { makeSubcommands() }
 
   /// A configuration with the given fields.
   public init(
     commandName: String? = nil, abstract: String = "", discussion: String = "", version: String = "",
-    subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
+    subcommands: @autoclosure @escaping @Sendable () -> [any ParsableCommand.Type] = [],
+    defaultSubcommand: (any ParsableCommand.Type)? = nil
   ) {
     self.commandName = commandName
     self.abstract = abstract
     self.discussion = discussion
     self.version = version
-    self.subcommands = subcommands
+    makeSubcommands = subcommands
     self.defaultSubcommand = defaultSubcommand
   }
 }
