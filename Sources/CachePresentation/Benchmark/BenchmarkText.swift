@@ -1,0 +1,37 @@
+/// Writes what benchmarks measure, in three digits.
+enum BenchmarkText {
+  /// A throughput: "2.85 M/s", "228 k/s", "93.1 /s".
+  static func rate(_ perSecond: Double) -> String {
+    switch perSecond {
+    case ..<999.5: "\(digits(perSecond)) /s"
+    case ..<999_500: "\(digits(perSecond / 1e3)) k/s"
+    default: "\(digits(perSecond / 1e6)) M/s"
+    }
+  }
+
+  /// A time, given in microseconds: "350 ns", "12.3 µs", "1.24 ms", "2.50 s".
+  static func time(_ microseconds: Double) -> String {
+    switch microseconds {
+    case ..<0.9995: "\(digits(microseconds * 1e3)) ns"
+    case ..<999.5: "\(digits(microseconds)) µs"
+    case ..<999_500: "\(digits(microseconds / 1e3)) ms"
+    default: "\(digits(microseconds / 1e6)) s"
+    }
+  }
+
+  /// A ratio to the best: "1.00", "0.08".
+  static func ratio(_ value: Double, to best: Double) -> String {
+    best > 0 ? NumberText.decimal(value / best, places: 2) : "-"
+  }
+
+  /// How far the rounds were apart: "±4 %", half of the distance between the slowest and the fastest.
+  static func spread(_ throughput: BenchmarkRow.Throughput) -> String {
+    guard throughput.median > 0 else { return "-" }
+    let half = (throughput.highest - throughput.lowest) / 2 / throughput.median * 100
+    return "±\(NumberText.decimal(half, places: 0)) %"
+  }
+
+  private static func digits(_ number: Double) -> String {
+    NumberText.decimal(number, places: number < 9.995 ? 2 : number < 99.95 ? 1 : 0)
+  }
+}

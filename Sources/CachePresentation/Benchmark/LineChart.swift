@@ -1,0 +1,108 @@
+/// Lines over one axis, as SVG that is as wide as its place: each line has its own dashes and marks, so that they can be
+/// told apart without colours.
+struct LineChart: Sendable {
+  /// One line.
+  struct Series: Sendable {
+    let name: String
+    /// Which dashes and marks it has: the same for one name in all charts of a page.
+    let number: Int
+    /// Where its points are on the horizontal axis (0 to 1), their values, and what is told of each.
+    let points: [(x: Double, y: Double, label: String)]
+  }
+
+  let title: String
+  let ticks: [(x: Double, label: String)]
+  let series: [Series]
+  /// How a value on the vertical axis is written.
+  let text: @Sendable (Double) -> String
+
+  private static let (width, height) = (600.0, 320.0)
+  private static let (left, right, top, bottom) = (64.0, 24.0, 12.0, 34.0)
+
+  /// The figure, with its title and its legend.
+  var html: String {
+    let scale = LogScale(around: series.flatMap { $0.points.map(\.y) })
+    let lines = series.map { line($0, scale) }.joined()
+    let drawing = HTMLText.element(
+      "svg",
+      [("viewBox", "0 0 \(Int(Self.width)) \(Int(Self.height))"), ("role", "img"), ("aria-label", title)],
+      grid(scale) + lines)
+    return HTMLText.element(
+      "figure", [("class", "lines")], HTMLText.element("figcaption", text: title) + drawing + legend)
+  }
+
+  private var legend: String {
+    let names = series.map { series in
+      let sample = Self.path([(0, 8), (28, 8)], series.number) + Self.mark(14, 8, series.number, label: series.name)
+      return HTMLText.element(
+        "li", [],
+        HTMLText.element("svg", [("viewBox", "0 0 28 16"), ("aria-hidden", "true")], sample)
+          + HTMLText.escaped(series.name))
+    }
+    return HTMLText.element("ul", [("class", "legend")], names.joined())
+  }
+
+  private func line(_ series: Series, _ scale: LogScale) -> String {
+    let places = series.points.map { (Self.x($0.x), Self.y(scale.position($0.y))) }
+    let marks = zip(places, series.points).map { place, point in
+      Self.mark(place.0, place.1, series.number, label: "\(series.name), \(point.label): \(text(point.y))")
+    }
+    return Self.path(places, series.number) + marks.joined()
+  }
+
+  private func grid(_ scale: LogScale) -> String {
+    let rows = scale.ticks.map { value in
+      let y = Self.y(scale.position(value))
+      return Self.rule(Self.left, y, Self.width - Self.right, y)
+        + Self.label(text(value), x: Self.left - 8, y: y + 4, anchor: "end")
+    }
+    let columns = ticks.map { tick in
+      let x = Self.x(tick.x)
+      return Self.rule(x, Self.top, x, Self.height - Self.bottom)
+        + Self.label(tick.label, x: x, y: Self.height - Self.bottom + 20, anchor: "middle")
+    }
+    return (rows + columns).joined()
+  }
+
+  private static func x(_ position: Double) -> Double { left + position * (width - left - right) }
+  private static func y(_ position: Double) -> Double { height - bottom - position * (height - top - bottom) }
+
+  private static func rule(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
+    HTMLText.element(
+      "line",
+      [
+        ("class", "grid"), ("x1", HTMLText.number(x1)), ("y1", HTMLText.number(y1)), ("x2", HTMLText.number(x2)),
+        ("y2", HTMLText.number(y2)),
+      ], "")
+  }
+
+  private static func label(_ text: String, x: Double, y: Double, anchor: String) -> String {
+    HTMLText.element(
+      "text", [("x", HTMLText.number(x)), ("y", HTMLText.number(y)), ("text-anchor", anchor)], text: text)
+  }
+
+  private static func path(_ places: [(Double, Double)], _ number: Int) -> String {
+    let points = places.map { "\(HTMLText.number($0.0)),\(HTMLText.number($0.1))" }.joined(separator: " ")
+    return HTMLText.element("polyline", [("class", "line series\(number % 6)"), ("points", points)], "")
+  }
+
+  /// A disc, a square, a diamond, a triangle, a small square or a small disc.
+  private static func mark(_ x: Double, _ y: Double, _ number: Int, label: String) -> String {
+    let corners: [[(Double, Double)]] = [
+      [], [(-4, -4), (4, -4), (4, 4), (-4, 4)], [(0, -6), (6, 0), (0, 6), (-6, 0)], [(0, -6), (6, 5), (-6, 5)],
+      [(-3, -3), (3, -3), (3, 3), (-3, 3)], [],
+    ]
+    let (kind, title) = (number % 6, HTMLText.element("title", text: label))
+    if corners[kind].isEmpty {
+      return HTMLText.element(
+        "circle",
+        [
+          ("class", "mark series\(kind)"), ("cx", HTMLText.number(x)), ("cy", HTMLText.number(y)),
+          ("r", kind == 0 ? "4.5" : "3"),
+        ], title)
+    }
+    let points = corners[kind].map { "\(HTMLText.number(x + $0.0)),\(HTMLText.number(y + $0.1))" }
+    return HTMLText.element(
+      "polygon", [("class", "mark series\(kind)"), ("points", points.joined(separator: " "))], title)
+  }
+}

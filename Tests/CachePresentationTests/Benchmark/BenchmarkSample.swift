@@ -1,0 +1,32 @@
+@testable import CachePresentation
+
+/// Results of three backends under two workloads, one of them at three sizes.
+enum BenchmarkSample {
+  static func row(
+    _ backend: String, _ workload: String, phase: String = "run", entries: Int = 1_000, rate: Double,
+    mistake: String? = nil
+  ) -> BenchmarkRow {
+    let time = 1e6 / rate
+    return BenchmarkRow(
+      backend: backend, workload: workload, phase: phase, entries: entries, operations: 5_000, seconds: 5_000 / rate,
+      throughput: .init(median: rate, lowest: rate * 0.96, highest: rate * 1.04),
+      latency: .init(p50: time * 0.9, p90: time * 1.2, p99: time * 3, p999: time * 12, max: time * 400),
+      storageBytes: entries * 300, peakMemoryBytes: 23 << 20, processorSeconds: 4_500 / rate, mistake: mistake)
+  }
+
+  static let view = BenchmarkView(
+    environment: [
+      .init("machine", "Example CPU, 2 in use"), .init("durability", "normal"), .init("rounds", 5),
+      .init("threads", 1), .init("seed", 42),
+    ],
+    rows: [
+      row("memory", "ycsb-b", rate: 3_100_000), row("lmdb", "ycsb-b", rate: 1_910_000),
+      row("sqlite", "ycsb-b", rate: 228_000),
+      row("memory", "read", phase: "read", entries: 1_000, rate: 4_000_000),
+      row("memory", "read", phase: "read", entries: 10_000, rate: 3_500_000),
+      row("memory", "read", phase: "read", entries: 100_000, rate: 2_900_000),
+      row("sqlite", "read", phase: "read", entries: 1_000, rate: 310_000),
+      row("sqlite", "read", phase: "read", entries: 10_000, rate: 260_000),
+      row("sqlite", "read", phase: "read", entries: 100_000, rate: 210_000),
+    ])
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import CachePresentation
+
+@Suite struct BenchmarkViewTests {
+  private let view = BenchmarkSample.view
+
+  @Test func documentHasEnvironmentAndNestedLatencies() throws {
+    let first = try #require(results(view.json).first)
+    #expect(view.json["environment"]?["durability"] == "normal")
+    #expect(first["backend"] == "memory")
+    #expect(first["operationsPerSecond"] == .double(3_100_000))
+    #expect(first["latencyMicroseconds"]?["p999"] == .double(1e6 / 3_100_000 * 12))
+    #expect(first["mistake"] == .null)
+  }
+
+  @Test func eachLatencyIsAColumnOfItsOwn() {
+    let text = OutputRenderer(.csv, on: .file).text(view)
+    let lines = text.split(separator: "\r\n")
+    #expect(lines.count == 1 + view.rows.count)
+    #expect(lines[0].contains(",p50Microseconds,p90Microseconds,p99Microseconds,p999Microseconds,maxMicroseconds,"))
+    #expect(lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == view.columns.count })
+  }
+
+  @Test func theBestOfEachGroupIsMarkedAndTheOthersHaveTheRatioToIt() {
+    let lines = view.table(on: .file, hasHeader: true).split(separator: "\n").map(String.init)
+    #expect(lines.count == 1 + view.rows.count)
+    #expect(lines[1].contains("ycsb-b run") && lines[1].contains("3.10 M/s") && lines[1].contains("* "))
+    #expect(lines[2].contains("0.62") && !lines[2].contains("*") && !lines[2].contains("ycsb"))
+    #expect(lines[3].contains("0.07"))
+    #expect(!lines.joined().contains("█"))
+  }
+
+  @Test func barsAreDrawnOnATerminal() {
+    let lines = view.table(on: .terminal(width: nil, hasColor: false), hasHeader: false).split(separator: "\n")
+    #expect(lines[0].contains("████████████ "))
+    #expect(lines[1].contains("███████▌ "))
+  }
+
+  @Test func wrongAnswersCountForNoSpeed() {
+    let rows = [
+      BenchmarkSample.row("memory", "read", rate: 9e6, mistake: "an entry was lost"),
+      BenchmarkSample.row("sqlite", "read", rate: 2e5),
+    ]
+    let view = BenchmarkView(environment: [], rows: rows)
+    let lines = view.table(on: .file, hasHeader: false).split(separator: "\n")
+    #expect(lines[0].contains("wrong") && !lines[0].contains("9.00 M/s"))
+    #expect(lines[1].contains("200 k/s") && lines[1].contains("* "))
+    #expect(view.status?.text == "1 result has wrong answers: no speed counts there")
+    #expect(BenchmarkReportPage(view).html.contains("an entry was lost"))
+  }
+
+  @Test(arguments: [
+    (93.14, "93.1 /s"), (999.4, "999 /s"), (999.6, "1.00 k/s"), (228_000, "228 k/s"), (2_850_000, "2.85 M/s"),
+  ])
+  func rates(rate: Double, text: String) {
+    #expect(BenchmarkText.rate(rate) == text)
+  }
+
+  @Test(arguments: [(0.35, "350 ns"), (12.34, "12.3 µs"), (1_240, "1.24 ms"), (2_500_000, "2.50 s")])
+  func times(microseconds: Double, text: String) {
+    #expect(BenchmarkText.time(microseconds) == text)
+  }
+
+  private func results(_ json: JSONValue) -> [JSONValue] {
+    guard case .array(let results)? = json["results"] else { return [] }
+    return results
+  }
+}
