@@ -6,16 +6,18 @@ struct BenchmarkComparisonTests {
   private typealias Reports = BenchmarkReportTests
 
   /// Each the throughputs of the saved rounds and of those of now, and the verdict.
-  @Test(arguments: [
-    ([100, 100, 100], [100, 100, 100], .same), ([100, 100, 100], [104, 104, 104], .same),
-    ([100, 100, 100], [106, 106, 106], .better), ([100, 100, 100], [96, 96, 96], .same),
-    ([100, 100, 100], [94, 94, 94], .worse), ([100, 100, 100], [10, 10, 10], .worse),
-    // Noisy rounds: 1.4826 * 10 / 100 * 3 is 0.44 for each of both.
-    ([90, 100, 110], [120, 130, 140], .same), ([90, 100, 110], [190, 200, 210], .better),
-    ([190, 200, 210], [90, 100, 110], .worse),
-    // One round of five that went wrong is no noise.
-    ([100, 101, 99, 100, 20], [80, 81, 79, 80, 80], .worse), ([100, 101, 99, 100, 20], [100, 100, 101, 300, 99], .same),
-  ] as [([Double], [Double], BenchmarkComparison.Verdict)])
+  @Test(
+    arguments: [
+      ([100, 100, 100], [100, 100, 100], .same), ([100, 100, 100], [104, 104, 104], .same),
+      ([100, 100, 100], [106, 106, 106], .better), ([100, 100, 100], [96, 96, 96], .same),
+      ([100, 100, 100], [94, 94, 94], .worse), ([100, 100, 100], [10, 10, 10], .worse),
+      // Noisy rounds: 1.4826 * 10 / 100 * 3 is 0.44 for each of both.
+      ([90, 100, 110], [120, 130, 140], .same), ([90, 100, 110], [190, 200, 210], .better),
+      ([190, 200, 210], [90, 100, 110], .worse),
+      // One round of five that went wrong is no noise.
+      ([100, 101, 99, 100, 20], [80, 81, 79, 80, 80], .worse),
+      ([100, 101, 99, 100, 20], [100, 100, 101, 300, 99], .same),
+    ] as [([Double], [Double], BenchmarkComparison.Verdict)])
   func theVerdictIsBeyondTheNoise(saved: [Double], now: [Double], verdict: BenchmarkComparison.Verdict) throws {
     let comparison = BenchmarkComparison(
       saved: Reports.report([Reports.result("a", saved)]), now: Reports.report([Reports.result("a", now)]))
@@ -26,10 +28,11 @@ struct BenchmarkComparisonTests {
     #expect(row.noise ?? 0 >= BenchmarkComparison.smallestNoise)
   }
 
-  @Test(arguments: [
-    (nil, .wrong("x"), .worse), (nil, .skipped("x"), .added), (.skipped("x"), .failed("x"), .worse),
-    (.failed("x"), .wrong("x"), .same), (.failed("x"), .skipped("x"), .same), (.skipped("x"), .skipped("x"), .same),
-  ] as [(BenchmarkResult.Outcome?, BenchmarkResult.Outcome, BenchmarkComparison.Verdict)])
+  @Test(
+    arguments: [
+      (nil, .wrong("x"), .worse), (nil, .skipped("x"), .added), (.skipped("x"), .failed("x"), .worse),
+      (.failed("x"), .wrong("x"), .same), (.failed("x"), .skipped("x"), .same), (.skipped("x"), .skipped("x"), .same),
+    ] as [(BenchmarkResult.Outcome?, BenchmarkResult.Outcome, BenchmarkComparison.Verdict)])
   func failuresHaveVerdictsToo(
     saved: BenchmarkResult.Outcome?, now: BenchmarkResult.Outcome, verdict: BenchmarkComparison.Verdict
   ) {

@@ -87,7 +87,8 @@ struct BenchmarkReportTests {
     let error = #expect(throws: BenchmarkFileError.self) {
       try BenchmarkReportReader.read(Array(text.replacing(part, with: replacement).utf8), file: "old.json")
     }
-    #expect(error?.message.hasPrefix("old.json:") == true && error?.description.contains(message) == true, "\(error as Any)")
+    #expect(
+      error?.message.hasPrefix("old.json:") == true && error?.description.contains(message) == true, "\(error as Any)")
   }
 
   @Test func aReportCutShortIsAnError() {

@@ -128,4 +128,3 @@ struct BenchmarkRunTests {
     #expect(share.index == expectedIndex && share.count == expectedCount)
   }
 }
-

@@ -92,11 +92,12 @@ struct BenchmarkRunnerTests {
     #expect(try await reads(2) != first)
   }
 
-  @Test(arguments: [
-    { $0.threads = 0 }, { $0.threads = 257 }, { $0.rounds = 0 }, { $0.warmUpRounds = -1 }, { $0.entries = [0] },
-    { $0.operations = 0 }, { $0.targetRate = 0 }, { $0.valueSize = .constant(-1) }, { $0.runName = "Bench!" },
-    { $0.valueSize = .uniform(0...100_000_000) }, { $0.runName = String(repeating: "a", count: 49) },
-  ] as [@Sendable (inout BenchmarkOptions) -> Void])
+  @Test(
+    arguments: [
+      { $0.threads = 0 }, { $0.threads = 257 }, { $0.rounds = 0 }, { $0.warmUpRounds = -1 }, { $0.entries = [0] },
+      { $0.operations = 0 }, { $0.targetRate = 0 }, { $0.valueSize = .constant(-1) }, { $0.runName = "Bench!" },
+      { $0.valueSize = .uniform(0...100_000_000) }, { $0.runName = String(repeating: "a", count: 49) },
+    ] as [@Sendable (inout BenchmarkOptions) -> Void])
   func optionsOutOfRangeAreRefused(change: @Sendable (inout BenchmarkOptions) -> Void) async throws {
     let workload = try Fixtures.workload(#""kind": "read""#)
     let error = await #expect(throws: StorageError.self) {
@@ -115,7 +116,9 @@ struct BenchmarkRunnerTests {
   }
 
   @Test func anEngineThatFailsIsReportedAndTheOthersGoOn() async throws {
-    let plugins = [TestPlugin("away", fault: .failsToOpen), TestPlugin("broken", fault: .failsToRead), TestPlugin("fine")]
+    let plugins = [
+      TestPlugin("away", fault: .failsToOpen), TestPlugin("broken", fault: .failsToRead), TestPlugin("fine"),
+    ]
     let report = try await run(plugins, [try Fixtures.workload(#""kind": "read""#)])
     #expect(report.isComplete && report.hasFailure && report.results.count == 6)
     #expect(report.results[0].outcome == .failed("unreachable: the server is away"))
@@ -126,7 +129,10 @@ struct BenchmarkRunnerTests {
   @Test func workloadsWithoutTheirActionsAreSkipped() async throws {
     let workloads = try ["typed", "articles"].compactMap { try WorkloadCatalogue.workload(named: $0) }
     let report = try await run([TestPlugin()], workloads)
-    #expect(report.results.map(\.outcome.reason) == ["no records to decode", "nothing to fetch with", "nothing to fetch with"])
+    #expect(
+      report.results.map(\.outcome.reason) == [
+        "no records to decode", "nothing to fetch with", "nothing to fetch with",
+      ])
     #expect(!report.hasFailure && report.isComplete)
   }
 

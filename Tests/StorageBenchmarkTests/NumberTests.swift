@@ -25,16 +25,18 @@ struct NumberTests {
   }
 
   /// The first two are the well-known names of YCSB's first records, user6284781860667377211 and the next.
-  @Test(arguments: [
-    (0, 6_284_781_860_667_377_211), (1, 8_517_097_267_634_966_620), (2, 1_820_151_046_732_198_393),
-    (42, 55_488_592_825_689_361), (12_345_678_901, 5_686_546_334_140_306_951),
-  ] as [(UInt64, UInt64)])
+  @Test(
+    arguments: [
+      (0, 6_284_781_860_667_377_211), (1, 8_517_097_267_634_966_620), (2, 1_820_151_046_732_198_393),
+      (42, 55_488_592_825_689_361), (12_345_678_901, 5_686_546_334_140_306_951),
+    ] as [(UInt64, UInt64)])
   func theHashIsThatOfYCSB(number: UInt64, hash: UInt64) { #expect(FNVHash.hash(number) == hash) }
 
-  @Test(arguments: [
-    (1, 1.0), (2, 1.5034777750283594), (10, 2.9561075165103636), (100, 5.294568831377164),
-    (1_000, 7.728953217284729), (10_000, 10.224361459595578), (100_000, 12.778338062551246),
-  ] as [(UInt64, Double)])
+  @Test(
+    arguments: [
+      (1, 1.0), (2, 1.5034777750283594), (10, 2.9561075165103636), (100, 5.294568831377164),
+      (1_000, 7.728953217284729), (10_000, 10.224361459595578), (100_000, 12.778338062551246),
+    ] as [(UInt64, Double)])
   func theSumIsZeta(count: UInt64, zeta: Double) {
     #expect(abs(ZipfianDistribution(count: count).zeta / zeta - 1) < 1e-12)
   }
@@ -144,7 +146,8 @@ struct NumberTests {
   }
 
   @Test(arguments: [
-    (SizeDistribution.constant(7), 7.0), (.uniform(10...30), 20), (.histogram([.init(size: 1, weight: 3), .init(size: 9, weight: 1)]), 3),
+    (SizeDistribution.constant(7), 7.0), (.uniform(10...30), 20),
+    (.histogram([.init(size: 1, weight: 3), .init(size: 9, weight: 1)]), 3),
   ])
   func sizesAreDistributedAsAsked(distribution: SizeDistribution, mean: Double) {
     let chooser = SizeChooser(distribution)

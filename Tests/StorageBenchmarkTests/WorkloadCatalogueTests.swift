@@ -20,11 +20,12 @@ struct WorkloadCatalogueTests {
   }
 
   /// The core workloads as YCSB publishes them (Cooper et al., "Benchmarking cloud serving systems with YCSB").
-  @Test(arguments: [
-    ("ycsb-a", [.read: 0.5, .update: 0.5], .zipfian), ("ycsb-b", [.read: 0.95, .update: 0.05], .zipfian),
-    ("ycsb-c", [.read: 1], .zipfian), ("ycsb-d", [.read: 0.95, .insert: 0.05], .latest),
-    ("ycsb-e", [.scan: 0.95, .insert: 0.05], .zipfian), ("ycsb-f", [.read: 0.5, .readModifyWrite: 0.5], .zipfian),
-  ] as [(String, [WorkloadOperation: Double], KeyDistribution)])
+  @Test(
+    arguments: [
+      ("ycsb-a", [.read: 0.5, .update: 0.5], .zipfian), ("ycsb-b", [.read: 0.95, .update: 0.05], .zipfian),
+      ("ycsb-c", [.read: 1], .zipfian), ("ycsb-d", [.read: 0.95, .insert: 0.05], .latest),
+      ("ycsb-e", [.scan: 0.95, .insert: 0.05], .zipfian), ("ycsb-f", [.read: 0.5, .readModifyWrite: 0.5], .zipfian),
+    ] as [(String, [WorkloadOperation: Double], KeyDistribution)])
   func theCoreWorkloadsAreThePublishedOnes(
     name: String, shares: [WorkloadOperation: Double], distribution: KeyDistribution
   ) throws {

@@ -53,19 +53,41 @@ struct WorkloadReaderTests {
     (#"{"name": "A!", "summary": "", "phases": []}"#, "1:10", "name is a text that is not allowed", "lower-case"),
     (#"{"name": "a", "summary": 1, "phases": []}"#, "1:26", "summary is a number", "a text"),
     (#"{"name": "a", "summary": "", "phases": []}"#, "1:40", "phases is a list that is not allowed", "at least one"),
-    (#"{"name": "a", "summary": "", "entries": 0, "phases": []}"#, "1:41", "entries is a number", "from 1 to 100000000"),
+    (
+      #"{"name": "a", "summary": "", "entries": 0, "phases": []}"#, "1:41", "entries is a number", "from 1 to 100000000"
+    ),
     (#"{"name": "a", "summary": "", "entries": 1.5, "phases": []}"#, "1:41", "entries is a number", "a whole number"),
     (#"{"name": "a", "summary": "", "keyLength": 4, "phases": []}"#, "1:43", "keyLength", "from 16 to 1024"),
-    (#"{"name": "a", "summary": "", "payload": "type", "phases": []}"#, "1:41", "\"type\", which is unknown", "'typed'"),
-    (#"{"name": "a", "summary": "", "valueSize": {"uniform": 3}, "phases": []}"#, "1:55", "valueSize.uniform is a number", "an object"),
+    (
+      #"{"name": "a", "summary": "", "payload": "type", "phases": []}"#, "1:41", "\"type\", which is unknown", "'typed'"
+    ),
+    (
+      #"{"name": "a", "summary": "", "valueSize": {"uniform": 3}, "phases": []}"#, "1:55",
+      "valueSize.uniform is a number", "an object"
+    ),
     (#"{"name": "a", "summary": "", "valueSize": {"unifrom": 3}, "phases": []}"#, "1:44", "\"unifrom\"", "'uniform'"),
     (#"{"name": "a", "summary": "", "valueSize": {}, "phases": []}"#, "1:43", "valueSize", "a number, or an object"),
-    (#"{"name": "a", "summary": "", "valueSize": {"uniform": {"minimum": 5, "maximum": 4}}, "phases": []}"#, "1:81", "valueSize.uniform.maximum", "from 5"),
-    (#"{"name": "a", "summary": "", "valueSize": {"zipfian": {"minimum": 0, "maximum": 2000000}}, "phases": []}"#, "1:55", "valueSize.zipfian", "1048576 sizes"),
-    (#"{"name": "a", "summary": "", "valueSize": {"histogram": []}, "phases": []}"#, "1:57", "valueSize.histogram", "at least one"),
-    (#"{"name": "a", "summary": "", "valueSize": {"histogram": [{"size": 1, "weight": 0}]}, "phases": []}"#, "1:80", "weight", "a number"),
+    (
+      #"{"name": "a", "summary": "", "valueSize": {"uniform": {"minimum": 5, "maximum": 4}}, "phases": []}"#, "1:81",
+      "valueSize.uniform.maximum", "from 5"
+    ),
+    (
+      #"{"name": "a", "summary": "", "valueSize": {"zipfian": {"minimum": 0, "maximum": 2000000}}, "phases": []}"#,
+      "1:55", "valueSize.zipfian", "1048576 sizes"
+    ),
+    (
+      #"{"name": "a", "summary": "", "valueSize": {"histogram": []}, "phases": []}"#, "1:57", "valueSize.histogram",
+      "at least one"
+    ),
+    (
+      #"{"name": "a", "summary": "", "valueSize": {"histogram": [{"size": 1, "weight": 0}]}, "phases": []}"#, "1:80",
+      "weight", "a number"
+    ),
     (#"{"name": "a", "summary": "", "valueSize": 67108865, "phases": []}"#, "1:43", "valueSize", "67108864"),
-    (#"{"name": "a", "summary": "", "payload": "typed", "valueSize": 3, "phases": []}"#, "1:63", "valueSize has no effect", "remove it"),
+    (
+      #"{"name": "a", "summary": "", "payload": "typed", "valueSize": 3, "phases": []}"#, "1:63",
+      "valueSize has no effect", "remove it"
+    ),
   ])
   func mistakesNameTheirPlace(text: String, place: String, message: String, hint: String) {
     expectMistake(text, place, message, hint)
@@ -107,7 +129,8 @@ struct WorkloadReaderTests {
     (#""expiring": 0.5"#, #""operations": {"read": 0.5, "insert": 0.5}"#),
   ])
   func combinationsThatCannotBeDoneAreRefused(setting: String, phase: String) {
-    let text = #"{"name": "a", "summary": "", \#(setting), "phases": [{"name": "l", "kind": "load"}, {"name": "x", \#(phase)}]}"#
+    let text =
+      #"{"name": "a", "summary": "", \#(setting), "phases": [{"name": "l", "kind": "load"}, {"name": "x", \#(phase)}]}"#
     expectMistake(text, nil, "does what cannot be done where", "load and read")
   }
 

@@ -6,27 +6,29 @@ import Testing
 /// Engines that lie are found out.
 struct WrongAnswerTests {
   /// Each a lie, a workload's second phase, and a part of what is reported.
-  @Test(arguments: [
-    (.wrongBytes, #""kind": "read""#, "bytes that were not written to it"),
-    (.truncated, #""kind": "read""#, "39 bytes that were not written to it"),
-    (.lost, #""kind": "read""#, "is not there, although it was written"),
-    (.wrongMetadata, #""kind": "read""#, "metadata that was not written to it"),
-    (.stale, #""operations": {"read": 0.5, "update": 0.5}"#, "as it was before its last commit"),
-    (.stale, #""operations": {"read": 0.5, "readModifyWrite": 0.5}"#, "as it was before its last commit"),
-    (.lostWrite, #""kind": "update""#, "the engine counts"),
-    (.wrongCount, #""kind": "update""#, "the engine counts 0 entries where there are 50"),
-    (.shortScan, #""kind": "scan""#, "was not listed, although it was written"),
-    (.unorderedScan, #""kind": "scan""#, "was not listed, although it was written"),
-    (.inventedInScan, #""kind": "scan""#, "is listed with 41 bytes"),
-    (.lost, #""kind": "open""#, "is not there, although it was written"),
-  ] as [(TestPlugin.Fault, String, String)])
+  @Test(
+    arguments: [
+      (.wrongBytes, #""kind": "read""#, "bytes that were not written to it"),
+      (.truncated, #""kind": "read""#, "39 bytes that were not written to it"),
+      (.lost, #""kind": "read""#, "is not there, although it was written"),
+      (.wrongMetadata, #""kind": "read""#, "metadata that was not written to it"),
+      (.stale, #""operations": {"read": 0.5, "update": 0.5}"#, "as it was before its last commit"),
+      (.stale, #""operations": {"read": 0.5, "readModifyWrite": 0.5}"#, "as it was before its last commit"),
+      (.lostWrite, #""kind": "update""#, "the engine counts"),
+      (.wrongCount, #""kind": "update""#, "the engine counts 0 entries where there are 50"),
+      (.shortScan, #""kind": "scan""#, "was not listed, although it was written"),
+      (.unorderedScan, #""kind": "scan""#, "was not listed, although it was written"),
+      (.inventedInScan, #""kind": "scan""#, "is listed with 41 bytes"),
+      (.lost, #""kind": "open""#, "is not there, although it was written"),
+    ] as [(TestPlugin.Fault, String, String)])
   func aLieIsReportedInPlaceOfSpeed(fault: TestPlugin.Fault, phase: String, message: String) async throws {
     try await expectLie(TestPlugin(fault: fault), try Fixtures.workload(phase), message)
   }
 
-  @Test(arguments: [
-    (.keepsExpired, "the engine counts 50 entries where there are"), (.dropsKept, "the engine counts 0 entries"),
-  ] as [(TestPlugin.Fault, String)])
+  @Test(
+    arguments: [
+      (.keepsExpired, "the engine counts 50 entries where there are"), (.dropsKept, "the engine counts 0 entries"),
+    ] as [(TestPlugin.Fault, String)])
   func whatExpiresMustGoAndNothingElse(fault: TestPlugin.Fault, message: String) async throws {
     let workload = try Fixtures.workload(#""kind": "expire""#, extra: #""expiring": 0.5,"#)
     try await expectLie(TestPlugin(fault: fault), workload, message)

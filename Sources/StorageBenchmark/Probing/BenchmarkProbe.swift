@@ -21,7 +21,8 @@ public struct BenchmarkProbe: Sendable {
   public init(
     now: @escaping @Sendable () -> UInt64, waitUntil: @escaping @Sendable (UInt64) -> Void,
     processorNanoseconds: @escaping @Sendable () -> UInt64 = { 0 },
-    residentBytes: @escaping @Sendable () -> Int? = { nil }, resetPeakMemory: @escaping @Sendable () -> Bool = { false },
+    residentBytes: @escaping @Sendable () -> Int? = { nil },
+    resetPeakMemory: @escaping @Sendable () -> Bool = { false },
     peakMemoryBytes: @escaping @Sendable () -> Int? = { nil }, trimMemory: @escaping @Sendable () -> Void = {}
   ) {
     (self.now, self.waitUntil, self.processorNanoseconds) = (now, waitUntil, processorNanoseconds)

@@ -25,6 +25,8 @@ extension BenchmarkMeasurement {
     let times = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max, latency.mean]
     let figures: [Double] = spread + times.map { Double($0) / 1_000 }
     let sizes = ["\(storageBytes)", peakMemoryBytes.map { "\($0)" } ?? ""]
-    return ["\(rounds.count)", "\(operations)", "\(seconds)"] + figures.map { "\($0)" } + sizes + ["\(processorSeconds)"]
+    return ["\(rounds.count)", "\(operations)", "\(seconds)"] + figures.map { "\($0)" } + sizes + [
+      "\(processorSeconds)"
+    ]
   }
 }

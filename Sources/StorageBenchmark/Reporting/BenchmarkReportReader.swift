@@ -23,7 +23,8 @@ public struct BenchmarkReportReader {
     for item in try object.required("engines").list() { engines.append(try engine(try FileObject(item))) }
     return BenchmarkEnvironment(
       date: try date(try object.required("date")), machine: try machine(object), engines: engines,
-      durability: try object.required("durability").choice(Durability.self), seed: try seed(try object.required("seed")),
+      durability: try object.required("durability").choice(Durability.self),
+      seed: try seed(try object.required("seed")),
       threads: try object.required("threads").integer(), processes: try object.required("processes").integer(),
       rounds: try object.required("rounds").integer(), warmUpRounds: try object.required("warmUpRounds").integer(),
       targetRate: try object.value("targetRate")?.number(), facts: try facts(object.value("facts")))

@@ -18,7 +18,8 @@ public struct LatencySummary: Sendable, Hashable {
   /// The summary of `histogram`.
   public init(_ histogram: LatencyHistogram) {
     self.init(
-      count: histogram.count, mean: UInt64(histogram.mean.rounded()), p50: histogram.percentile(50), p90: histogram.percentile(90),
+      count: histogram.count, mean: UInt64(histogram.mean.rounded()), p50: histogram.percentile(50),
+      p90: histogram.percentile(90),
       p99: histogram.percentile(99), p999: histogram.percentile(99.9), max: histogram.maximum)
   }
 

@@ -33,7 +33,8 @@ struct PhaseReader {
     switch (object.value("kind"), object.value("operations")) {
     case (let kind?, nil): return try namedKind(kind)
     case (nil, let operations?): return .operations(try shares(operations))
-    default: throw value.error("\(value.path) needs one of kind and operations, and not both", hint: "write one of them")
+    default:
+      throw value.error("\(value.path) needs one of kind and operations, and not both", hint: "write one of them")
     }
   }
 

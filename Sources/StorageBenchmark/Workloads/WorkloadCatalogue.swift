@@ -4,7 +4,9 @@ internal import StorageSPI
 /// The workloads that are built in.
 public enum WorkloadCatalogue {
   /// Their names, in the order in which they are listed.
-  public static var names: [String] { (0..<cstoragebenchmark_workload_count()).map { String(cString: cstoragebenchmark_workload_name($0)) } }
+  public static var names: [String] {
+    (0..<cstoragebenchmark_workload_count()).map { String(cString: cstoragebenchmark_workload_name($0)) }
+  }
 
   /// All of them, in the same order.
   public static func all() throws(BenchmarkFileError) -> [Workload] {
@@ -30,6 +32,8 @@ public enum WorkloadCatalogue {
   }
 
   private static func bytes(_ index: Int) -> [UInt8] {
-    Array(UnsafeBufferPointer(start: cstoragebenchmark_workload_bytes(index), count: cstoragebenchmark_workload_size(index)))
+    Array(
+      UnsafeBufferPointer(start: cstoragebenchmark_workload_bytes(index), count: cstoragebenchmark_workload_size(index))
+    )
   }
 }
