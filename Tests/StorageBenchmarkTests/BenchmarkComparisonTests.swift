@@ -1,3 +1,4 @@
+import StorageSPI
 import Testing
 
 @testable import StorageBenchmark

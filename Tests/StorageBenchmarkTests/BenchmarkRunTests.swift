@@ -71,17 +71,17 @@ struct BenchmarkRunTests {
     let count = 24
     let threads = try (0..<count).map { _ throws(StorageError) in try WorkerThread() }
     defer { for thread in threads { thread.stop() } }
-    let arrived = Atomic<Int>(0)
+    let arrived = Counter()
     await withTaskGroup(of: Void.self) { group in
       for thread in threads {
         group.addTask(executorPreference: thread) {
-          arrived.wrappingAdd(1, ordering: .sequentiallyConsistent)
-          while arrived.load(ordering: .sequentiallyConsistent) < count { sched_yield() }
+          arrived.add()
+          while arrived.count < count { sched_yield() }
           await Task.yield()
         }
       }
     }
-    #expect(arrived.load(ordering: .sequentiallyConsistent) == count)
+    #expect(arrived.count == count)
   }
 
   @Test func sharesUseOneStoreAndAreMerged() async throws {
@@ -127,4 +127,11 @@ struct BenchmarkRunTests {
     let share = BenchmarkShare(index: index, count: count)
     #expect(share.index == expectedIndex && share.count == expectedCount)
   }
+}
+
+/// A number that several threads count up.
+private final class Counter: Sendable {
+  private let number = Atomic<Int>(0)
+  var count: Int { number.load(ordering: .sequentiallyConsistent) }
+  func add() { number.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 }

@@ -99,7 +99,8 @@ struct JSONParser {
       skipSpace()
       let member = try member(depth: depth)
       guard keys.insert(member.key).inserted else {
-        throw Document.SyntaxError(place: member.place, message: "the key \(JSONString.quoted(member.key)) occurs twice")
+        let key = JSONString.quoted(member.key)
+        throw Document.SyntaxError(place: member.place, message: "the key \(key) occurs twice")
       }
       members.append(member)
       skipSpace()

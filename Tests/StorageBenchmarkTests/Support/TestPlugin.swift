@@ -71,7 +71,8 @@ final class TestEngine: StorageEngine {
       state.reads += 1
       return (state.table[key], state.before[key], state.reads >= plugin.firstLie)
     }
-    guard isLie, let entry else { return try entry.map { try lend($0, body) } ?? nil }
+    guard let entry else { return nil }
+    guard isLie else { return try lend(entry, body) }
     switch fault {
     case .failsToRead: throw StorageError(.ioFailed, "the disk is gone")
     case .lost: return nil
