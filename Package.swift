@@ -49,6 +49,8 @@ let package = Package(
     layer("StoragePluginExport", "StorageSPI", "CCachectlPlugin"),
     layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
     layer("StorageConformance", "StorageSPI"),
+    .target(name: "CStorageBenchmark", exclude: ["Data"]),
+    layer("StorageBenchmark", "StorageSPI", "CStorageBenchmark"),
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
@@ -111,6 +113,7 @@ let package = Package(
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
+    tests("StorageBenchmarkTests", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
     tests(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),

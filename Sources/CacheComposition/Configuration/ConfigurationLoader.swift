@@ -79,11 +79,11 @@ public struct ConfigurationLoader: Sendable {
     return nil
   }
 
-  private func parse(_ file: (path: String, bytes: [UInt8])) throws(ConfigurationError) -> ConfigurationDocument {
+  private func parse(_ file: (path: String, bytes: [UInt8])) throws(ConfigurationError) -> JSONDocument {
     guard file.bytes.count <= Self.maximumFileSize else {
       throw .unreadable(file.path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize)))")
     }
-    do { return try ConfigurationDocument(parsing: file.bytes) } catch {
+    do { return try JSONDocument(parsing: file.bytes) } catch {
       throw ConfigurationError(
         .syntax, "\(file.path):\(error.place): \(error.message)", hint: "write the file in JSON",
         source: .file(file.path, error.place))

@@ -45,7 +45,7 @@ struct ConfigurationSettings: Sendable {
   }
 
   /// Overrides what `document`, which stands in `file`, says.
-  mutating func apply(_ document: ConfigurationDocument, in file: String) {
+  mutating func apply(_ document: JSONDocument, in file: String) {
     guard case .object(let members) = document.root.value else {
       return report(
         ConfigurationError(
@@ -55,7 +55,7 @@ struct ConfigurationSettings: Sendable {
     apply(members, section: "", file)
   }
 
-  private mutating func apply(_ members: [ConfigurationDocument.Member], section: String, _ file: String) {
+  private mutating func apply(_ members: [JSONDocument.Member], section: String, _ file: String) {
     for member in members where problems.count < Self.maximumProblems {
       let path = section.isEmpty ? member.key : "\(section).\(member.key)"
       // A full stop inside a key does not lead into an object.
@@ -70,7 +70,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  private mutating func enter(_ member: ConfigurationDocument.Member, _ path: String, _ file: String) {
+  private mutating func enter(_ member: JSONDocument.Member, _ path: String, _ file: String) {
     if case .object(let members) = member.node.value { return apply(members, section: path, file) }
     let place = member.node.place
     report(
@@ -79,7 +79,7 @@ struct ConfigurationSettings: Sendable {
         hint: "give an object", key: path, source: .file(file, place)))
   }
 
-  private mutating func apply(_ node: ConfigurationDocument.Node, _ position: Int, _ file: String) {
+  private mutating func apply(_ node: JSONDocument.Node, _ position: Int, _ file: String) {
     do {
       let value = try ValueReader(kind: table.keys[position].kind, environment: environment).value(node)
       set(position, value, .file(file, node.place))
@@ -127,7 +127,7 @@ struct ConfigurationSettings: Sendable {
   }
 
   private func unknown(
-    _ member: ConfigurationDocument.Member, _ section: String, _ file: String
+    _ member: JSONDocument.Member, _ section: String, _ file: String
   ) -> ConfigurationError {
     let path = (section.isEmpty ? "" : "\(section).") + Self.shown(key: member.key)
     return ConfigurationError(

@@ -1,3 +1,5 @@
+public import StorageSPI
+
 /// Where the value of a key comes from.
 public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   /// The flag of that name, with its dashes.

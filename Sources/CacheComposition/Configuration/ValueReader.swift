@@ -2,7 +2,7 @@ internal import StorageSPI
 
 /// Makes the checked value of a key out of what the file, a variable or a flag says.
 struct ValueReader {
-  typealias Node = ConfigurationDocument.Node
+  typealias Node = JSONDocument.Node
 
   /// What is wrong with a value.
   struct Mismatch: Error {
@@ -108,7 +108,7 @@ struct ValueReader {
     return paths
   }
 
-  private func headers(_ members: [ConfigurationDocument.Member]) throws(Mismatch) -> [HeaderSetting] {
+  private func headers(_ members: [JSONDocument.Member]) throws(Mismatch) -> [HeaderSetting] {
     var names: Set<String> = []
     var headers: [HeaderSetting] = []
     for member in members {
@@ -124,7 +124,7 @@ struct ValueReader {
   }
 
   private func header(
-    _ member: ConfigurationDocument.Member, _ part: String
+    _ member: JSONDocument.Member, _ part: String
   ) throws(Mismatch) -> HeaderSetting.Value {
     if case .text(let text) = member.node.value, !HeaderSetting.secretNames.contains(member.key.lowercased()) {
       if HeaderSetting.isValue(text) { return .text(text) }

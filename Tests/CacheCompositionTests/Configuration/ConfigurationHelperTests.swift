@@ -1,4 +1,5 @@
 import Foundation
+import StorageSPI
 import Testing
 
 @testable import CacheComposition

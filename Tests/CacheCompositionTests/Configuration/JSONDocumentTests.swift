@@ -1,9 +1,10 @@
 import Foundation
+import StorageSPI
 import Testing
 
 @testable import CacheComposition
 
-struct ConfigurationDocumentTests {
+struct JSONDocumentTests {
   @Test(arguments: [
     ("{}", "{}"), (" [ ] ", "[]"), ("null", "null"), ("-0.5e+3", "-0.5e+3"), ("0", "0"),
     (#"{"a":[1,true,false,null,{"b":"c"}]}"#, #"{"a": [1, true, false, null, {"b": "c"}]}"#),
@@ -11,7 +12,7 @@ struct ConfigurationDocumentTests {
     (#""\u00e9\uD83D\uDE00é😀""#, #""é😀é😀""#), ("\u{FEFF}1", "1"),
   ])
   func readsWhatIsJSON(text: String, expected: String) throws {
-    #expect(Self.write(try ConfigurationDocument(parsing: Array(text.utf8)).root) == expected)
+    #expect(Self.write(try JSONDocument(parsing: Array(text.utf8)).root) == expected)
   }
 
   @Test(arguments: [
@@ -43,24 +44,24 @@ struct ConfigurationDocumentTests {
     ("\u{85}", 1, 1, "expected a value, found a control character"),
   ])
   func namesThePlaceOfAMistake(text: String, line: Int, column: Int, message: String) {
-    let error = ConfigurationDocument.SyntaxError(place: SourcePlace(line: line, column: column), message: message)
-    #expect(throws: error) { try ConfigurationDocument(parsing: Array(text.utf8)) }
+    let error = JSONDocument.SyntaxError(place: SourcePlace(line: line, column: column), message: message)
+    #expect(throws: error) { try JSONDocument(parsing: Array(text.utf8)) }
   }
 
   @Test func refusesWhatIsNotUTF8() {
-    let error = ConfigurationDocument.SyntaxError(
+    let error = JSONDocument.SyntaxError(
       place: SourcePlace(line: 2, column: 3), message: "the text is not valid UTF-8")
-    #expect(throws: error) { try ConfigurationDocument(parsing: Array("[\n\"é".utf8) + [0xC0, 0x22]) }
+    #expect(throws: error) { try JSONDocument(parsing: Array("[\n\"é".utf8) + [0xC0, 0x22]) }
   }
 
   @Test(arguments: [(32, true), (33, false), (1_000_000, false)])
   func boundsTheDepth(depth: Int, isValid: Bool) {
     let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-    #expect(((try? ConfigurationDocument(parsing: Array(text.utf8))) != nil) == isValid)
+    #expect(((try? JSONDocument(parsing: Array(text.utf8))) != nil) == isValid)
   }
 
   @Test func eachKeyAndValueKnowsItsPlace() throws {
-    let document = try ConfigurationDocument(parsing: Array("\u{FEFF}{\r\n\t\"é\": [1,\n 2] }".utf8))
+    let document = try JSONDocument(parsing: Array("\u{FEFF}{\r\n\t\"é\": [1,\n 2] }".utf8))
     guard case .object(let members) = document.root.value, case .array(let nodes) = members[0].node.value else {
       Issue.record("expected an object with a list")
       return
@@ -73,8 +74,8 @@ struct ConfigurationDocumentTests {
     let bytes = Array(try Data(contentsOf: Fixtures.exampleURL))
     let end = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
     for count in 0...end {
-      #expect(throws: ConfigurationDocument.SyntaxError.self, "cut after \(count) bytes") {
-        try ConfigurationDocument(parsing: Array(bytes.prefix(count)))
+      #expect(throws: JSONDocument.SyntaxError.self, "cut after \(count) bytes") {
+        try JSONDocument(parsing: Array(bytes.prefix(count)))
       }
     }
   }
@@ -90,7 +91,7 @@ struct ConfigurationDocumentTests {
     for _ in 0..<500 {
       var bytes = original
       for _ in 0...random(3) { bytes[random(bytes.count)] = UInt8(random(256)) }
-      let document = try? ConfigurationDocument(parsing: bytes)
+      let document = try? JSONDocument(parsing: bytes)
       _ = Fixtures.problems(String(decoding: bytes, as: UTF8.self))
       guard document != nil else { continue }
       let isAccepted = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
@@ -98,7 +99,7 @@ struct ConfigurationDocumentTests {
     }
   }
 
-  private static func write(_ node: ConfigurationDocument.Node) -> String {
+  private static func write(_ node: JSONDocument.Node) -> String {
     switch node.value {
     case .null: "null"
     case .boolean(let flag): String(flag)

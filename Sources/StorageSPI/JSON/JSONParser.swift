@@ -1,6 +1,6 @@
-/// A strict recursive-descent parser for RFC 8259. See `ConfigurationDocument`.
+/// A strict recursive-descent parser for RFC 8259. See `JSONDocument`.
 struct JSONParser {
-  typealias Document = ConfigurationDocument
+  typealias Document = JSONDocument
 
   /// How many lists and objects may stand inside each other. It bounds the recursion.
   static let maximumDepth = 32
@@ -99,7 +99,8 @@ struct JSONParser {
       skipSpace()
       let member = try member(depth: depth)
       guard keys.insert(member.key).inserted else {
-        throw Document.SyntaxError(place: member.place, message: "the key \(quoted(member.key)) occurs twice")
+        let key = JSONString.quoted(member.key)
+        throw Document.SyntaxError(place: member.place, message: "the key \(key) occurs twice")
       }
       members.append(member)
       skipSpace()

@@ -19,6 +19,13 @@ public enum JSONString {
     append(Array(text.utf8).span, to: &bytes)
   }
 
+  /// `text` in quotes, safe for a terminal: what somebody wrote is quoted in messages as JSON has it.
+  package static func quoted(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    append(text, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private static let quote = UInt8(ascii: "\"")
 
   private static func isEscaped(_ byte: UInt8) -> Bool {

@@ -1,8 +1,8 @@
 /// How far two words are apart: the insertions, deletions, replacements and swaps of neighbours that lead from one to
 /// the other, no part changed twice (the optimal string alignment variant of the Damerau-Levenshtein distance).
-enum SpellingDistance {
+package enum SpellingDistance {
   /// The distance of two words, compared by bytes and only in their first 64. At most 64 times 64 steps.
-  static func between(_ left: String, _ right: String) -> Int {
+  package static func between(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left.utf8.prefix(64)), Array(right.utf8.prefix(64)))
     var beforeLast = [Int](repeating: 0, count: right.count + 1)
     var last = Array(0...right.count)
@@ -22,7 +22,7 @@ enum SpellingDistance {
   }
 
   /// The first of `candidates` that is the least far from `word`; `nil` where there are none.
-  static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+  package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     candidates.map { (word: $0, distance: between(word, $0)) }.min { $0.distance < $1.distance }?.word
   }
 }

@@ -1,0 +1,62 @@
+internal import Glibc
+
+/// The machine that a benchmark ran on. What cannot be found out is empty or 0.
+public struct BenchmarkMachine: Sendable, Hashable {
+  /// The model of the processor.
+  public var processor = ""
+  /// The number of processors that the process may use.
+  public var processors = 0
+  /// The size of the memory, in bytes.
+  public var memoryBytes = 0
+  /// The operating system's kernel, its release and the kind of processor that it is for.
+  public var kernel = ""
+  /// The type of the file system that the stores are on, such as "ext4".
+  public var fileSystem = ""
+
+  /// A machine of which nothing is known.
+  public init() {}
+
+  /// This machine, with stores in the folder at the absolute path `folder`.
+  public static func current(folder: String) -> BenchmarkMachine {
+    var machine = BenchmarkMachine()
+    machine.processor = value(of: "model name", in: SystemFile.lines("/proc/cpuinfo"))
+    machine.processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    machine.memoryBytes = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+    machine.kernel = kernelName()
+    machine.fileSystem = fileSystem(of: folder, SystemFile.lines("/proc/self/mounts"))
+    return machine
+  }
+
+  /// The text behind the colon in the first of `lines` that begins with `name`.
+  static func value(of name: String, in lines: [Substring]) -> String {
+    guard let line = lines.first(where: { $0.hasPrefix(name) }), let colon = line.firstIndex(of: ":") else { return "" }
+    return String(line[line.index(after: colon)...].drop { $0 == " " })
+  }
+
+  /// The type of the file system that is mounted at the longest path which leads to `folder`; of several at the same
+  /// path that which was mounted last. A line of `mounts` is "device path type ...".
+  static func fileSystem(of folder: String, _ mounts: [Substring]) -> String {
+    var best = (path: Substring(), type: Substring())
+    for line in mounts {
+      let fields = line.split(separator: " ")
+      guard fields.count > 2, leads(fields[1], to: folder), fields[1].count >= best.path.count else { continue }
+      best = (fields[1], fields[2])
+    }
+    return String(best.type)
+  }
+
+  private static func leads(_ path: Substring, to folder: String) -> Bool {
+    path == "/" || folder == path || folder.hasPrefix(path + "/")
+  }
+
+  private static func kernelName() -> String {
+    var name = utsname()
+    guard uname(&name) == 0 else { return "" }
+    return [text(name.sysname), text(name.release), text(name.machine)].joined(separator: " ")
+  }
+
+  /// The text of a field of `utsname`, which C has as an array that ends with a zero byte.
+  private static func text<Field>(_ field: Field) -> String {
+    withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}

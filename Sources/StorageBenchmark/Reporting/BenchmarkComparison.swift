@@ -1,0 +1,122 @@
+/// How the rows of a report stand to those of one that was saved before.
+///
+/// **The rule.** The throughputs of a row are compared by the medians of their rounds. The difference counts only where
+/// it is beyond the noise: three times the standard deviation of the rounds of both runs together, but never less than
+/// `smallestNoise`. The standard deviations are estimated by the median absolute deviation times 1.4826, so that one round
+/// which something else disturbed does not widen the noise, and are added as squares, as those of independent figures are.
+/// Three deviations of single rounds is a cautious bound for a difference of medians; the least noise stands for what
+/// differs between two runs of one program and not between its rounds, such as where its memory lies. A row that failed
+/// or gave a wrong answer and did not before is worse, whatever it cost.
+public struct BenchmarkComparison: Sendable, Hashable {
+  /// Differences up to this share are never beyond the noise.
+  public static let smallestNoise = 0.05
+
+  /// How a row stands.
+  public enum Verdict: String, Sendable, Hashable, CaseIterable {
+    /// Faster, beyond the noise; or measured now where it failed before.
+    case better
+    /// No difference beyond the noise.
+    case same
+    /// Slower, beyond the noise; or failed where it did not before.
+    case worse
+    /// Only in the report of now, or only measured now.
+    case added
+    /// Only in the saved report, or not measured now.
+    case missing
+  }
+
+  /// One row of both reports.
+  public struct Row: Sendable, Hashable {
+    /// Which row it is.
+    public let row: BenchmarkResult.Row
+    /// How it stands.
+    public let verdict: Verdict
+    /// The saved throughput, in operations a second; `nil` where there is none.
+    public let saved: Double?
+    /// The throughput of now; `nil` where there is none.
+    public let now: Double?
+    /// By how much the throughput changed, as a share of the saved one: 0.1 is a tenth faster; `nil` where one is missing.
+    public let change: Double?
+    /// The share that a change has to exceed to count; `nil` where there is no change.
+    public let noise: Double?
+    /// Why there is no throughput of now, in one line; `nil` where there is.
+    public let reason: String?
+  }
+
+  /// The rows in the order of the report of now, then those that are only in the saved one.
+  public let rows: [Row]
+  /// What differs in how the reports came about, so that their figures may not be comparable, such as "threads": one
+  /// name each.
+  public let differences: [String]
+
+  /// Whether any row is worse.
+  public var isWorse: Bool { rows.contains { $0.verdict == .worse } }
+
+  /// The comparison of `now` to `saved`.
+  public init(saved: BenchmarkReport, now: BenchmarkReport) {
+    let rest = saved.results.filter { old in !now.results.contains { $0.row == old.row } }
+    rows =
+      now.results.map { new in Row(saved: saved.results.first { $0.row == new.row }, now: new) }
+      + rest.map { Row(missing: $0) }
+    differences = Self.differences(saved.environment, now.environment)
+  }
+
+  private static func differences(_ saved: BenchmarkEnvironment, _ now: BenchmarkEnvironment) -> [String] {
+    let facts: [(String, Bool)] = [
+      ("processor", saved.machine.processor == now.machine.processor),
+      ("processors", saved.machine.processors == now.machine.processors),
+      ("kernel", saved.machine.kernel == now.machine.kernel),
+      ("file system", saved.machine.fileSystem == now.machine.fileSystem),
+      ("engine versions", versionsAgree(saved, now)), ("durability", saved.durability == now.durability),
+      ("seed", saved.seed == now.seed), ("threads", saved.threads == now.threads),
+      ("processes", saved.processes == now.processes), ("target rate", saved.targetRate == now.targetRate),
+    ]
+    return facts.filter { !$0.1 }.map(\.0)
+  }
+
+  /// Whether the engines that both have are of the same versions.
+  private static func versionsAgree(_ saved: BenchmarkEnvironment, _ now: BenchmarkEnvironment) -> Bool {
+    now.engines.allSatisfy { engine in
+      saved.engines.first { $0.name == engine.name }.map { $0.version == engine.version } ?? true
+    }
+  }
+}
+
+extension BenchmarkComparison.Row {
+  fileprivate init(saved: BenchmarkResult?, now: BenchmarkResult) {
+    let (old, new) = (saved?.measurement?.throughput, now.measurement?.throughput)
+    var change: Double?
+    var noise: Double?
+    if let old, let new, old.median > 0 {
+      change = new.median / old.median - 1
+      let deviations = [old.relativeDeviation, new.relativeDeviation]
+      let both = deviations.reduce(0) { $0 + $1 * $1 }.squareRoot()
+      noise = max(BenchmarkComparison.smallestNoise, 3 * both)
+    }
+    self.init(
+      row: now.row, verdict: Self.verdict(saved, now, change: change, noise: noise), saved: old?.median,
+      now: new?.median, change: change, noise: noise, reason: now.outcome.reason)
+  }
+
+  fileprivate init(missing saved: BenchmarkResult) {
+    self.init(
+      row: saved.row, verdict: .missing, saved: saved.measurement?.throughput?.median, now: nil, change: nil,
+      noise: nil, reason: nil)
+  }
+
+  private static func verdict(
+    _ saved: BenchmarkResult?, _ now: BenchmarkResult, change: Double?, noise: Double?
+  ) -> BenchmarkComparison.Verdict {
+    guard let saved else { return now.isFailure ? .worse : .added }
+    if now.isFailure { return saved.isFailure ? .same : .worse }
+    if saved.isFailure { return now.measurement == nil ? .same : .better }
+    guard let change, let noise else {
+      if saved.measurement == nil, now.measurement == nil { return .same }
+      return now.measurement == nil ? .missing : .added
+    }
+    // A throughput of a tenth is as far from one as one of ten times: the slower of the two is the measure.
+    let factor = change < 0 ? 1 / (1 + change) - 1 : change
+    if factor <= noise { return .same }
+    return change > 0 ? .better : .worse
+  }
+}

@@ -1,0 +1,62 @@
+/// What came of a benchmark: the environment, and a result for each engine, workload, phase and number of entries.
+public struct BenchmarkReport: Sendable, Hashable {
+  /// What it ran on, and how.
+  public var environment: BenchmarkEnvironment
+  /// The results: by workload, number of entries and phase, and within these in the order of the engines.
+  public var results: [BenchmarkResult]
+  /// Whether the run came to its end; one that was cancelled has the results of the rounds before.
+  public var isComplete: Bool
+
+  /// A report with the given fields.
+  public init(environment: BenchmarkEnvironment, results: [BenchmarkResult], isComplete: Bool) {
+    (self.environment, self.results, self.isComplete) = (environment, results, isComplete)
+  }
+
+  /// Whether an engine failed or gave a wrong answer.
+  public var hasFailure: Bool { results.contains(where: \.isFailure) }
+
+  /// The reports of several processes that did one run together, as one: operations add up, and a round takes as long as
+  /// in the process where it took longest. A row that failed in one process failed. `nil` where there is no report.
+  public static func merging(_ reports: [BenchmarkReport]) -> BenchmarkReport? {
+    guard var merged = reports.first else { return nil }
+    merged.isComplete = reports.allSatisfy(\.isComplete)
+    merged.results = merged.results.map { first in
+      reports.dropFirst().compactMap { report in report.results.first { $0.row == first.row } }.reduce(first) {
+        BenchmarkResult(row: first.row, outcome: $0.outcome.merged(with: $1.outcome))
+      }
+    }
+    return merged
+  }
+}
+
+extension BenchmarkResult.Outcome {
+  fileprivate func merged(with other: BenchmarkResult.Outcome) -> BenchmarkResult.Outcome {
+    switch (self, other) {
+    case (.measured(let own), .measured(let others)): .measured(own.merged(with: others))
+    case (.wrong, _), (_, .skipped): self
+    case (_, .wrong), (.skipped, _): other
+    case (.failed, _): self
+    case (_, .failed): other
+    }
+  }
+}
+
+extension BenchmarkMeasurement {
+  fileprivate func merged(with other: BenchmarkMeasurement) -> BenchmarkMeasurement {
+    var histogram = histogram
+    if let others = other.histogram { histogram?.merge(others) } else { histogram = nil }
+    return BenchmarkMeasurement(
+      rounds: zip(rounds, other.rounds).map { $0.merged(with: $1) },
+      latency: histogram.map(LatencySummary.init) ?? latency, histogram: histogram)
+  }
+}
+
+extension BenchmarkMeasurement.Round {
+  fileprivate func merged(with other: Self) -> Self {
+    let peaks = [peakMemoryBytes, other.peakMemoryBytes].compactMap(\.self)
+    return Self(
+      operations: operations + other.operations, seconds: max(seconds, other.seconds),
+      processorSeconds: processorSeconds + other.processorSeconds,
+      peakMemoryBytes: peaks.isEmpty ? nil : peaks.reduce(0, +), storageBytes: max(storageBytes, other.storageBytes))
+  }
+}

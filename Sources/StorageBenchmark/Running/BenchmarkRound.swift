@@ -1,0 +1,105 @@
+internal import StorageSPI
+
+/// One round of a workload over one engine: its phases, one after the other, on stores of their own.
+struct BenchmarkRound {
+  let context: BenchmarkContext
+  let workload: Workload
+  let subject: BenchmarkSubject
+  /// Which round it is; the random choices depend on it.
+  let number: Int
+  private(set) var store: RoundStore
+  private(set) var fetcher: (any BenchmarkFetcher)?
+
+  private var engine: (any StorageEngine)?
+  private var check: EntryCheck
+  private var storeNumber: Int
+  /// What the process held before the store was opened.
+  private var residentBytes: Int?
+
+  /// - Parameter storeNumber: the first of as many numbers for stores as the workload has phases.
+  init(
+    _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, number: Int, storeNumber: Int
+  ) throws(StorageError) {
+    (self.context, self.workload, self.subject, self.number) = (context, workload, subject, number)
+    self.storeNumber = storeNumber
+    store = try RoundStore(subject, context, number: storeNumber)
+    check = Self.check(context, workload)
+  }
+
+  /// Does one phase and measures it.
+  mutating func run(_ index: Int) async throws(BenchmarkFailure) -> PhaseMeasurement {
+    let phase = workload.phases[index]
+    do throws(StorageError) {
+      if phase.kind == .load { try await begin() }
+      try await context.options.rendezvous?("\(storeNumber).\(index)")
+      if phase.kind == .open { try await close() }
+    } catch { throw BenchmarkFailure(error) }
+    let job = PhaseJob(self, phase, engine: try await openEngine(unless: phase.kind == .open), check: check)
+    let runner = PhaseRunner(job, context, resident: residentBytes, operations: workload.operations(of: phase))
+    var random = SplitMix64(seed: context.options.seed, path: UInt64(number), UInt64(index))
+    var measurement = try await runner.run(seed: random.next())
+    if phase.kind == .load { check.ledger.noteLoad(count: workload.entries) }
+    measurement.storageBytes = try await inspect(after: phase)
+    return measurement
+  }
+
+  /// Closes the store and removes it.
+  mutating func end() async throws(StorageError) {
+    let store = store
+    defer { store.removeFolder() }
+    (fetcher, check) = (nil, Self.check(context, workload, capacity: 0))
+    guard let engine = self.engine else { return }
+    self.engine = nil
+    try await store.dispose(of: engine, check.keys)
+  }
+
+  /// Begins again with an empty store.
+  private mutating func begin() async throws(StorageError) {
+    if engine != nil {
+      try await end()
+      storeNumber += 1
+    }
+    store = try RoundStore(subject, context, number: storeNumber)
+    check = Self.check(context, workload)
+    context.probe.trimMemory()
+    residentBytes = context.probe.residentBytes()
+    try await open()
+  }
+
+  private mutating func open() async throws(StorageError) {
+    let engine = try await store.open()
+    self.engine = engine
+    if workload.payload == .fetched { fetcher = try await context.actions.makeFetcher?(engine) }
+  }
+
+  private mutating func close() async throws(StorageError) {
+    let engine = engine
+    (self.engine, fetcher) = (nil, nil)
+    try await engine?.close()
+  }
+
+  /// The engine, opened if need be; one that is closed where the phase opens stores itself.
+  private mutating func openEngine(unless isClosed: Bool) async throws(BenchmarkFailure) -> any StorageEngine {
+    if isClosed { return ClosedEngine() }
+    do throws(StorageError) {
+      if engine == nil { try await open() }
+    } catch { throw BenchmarkFailure(error) }
+    return engine ?? ClosedEngine()
+  }
+
+  /// Checks the store after a phase, and says what it takes up.
+  private mutating func inspect(after phase: WorkloadPhase) async throws(BenchmarkFailure) -> Int {
+    let engine = try await openEngine(unless: false)
+    let inspection = StoreInspector(engine: engine, check: check, workload: workload, subject: subject)
+    return try await inspection.run(after: phase, isShared: context.options.share != nil)
+  }
+
+  private static func check(_ context: BenchmarkContext, _ workload: Workload, capacity: Int? = nil) -> EntryCheck {
+    let options = context.options
+    return EntryCheck(
+      ledger: EntryLedger(capacity: capacity ?? workload.capacity),
+      values: EntryValues(workload, seed: options.seed, now: options.date),
+      keys: KeySpace(length: workload.keyLength, share: options.share),
+      typed: workload.payload == .typed ? context.actions.typed : nil)
+  }
+}

@@ -1,0 +1,146 @@
+internal import StorageSPI
+
+/// All rounds of one workload with one number of entries, over all engines.
+struct BenchmarkSeries {
+  /// What has come of one engine so far.
+  private struct Record {
+    /// What each phase cost in each round.
+    var measurements: [[PhaseMeasurement]]
+    /// Why there is no more to come; `nil` where there is.
+    var end: BenchmarkResult.Outcome?
+  }
+
+  private let context: BenchmarkContext
+  private let workload: Workload
+  private let subjects: [BenchmarkSubject]
+  private let firstStore: Int
+  private var records: [Record]
+
+  init(_ context: BenchmarkContext, _ workload: Workload, _ subjects: [BenchmarkSubject], firstStore: Int) {
+    (self.context, self.workload, self.subjects, self.firstStore) = (context, workload, subjects, firstStore)
+    records = subjects.map { subject in
+      let reason = subject.reasonToSkip(workload, context.options, context.actions)
+      return Record(
+        measurements: workload.phases.map { _ in [] }, end: reason.map(BenchmarkResult.Outcome.skipped))
+    }
+  }
+
+  /// Says what there is to be done.
+  func plan(_ tracker: inout ProgressTracker) {
+    for index in subjects.indices where records[index].end == nil {
+      for phase in workload.phases { tracker.plan(step(index, phase), times: roundCount) }
+    }
+  }
+
+  /// Runs all rounds, and says whether they came to their end.
+  mutating func run(
+    _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+  ) async -> Bool {
+    for round in 0..<roundCount {
+      for index in subjects.indices where records[index].end == nil {
+        guard await run(round, index, &tracker, progress) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// What has come of the phases that are reported.
+  var results: [BenchmarkResult] {
+    workload.phases.indices.filter { workload.phases[$0].isMeasured }.flatMap { phase in
+      subjects.indices.compactMap { result(subject: $0, phase: phase) }
+    }
+  }
+
+  private var roundCount: Int { context.options.warmUpRounds + context.options.rounds }
+
+  /// Runs one round over one engine, and says whether the run is to go on.
+  private mutating func run(
+    _ round: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+  ) async -> Bool {
+    do throws(BenchmarkFailure) {
+      let measurements = try await measure(round, index, &tracker, progress)
+      guard round >= context.options.warmUpRounds else { return true }
+      for phase in workload.phases.indices { records[index].measurements[phase].append(measurements[phase]) }
+      return true
+    } catch {
+      switch error {
+      case .cancelled: return false
+      case .wrong(let answer): records[index].end = .wrong(answer.message)
+      case .engine(let error): records[index].end = .failed(error.description)
+      }
+      tracker.abandon(backend: index, workload: workload.name, entries: workload.entries)
+      return !Task.isCancelled
+    }
+  }
+
+  private func measure(
+    _ number: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+  ) async throws(BenchmarkFailure) -> [PhaseMeasurement] {
+    var round: BenchmarkRound
+    do {
+      let store = firstStore + (number * subjects.count + index) * workload.phases.count
+      round = try BenchmarkRound(context, workload, subjects[index], number: number, storeNumber: store)
+    } catch { throw BenchmarkFailure(error) }
+    var measurements: [PhaseMeasurement] = []
+    do throws(BenchmarkFailure) {
+      for phase in workload.phases.indices {
+        progress(describe(number, index, workload.phases[phase], tracker))
+        let start = context.probe.now()
+        measurements.append(try await round.run(phase))
+        let seconds = Double(context.probe.now() - start) / 1e9
+        tracker.finish(step(index, workload.phases[phase]), seconds: seconds)
+      }
+    } catch {
+      try? await round.end()
+      throw error
+    }
+    do { try await round.end() } catch { throw BenchmarkFailure(error) }
+    return measurements
+  }
+
+  private func step(_ index: Int, _ phase: WorkloadPhase) -> ProgressTracker.Step {
+    ProgressTracker.Step(backend: index, workload: workload.name, phase: phase.name, entries: workload.entries)
+  }
+
+  private func describe(
+    _ round: Int, _ index: Int, _ phase: WorkloadPhase, _ tracker: ProgressTracker
+  ) -> BenchmarkProgress {
+    BenchmarkProgress(
+      backend: subjects[index].name, workload: workload.name, phase: phase.name, entries: workload.entries,
+      round: round - context.options.warmUpRounds + 1, rounds: context.options.rounds, completed: tracker.completed,
+      total: tracker.total, secondsLeft: tracker.secondsLeft)
+  }
+
+  /// What has come of a phase over an engine; `nil` where the run ended before its first round.
+  private func result(subject: Int, phase: Int) -> BenchmarkResult? {
+    let row = BenchmarkResult.Row(
+      backend: subjects[subject].name, workload: workload.name, phase: workload.phases[phase].name,
+      entries: workload.entries)
+    if let end = records[subject].end { return BenchmarkResult(row: row, outcome: end) }
+    let measurements = records[subject].measurements[phase]
+    guard !measurements.isEmpty else { return nil }
+    return BenchmarkResult(row: row, outcome: .measured(BenchmarkMeasurement(measurements)))
+  }
+}
+
+extension BenchmarkMeasurement {
+  fileprivate init(_ measurements: [PhaseMeasurement]) {
+    var histogram = LatencyHistogram()
+    for measurement in measurements { histogram.merge(measurement.histogram) }
+    self.init(
+      rounds: measurements.map { one in
+        Round(
+          operations: one.operations, seconds: one.seconds, processorSeconds: one.processorSeconds,
+          peakMemoryBytes: one.peakMemoryBytes, storageBytes: one.storageBytes)
+      }, latency: LatencySummary(histogram), histogram: histogram)
+  }
+}
+
+extension BenchmarkProgress {
+  /// The end of a run.
+  init(end tracker: ProgressTracker, rounds: Int) {
+    self.init(
+      backend: "", workload: "", phase: "", entries: 0, round: rounds, rounds: rounds, completed: tracker.completed,
+      total: tracker.total, secondsLeft: 0)
+  }
+}

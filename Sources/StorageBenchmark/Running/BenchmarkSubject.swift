@@ -1,0 +1,55 @@
+public import StorageSPI
+
+/// What is measured: an engine, and the options that it is opened with.
+public struct BenchmarkSubject: Sendable {
+  /// The engine.
+  public let plugin: any StoragePlugin
+
+  /// Values for options of the engine; the others have their defaults.
+  public let values: [String: OptionValue]
+
+  /// The engine `plugin`, opened with `values`, on stores of the benchmark's own.
+  ///
+  /// Every option of the kind `path` is replaced by a path in the scratch folder, every one of the kind `storeName` by a
+  /// name that no other run has, and the durability by that of the run: a benchmark never comes near a store that is in
+  /// use, and no engine is faster for keeping less, whatever `values` says.
+  public init(plugin: any StoragePlugin, values: [String: OptionValue] = [:]) {
+    (self.plugin, self.values) = (plugin, values)
+  }
+
+  /// The engine's name.
+  public var name: String { plugin.declaration.name }
+
+  /// Whether the engine's stores are told apart by a name only, and stay where they are until somebody removes them.
+  var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
+
+  /// What the engine is opened with for the store in `folder`, or called `name`.
+  func configuration(
+    folder: String, name: String, durability: Durability, clock: any WallClock
+  ) throws(StorageError) -> EngineConfiguration {
+    var values = values
+    for option in plugin.declaration.options {
+      if option.kind == .path { values[option.name] = .text("\(folder)/\(option.name)") }
+      if option.kind == .storeName { values[option.name] = .text(name) }
+      if option.name == EngineOption.durability.name { values[option.name] = .text(durability.rawValue) }
+    }
+    return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
+  }
+
+  /// Why the engine cannot do the workload; `nil` where it can.
+  func reasonToSkip(
+    _ workload: Workload, _ options: BenchmarkOptions, _ actions: BenchmarkActions
+  ) -> String? {
+    let capabilities = plugin.declaration.capabilities
+    if workload.needsPersistence, !capabilities.contains(.persistent) { return "keeps nothing when it is closed" }
+    if options.share != nil, !capabilities.contains(.shared) { return "cannot be used by several processes" }
+    if options.share != nil, workload.capacity > KeySpace.span { return "has more entries than a process has keys for" }
+    if workload.payload == .typed, actions.typed == nil { return "no records to decode" }
+    if workload.payload == .fetched, actions.makeFetcher == nil { return "nothing to fetch with" }
+    return nil
+  }
+
+  private func has(_ isOf: (EngineOption.Kind) -> Bool) -> Bool {
+    plugin.declaration.options.contains { isOf($0.kind) }
+  }
+}

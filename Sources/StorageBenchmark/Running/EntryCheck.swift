@@ -1,0 +1,105 @@
+internal import StorageSPI
+
+/// Checks what an engine answers against what was written to it.
+struct EntryCheck: Sendable {
+  let ledger: EntryLedger
+  let values: EntryValues
+  let keys: KeySpace
+  let typed: TypedPayload?
+
+  /// How many versions back a wrong value is looked for, to say that it is stale.
+  private static let rememberedVersions: UInt32 = 64
+
+  /// What is wrong with an entry that was read; `nil` where nothing is. It runs while the bytes are lent.
+  ///
+  /// - Parameter floor: the version that was committed when the read began.
+  @inline(__always)
+  func fault(
+    _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
+  ) throws(StorageError) -> WrongAnswer? {
+    let tag = values.tag(number, floor)
+    if floor > 0, metadata.checksum == tag, isRight(metadata, number), try holds(payload, number, tag: tag) {
+      return values.isExpired(number) && ledger.isCompacted ? stillThere(number) : nil
+    }
+    return try slowFault(number, payload, metadata, floor: floor)
+  }
+
+  /// What is wrong with the absence of an entry; `nil` where it may be absent.
+  func faultOfAbsence(_ number: Int, floor: UInt32) -> WrongAnswer? {
+    guard floor > 0, !values.isExpired(number) else { return nil }
+    return WrongAnswer(.lost, "\(name(number)) is not there, although it was written")
+  }
+
+  /// What is wrong with an entry that a scan listed; `nil` where nothing is.
+  func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> WrongAnswer? {
+    for version in versions(number, floor: floor) {
+      let tag = values.tag(number, version)
+      guard summary.metadata.checksum == tag else { continue }
+      guard isRight(summary.metadata, number) else { break }
+      guard typed != nil || summary.payloadBytes == values.size(tag: tag) else {
+        return WrongAnswer(.bytes, "\(name(number)) is listed with \(summary.payloadBytes) bytes")
+      }
+      return nil
+    }
+    return wrongMetadata(number, summary.metadata, floor: floor)
+  }
+
+  /// The key of the entry as messages have it.
+  func name(_ number: Int) -> String { "entry " + ((try? keys.key(number).text) ?? "number \(number)") }
+
+  private func stillThere(_ number: Int) -> WrongAnswer {
+    WrongAnswer(.unexpected, "\(name(number)) is still there, although it had expired when the store was compacted")
+  }
+
+  /// Looks at all versions that the entry can have, because another worker is writing it.
+  private func slowFault(
+    _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
+  ) throws(StorageError) -> WrongAnswer? {
+    let possible = versions(number, floor: floor)
+    for version in possible where metadata.checksum == values.tag(number, version) {
+      guard isRight(metadata, number) else { return wrongMetadata(number, metadata, floor: floor) }
+      return try holds(payload, number, tag: metadata.checksum) ? nil : wrongBytes(number, payload, floor: floor)
+    }
+    for version in possible where values.isPayload(payload, tag: values.tag(number, version)) {
+      return wrongMetadata(number, metadata, floor: floor)
+    }
+    return wrongBytes(number, payload, floor: floor)
+  }
+
+  /// The versions that may be read, when reading began at `floor`.
+  private func versions(_ number: Int, floor: UInt32) -> ClosedRange<UInt32> {
+    max(floor, 1)...max(floor, 1, ledger.begun(number))
+  }
+
+  private func isRight(_ metadata: EntryMetadata, _ number: Int) -> Bool {
+    let expected = values.isExpired(number) ? values.expiredMetadata : values.metadata
+    return metadata.storedAt == expected.storedAt && metadata.freshUntil == expected.freshUntil
+      && metadata.retainUntil == expected.retainUntil && metadata.contentType == expected.contentType
+      && metadata.attributes.isEmpty
+  }
+
+  private func holds(_ payload: Span<UInt8>, _ number: Int, tag: UInt64) throws(StorageError) -> Bool {
+    if let typed { return try typed.isRight(number, payload) }
+    return values.isPayload(payload, tag: tag)
+  }
+
+  private func wrongBytes(_ number: Int, _ payload: Span<UInt8>, floor: UInt32) -> WrongAnswer {
+    if isStale(number, floor: floor, where: { values.isPayload(payload, tag: $0) }) { return stale(number) }
+    return WrongAnswer(.bytes, "\(name(number)) came back with \(payload.count) bytes that were not written to it")
+  }
+
+  private func wrongMetadata(_ number: Int, _ metadata: EntryMetadata, floor: UInt32) -> WrongAnswer {
+    if isStale(number, floor: floor, where: { $0 == metadata.checksum }) { return stale(number) }
+    return WrongAnswer(.metadata, "\(name(number)) came back with metadata that was not written to it")
+  }
+
+  private func isStale(_ number: Int, floor: UInt32, where isVersion: (UInt64) -> Bool) -> Bool {
+    guard floor > 1 else { return false }
+    let first = floor > Self.rememberedVersions ? floor - Self.rememberedVersions : 1
+    return (first..<floor).contains { isVersion(values.tag(number, $0)) }
+  }
+
+  private func stale(_ number: Int) -> WrongAnswer {
+    WrongAnswer(.stale, "\(name(number)) came back as it was before its last commit")
+  }
+}

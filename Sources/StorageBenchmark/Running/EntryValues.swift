@@ -1,0 +1,99 @@
+internal import StorageSPI
+
+/// What an entry holds in each of its versions: a function of the seed, the number and the version, which is computed as
+/// fast as memory is read. So every byte that comes back can be checked, and none has to be remembered.
+///
+/// The bytes are those of the sequence `tag`, `tag + step`, `tag + 2 * step` and so on, of each byte only the lower half,
+/// as one of the letters "`abc...o": text without anything that a textual format would have to escape.
+struct EntryValues: Sendable {
+  /// Metadata of entries that are kept, but for the checksum.
+  let metadata: EntryMetadata
+  /// Metadata of entries that were expired when they were stored, but for the checksum.
+  let expiredMetadata: EntryMetadata
+
+  private let seed: UInt64
+  private let sizes: SizeChooser
+  private let expiringShare: Double
+
+  init(_ workload: Workload, seed: UInt64, now: Timestamp) {
+    self.seed = seed
+    sizes = SizeChooser(workload.valueSize)
+    expiringShare = workload.expiringShare
+    let type = workload.payload == .bytes ? "text/plain" : "application/json"
+    metadata = EntryMetadata(
+      storedAt: now, freshUntil: now.advanced(by: .seconds(86_400)), retainUntil: now.advanced(by: .seconds(864_000)),
+      contentType: type)
+    expiredMetadata = EntryMetadata(
+      storedAt: now.advanced(by: .seconds(-864_000)), freshUntil: now.advanced(by: .seconds(-172_800)),
+      retainUntil: now.advanced(by: .seconds(-86_400)), contentType: type)
+  }
+
+  /// What tells the version of the entry from every other; also the checksum in its metadata.
+  @inline(__always)
+  func tag(_ number: Int, _ version: UInt32) -> UInt64 {
+    let place = SplitMix64.mixed(seed &+ UInt64(number) &* SplitMix64.step)
+    return SplitMix64.mixed(place &+ UInt64(version))
+  }
+
+  /// Whether the entry is expired from the beginning.
+  @inline(__always)
+  func isExpired(_ number: Int) -> Bool {
+    guard expiringShare > 0 else { return false }
+    var random = SplitMix64(seed: seed ^ UInt64(number))
+    return random.unit() < expiringShare
+  }
+
+  /// The metadata of the entry number `number` whose tag is `tag`.
+  func metadata(_ number: Int, tag: UInt64) -> EntryMetadata {
+    var result = isExpired(number) ? expiredMetadata : metadata
+    result.checksum = tag
+    return result
+  }
+
+  /// The size of the value whose tag is `tag`.
+  @inline(__always)
+  func size(tag: UInt64) -> Int { sizes.size(tag) }
+
+  /// The value whose tag is `tag`.
+  func payload(tag: UInt64) -> [UInt8] {
+    let size = size(tag: tag)
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      var sequence = tag
+      for offset in stride(from: 0, to: size - 7, by: 8) {
+        bytes.storeBytes(of: Self.letters(sequence), toByteOffset: offset, as: UInt64.self)
+        sequence &+= SplitMix64.step
+      }
+      let rest = UInt64(littleEndian: Self.letters(sequence))
+      for offset in size & ~7..<size { bytes[offset] = UInt8(truncatingIfNeeded: rest >> UInt64((offset & 7) * 8)) }
+      count = size
+    }
+  }
+
+  /// Whether `payload` is the value whose tag is `tag`. Cost: one pass.
+  func isPayload(_ payload: Span<UInt8>, tag: UInt64) -> Bool {
+    guard payload.count == size(tag: tag) else { return false }
+    return payload.withUnsafeBufferPointer { Self.matches(UnsafeRawBufferPointer($0), tag) }
+  }
+
+  private static func matches(_ bytes: UnsafeRawBufferPointer, _ tag: UInt64) -> Bool {
+    guard let start = bytes.baseAddress else { return true }
+    var difference: UInt64 = 0
+    var sequence = tag
+    let words = bytes.count / 8
+    for index in 0..<words {
+      difference |= start.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self) ^ letters(sequence)
+      sequence &+= SplitMix64.step
+    }
+    let rest = UInt64(littleEndian: letters(sequence))
+    for offset in words * 8..<bytes.count {
+      difference |= UInt64(bytes[offset] ^ UInt8(truncatingIfNeeded: rest >> UInt64((offset & 7) * 8)))
+    }
+    return difference == 0
+  }
+
+  @inline(__always)
+  private static func letters(_ word: UInt64) -> UInt64 {
+    ((word & 0x0F0F_0F0F_0F0F_0F0F) | 0x6060_6060_6060_6060).littleEndian
+  }
+}

@@ -1,0 +1,45 @@
+internal import StorageSPI
+
+/// The keys of a benchmark: "bench/" and a number with leading zeros, so that the order of keys is that of numbers.
+struct KeySpace: Sendable {
+  /// What all keys begin with.
+  static let prefix = "bench/"
+
+  /// The length of a key.
+  let length: Int
+  /// The number in the key of the first entry.
+  let base: Int
+
+  /// Keys of `length` bytes for one share of the entries.
+  init(length: Int, share: BenchmarkShare?) {
+    self.length = length
+    base = (share?.index ?? 0) * Self.span
+  }
+
+  /// The key of the entry number `number`. Cost: one string.
+  func key(_ number: Int) throws(StorageError) -> CacheKey {
+    let text = String(unsafeUninitializedCapacity: length) { buffer in
+      var rest = number + base
+      for index in (Self.prefix.utf8.count..<length).reversed() {
+        let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
+        buffer.initializeElement(at: index, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder))
+        rest = quotient
+      }
+      for (index, byte) in Self.prefix.utf8.enumerated() { buffer.initializeElement(at: index, to: byte) }
+      return length
+    }
+    return try CacheKey(text)
+  }
+
+  /// The number of the entry under `key`; `nil` where it is no key of these.
+  func number(of key: CacheKey) -> Int? {
+    guard key.text.utf8.count == length, key.text.hasPrefix(Self.prefix) else { return nil }
+    return Int(key.text.dropFirst(Self.prefix.count)).map { $0 - base }
+  }
+
+  /// Whether `key` is in this share of the entries.
+  func owns(_ key: CacheKey) -> Bool { number(of: key).map { (0..<Self.span).contains($0) } ?? false }
+
+  /// How many numbers a share has for its entries: those of the load, and as many for insertions.
+  static let span = Workload.entriesRange.upperBound * 2
+}

@@ -1,0 +1,47 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// What all workers of a phase share.
+final class PhaseJob: Sendable {
+  let phase: WorkloadPhase
+  let store: RoundStore
+  let engine: any StorageEngine
+  let fetcher: (any BenchmarkFetcher)?
+  let check: EntryCheck
+  let probe: BenchmarkProbe
+  /// The number of entries that a load stores.
+  let entries: Int
+  /// How many numbers a distribution is over; see `KeyChooser`.
+  let expected: Int
+  let workers: Int
+  /// Nanoseconds between the intended starts of two operations of one worker; `nil` where none is intended.
+  let interval: Double?
+  let operations: [(operation: WorkloadOperation, share: Double)]
+  let scanLengths: SizeChooser
+  let order: NumberPermutation
+
+  private let cursor = Atomic<Int>(0)
+
+  init(_ round: BenchmarkRound, _ phase: WorkloadPhase, engine: any StorageEngine, check: EntryCheck) {
+    self.phase = phase
+    self.engine = engine
+    self.check = check
+    store = round.store
+    fetcher = round.fetcher
+    probe = round.context.probe
+    entries = round.workload.entries
+    workers = phase.kind == .open || phase.kind == .expire ? 1 : round.context.options.threads
+    let inserted = Double(round.workload.operations(of: phase)) * phase.share(of: .insert)
+    expected = entries + Int(inserted * 2)
+    interval = phase.isMeasured ? round.context.options.targetRate.map { [workers] in 1e9 * Double(workers) / $0 } : nil
+    operations = phase.cumulativeShares
+    scanLengths = SizeChooser(phase.scanLength)
+    order = NumberPermutation(count: UInt64(round.workload.entries), seed: round.context.options.seed)
+  }
+
+  /// The numbers of the next entries to load, at most `phase.batchSize`; empty where all are taken.
+  func takeEntries() -> Range<Int> {
+    let start = min(cursor.wrappingAdd(phase.batchSize, ordering: .relaxed).oldValue, entries)
+    return start..<min(start + phase.batchSize, entries)
+  }
+}

@@ -1,0 +1,54 @@
+internal import FoundationEssentials
+internal import StorageSPI
+
+/// A store that is made for one load and removed after it.
+struct RoundStore: Sendable {
+  private let subject: BenchmarkSubject
+  private let configuration: EngineConfiguration
+  private let folder: String
+  private let share: BenchmarkShare?
+
+  /// The store number `number` of the run. Nothing is made yet.
+  init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(StorageError) {
+    self.subject = subject
+    let options = context.options
+    let name = "\(options.runName)-\(number)"
+    folder = "\(options.scratchFolder)/\(name)"
+    share = options.share
+    configuration = try subject.configuration(
+      folder: folder, name: name, durability: options.durability, clock: FixedClock(now: options.date))
+  }
+
+  /// Opens the store, and makes it where there is none.
+  func open() async throws(StorageError) -> any StorageEngine { try await subject.plugin.open(configuration) }
+
+  /// Removes what the store would leave behind, and closes it. Other shares may still be using theirs: then only this
+  /// one's entries go, and the folder stays.
+  func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
+    if subject.hasNamedStore { try await removeEntries(engine, keys) }
+    try await engine.close()
+  }
+
+  /// Removes the folder of the store. What cannot be removed is left to whoever removes the scratch folder.
+  func removeFolder() {
+    guard share == nil else { return }
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  private func removeEntries(_ engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
+    var range = KeyRange()
+    while true {
+      let summaries = try await engine.scan(range, limit: 1_000)
+      var batch = WriteBatch()
+      for summary in summaries where share == nil || keys.owns(summary.key) { batch.remove(summary.key) }
+      try await engine.apply(batch)
+      guard summaries.count == 1_000, let last = summaries.last else { return }
+      range.after = last.key
+    }
+  }
+}
+
+/// A clock that stands still: nothing expires while a benchmark runs but what it says.
+struct FixedClock: WallClock {
+  let now: Timestamp
+}

@@ -1,0 +1,29 @@
+/// When operations are to start. Without a target rate that is now; with one it is a point of a grid that does not move,
+/// however late the operations before it were, so that waiting for them counts (see `LatencyHistogram`).
+struct Schedule: Sendable {
+  /// How long a wait goes on before it looks whether the task was cancelled, in nanoseconds.
+  private static let slice: UInt64 = 50_000_000
+
+  private let start: UInt64
+  private let interval: Double?
+  private var count = 0.0
+
+  init(start: UInt64, interval: Double?) { (self.start, self.interval) = (start, interval) }
+
+  /// The intended start of the next operation, after waiting for it.
+  @inline(__always)
+  mutating func start(_ probe: BenchmarkProbe) -> UInt64 {
+    guard let interval else { return probe.now() }
+    return wait(interval, probe)
+  }
+
+  private mutating func wait(_ interval: Double, _ probe: BenchmarkProbe) -> UInt64 {
+    let intended = start + UInt64(interval * count)
+    count += 1
+    while true {
+      let now = probe.now()
+      guard now < intended, !Task.isCancelled else { return intended }
+      probe.waitUntil(min(intended, now + Self.slice))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+internal import StorageSPI
+
+/// A thread of its own for one worker of a benchmark: an executor that the worker's task prefers.
+///
+/// Swift's cooperative pool has as many threads as there are processors, and all tasks share them: eight workers would
+/// be two on a small machine, and an engine whose call blocks would hold up the others. Because functions that are
+/// `nonisolated(nonsending)` run on their caller's executor, and the rest of a call on the executor of its task, all that
+/// an engine does for a worker without leaving it is done on this thread.
+///
+/// `@unchecked` because of the pointers: they are set once, and what they point to is made for use by several threads;
+/// the list of jobs is touched only with the lock held.
+final class WorkerThread: TaskExecutor, @unchecked Sendable {
+  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var jobs: [UnownedJob] = []
+  private var isStopped = false
+
+  /// Starts a thread, which runs until `stop()`.
+  ///
+  /// - Throws: `StorageError` with the code `failed` where the system has no more threads.
+  init() throws(StorageError) {
+    lock.initialize(to: pthread_mutex_t())
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(condition, nil)
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self)
+    guard pthread_create(&thread, nil, { WorkerThread.enter($0) }, context.toOpaque()) == 0 else {
+      context.release()
+      throw StorageError(.failed, "no more threads can be started", hint: "ask for fewer threads")
+    }
+    pthread_detach(thread)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(lock)
+    condition.deallocate()
+    lock.deallocate()
+  }
+
+  /// Runs `job` after those that were given before.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    pthread_mutex_lock(lock)
+    jobs.append(job)
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// Ends the thread once it has nothing more to do.
+  func stop() {
+    pthread_mutex_lock(lock)
+    isStopped = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(lock)
+  }
+
+  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    Unmanaged<WorkerThread>.fromOpaque(context).takeRetainedValue().runJobs()
+    return nil
+  }
+
+  private func runJobs() {
+    while let jobs = takeJobs() {
+      for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// All jobs that wait, after waiting for one; `nil` where the thread is to end.
+  private func takeJobs() -> [UnownedJob]? {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    while jobs.isEmpty, !isStopped { pthread_cond_wait(condition, lock) }
+    defer { jobs = [] }
+    return jobs.isEmpty ? nil : jobs
+  }
+}

@@ -1,0 +1,126 @@
+internal import StorageSPI
+
+/// An object of a file that a person may have written, whose members are asked for by key. Every mistake names its place.
+struct FileObject {
+  /// A value that may be wrong.
+  struct Value {
+    let file: String
+    /// The keys that lead to the value, joined by full stops.
+    let path: String
+    let node: JSONDocument.Node
+
+    func error(_ what: String, hint: String) -> BenchmarkFileError {
+      BenchmarkFileError(file: file, place: node.place, what, hint: hint)
+    }
+
+    func outOfRange(_ allowed: String) -> BenchmarkFileError {
+      error("\(path) is \(node.value.noun) that is not allowed", hint: "write \(allowed)")
+    }
+
+    func wrongType(_ expected: String) -> BenchmarkFileError {
+      error("\(path) is \(node.value.noun)", hint: "write \(expected)")
+    }
+  }
+
+  let file: String
+  let path: String
+  let place: SourcePlace
+  private let members: [JSONDocument.Member]
+
+  /// The object that `value` is.
+  ///
+  /// - Parameter known: the keys that it may have; `nil` where others are passed over.
+  init(_ value: Value, known: [String]? = nil) throws(BenchmarkFileError) {
+    guard case .object(let members) = value.node.value else { throw value.wrongType("an object") }
+    (file, path, place, self.members) = (value.file, value.path, value.node.place, members)
+    guard let known, let unknown = members.first(where: { !known.contains($0.key) }) else { return }
+    throw Self.unknownKey(unknown, in: value, known)
+  }
+
+  /// The root of the JSON text `bytes`.
+  static func root(of bytes: [UInt8], file: String) throws(BenchmarkFileError) -> Value {
+    do { return Value(file: file, path: "the file", node: try JSONDocument(parsing: bytes).root) } catch {
+      throw BenchmarkFileError(file: file, place: error.place, error.message, hint: "write the file in JSON")
+    }
+  }
+
+  /// The keys, in the order of the file.
+  var keys: [String] { members.map(\.key) }
+
+  /// The value of `key`; `nil` where there is none, or it is null.
+  func value(_ key: String) -> Value? {
+    guard let member = members.first(where: { $0.key == key }) else { return nil }
+    if case .null = member.node.value { return nil }
+    return Value(file: file, path: path.hasPrefix("the ") ? key : "\(path).\(key)", node: member.node)
+  }
+
+  /// The value of `key`, which must be there.
+  func required(_ key: String) throws(BenchmarkFileError) -> Value {
+    if let value = value(key) { return value }
+    throw BenchmarkFileError(file: file, place: place, "\(path) has no \(JSONString.quoted(key))", hint: "add it")
+  }
+
+  private static func unknownKey(
+    _ member: JSONDocument.Member, in value: Value, _ known: [String]
+  ) -> BenchmarkFileError {
+    let nearest = SpellingDistance.nearest(to: member.key, among: known)
+    let hint = nearest.map { "the nearest known key is '\($0)'" } ?? "remove it"
+    return BenchmarkFileError(
+      file: value.file, place: member.place, "\(value.path) has the unknown key \(JSONString.quoted(member.key))",
+      hint: "\(hint); known here: \(known.joined(separator: ", "))")
+  }
+}
+
+extension FileObject.Value {
+  /// The text that the value is.
+  func text() throws(BenchmarkFileError) -> String {
+    guard case .text(let text) = node.value else { throw wrongType("a text") }
+    return text
+  }
+
+  /// The boolean that the value is.
+  func boolean() throws(BenchmarkFileError) -> Bool {
+    guard case .boolean(let flag) = node.value else { throw wrongType("true or false") }
+    return flag
+  }
+
+  /// The whole number that the value is.
+  func integer(in range: ClosedRange<Int> = 0...Int.max) throws(BenchmarkFileError) -> Int {
+    let allowed = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    guard case .number(let digits) = node.value else { throw wrongType(allowed) }
+    guard let number = Int(digits), range.contains(number) else { throw outOfRange(allowed) }
+    return number
+  }
+
+  /// The number that the value is.
+  func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(BenchmarkFileError) -> Double {
+    let allowed = "a number from \(range.lowerBound) to \(range.upperBound)"
+    guard case .number(let digits) = node.value else { throw wrongType(allowed) }
+    guard let number = Double(digits), range.contains(number) else { throw outOfRange(allowed) }
+    return number
+  }
+
+  /// The values of the list that the value is.
+  func list() throws(BenchmarkFileError) -> [FileObject.Value] {
+    guard case .array(let nodes) = node.value else { throw wrongType("a list") }
+    return nodes.indices.map { FileObject.Value(file: file, path: "\(path)[\($0)]", node: nodes[$0]) }
+  }
+
+  /// The case of `Choice` whose name the value is.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ type: Choice.Type
+  ) throws(BenchmarkFileError) -> Choice where Choice.RawValue == String {
+    let names = Choice.allCases.map(\.rawValue)
+    let text = try text()
+    if let choice = Choice(rawValue: text) { return choice }
+    throw unknownName(text, names)
+  }
+
+  /// The error that `name`, which the value is, is none of `names`.
+  func unknownName(_ name: String, _ names: [String]) -> BenchmarkFileError {
+    let nearest = SpellingDistance.nearest(to: name, among: names).map { "; the nearest is '\($0)'" } ?? ""
+    return error(
+      "\(path) is \(JSONString.quoted(name)), which is unknown",
+      hint: "write one of \(names.joined(separator: ", "))\(nearest)")
+  }
+}

@@ -1,0 +1,39 @@
+internal import CStorageBenchmark
+internal import StorageSPI
+
+/// The workloads that are built in.
+public enum WorkloadCatalogue {
+  /// Their names, in the order in which they are listed.
+  public static var names: [String] {
+    (0..<cstoragebenchmark_workload_count()).map { String(cString: cstoragebenchmark_workload_name($0)) }
+  }
+
+  /// All of them, in the same order.
+  public static func all() throws(BenchmarkFileError) -> [Workload] {
+    var workloads: [Workload] = []
+    for index in 0..<cstoragebenchmark_workload_count() { workloads.append(try workload(at: index)) }
+    return workloads
+  }
+
+  /// The workload called `name`; `nil` where there is none.
+  public static func workload(named name: String) throws(BenchmarkFileError) -> Workload? {
+    guard let index = names.firstIndex(of: name) else { return nil }
+    return try workload(at: index)
+  }
+
+  /// The name that is spelled most like `name`.
+  public static func nearestName(to name: String) -> String? { SpellingDistance.nearest(to: name, among: names) }
+
+  /// The file of the workload called `name`, to begin an own one with; `nil` where there is none.
+  public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }
+
+  private static func workload(at index: Int) throws(BenchmarkFileError) -> Workload {
+    try WorkloadReader.read(bytes(index), file: names[index] + ".json")
+  }
+
+  private static func bytes(_ index: Int) -> [UInt8] {
+    Array(
+      UnsafeBufferPointer(start: cstoragebenchmark_workload_bytes(index), count: cstoragebenchmark_workload_size(index))
+    )
+  }
+}

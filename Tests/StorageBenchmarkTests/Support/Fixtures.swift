@@ -1,0 +1,61 @@
+import Foundation
+import StorageSPI
+
+@testable import StorageBenchmark
+
+/// What several tests need.
+enum Fixtures {
+  static let date = Timestamp(milliseconds: 1_767_225_600_000)
+
+  static func options(folder: String = "/nowhere", _ change: (inout BenchmarkOptions) -> Void = { _ in })
+    -> BenchmarkOptions
+  {
+    var options = BenchmarkOptions(scratchFolder: folder, runName: "bench-test", date: date)
+    (options.rounds, options.warmUpRounds) = (2, 0)
+    change(&options)
+    return options
+  }
+
+  static func read(_ text: String) throws(BenchmarkFileError) -> Workload {
+    try WorkloadReader.read(Array(text.utf8), file: "my.json")
+  }
+
+  /// A workload with a load and one more phase.
+  static func workload(
+    _ operations: String, entries: Int = 50, count: Int = 200, extra: String = "", phase: String = ""
+  ) throws -> Workload {
+    try read(
+      """
+      {"name": "own", "summary": "s", "entries": \(entries), "operations": \(count), "valueSize": 40, \(extra)
+       "phases": [{"name": "load", "kind": "load", "batchSize": 7},
+                  {"name": "run", \(operations)\(phase.isEmpty ? "" : ", " + phase)}]}
+      """)
+  }
+
+  /// Records that are texts, and a fetcher that counts.
+  static let actions = BenchmarkActions(
+    typed: TypedPayload(
+      encode: { Array("record \($0)".utf8) },
+      isRight: { number, bytes in
+        bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
+      }),
+    makeFetcher: { engine throws(StorageError) in TestFetcher(engine: engine) })
+}
+
+/// Stores an empty entry for each resource.
+struct TestFetcher: BenchmarkFetcher {
+  let engine: any StorageEngine
+
+  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
+    let key = try CacheKey("fetched/\(number)")
+    let isThere = try await engine.read(key) { _, _ throws(StorageError) in true } ?? false
+    guard !isThere else { return isStored }
+    var batch = WriteBatch()
+    batch.put(
+      key, payload: [],
+      metadata: EntryMetadata(
+        storedAt: Fixtures.date, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    try await engine.apply(batch)
+    return !isStored
+  }
+}

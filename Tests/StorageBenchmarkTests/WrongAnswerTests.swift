@@ -1,0 +1,96 @@
+import StorageSPI
+import Testing
+
+@testable import StorageBenchmark
+
+/// Engines that lie are found out.
+struct WrongAnswerTests {
+  /// Each a lie, a workload's second phase, and a part of what is reported.
+  @Test(
+    arguments: [
+      (.wrongBytes, #""kind": "read""#, "bytes that were not written to it"),
+      (.truncated, #""kind": "read""#, "39 bytes that were not written to it"),
+      (.lost, #""kind": "read""#, "is not there, although it was written"),
+      (.wrongMetadata, #""kind": "read""#, "metadata that was not written to it"),
+      (.stale, #""operations": {"read": 0.5, "update": 0.5}"#, "as it was before its last commit"),
+      (.stale, #""operations": {"read": 0.5, "readModifyWrite": 0.5}"#, "as it was before its last commit"),
+      (.lostWrite, #""kind": "update""#, "the engine counts"),
+      (.wrongCount, #""kind": "update""#, "the engine counts 0 entries where there are 50"),
+      (.shortScan, #""kind": "scan""#, "was not listed, although it was written"),
+      (.unorderedScan, #""kind": "scan""#, "was not listed, although it was written"),
+      (.inventedInScan, #""kind": "scan""#, "is listed with 41 bytes"),
+      (.lost, #""kind": "open""#, "is not there, although it was written"),
+    ] as [(TestPlugin.Fault, String, String)])
+  func aLieIsReportedInPlaceOfSpeed(fault: TestPlugin.Fault, phase: String, message: String) async throws {
+    try await expectLie(TestPlugin(fault: fault), try Fixtures.workload(phase), message)
+  }
+
+  @Test(
+    arguments: [
+      (.keepsExpired, "the engine counts 50 entries where there are"), (.dropsKept, "the engine counts 0 entries"),
+    ] as [(TestPlugin.Fault, String)])
+  func whatExpiresMustGoAndNothingElse(fault: TestPlugin.Fault, message: String) async throws {
+    let workload = try Fixtures.workload(#""kind": "expire""#, extra: #""expiring": 0.5,"#)
+    try await expectLie(TestPlugin(fault: fault), workload, message)
+  }
+
+  /// One wrong answer after many right ones is enough.
+  @Test func aSingleLieIsEnough() async throws {
+    let plugin = TestPlugin(fault: .wrongBytes, firstLie: 230)
+    try await expectLie(plugin, try Fixtures.workload(#""kind": "read""#), "bytes that were not written to it")
+  }
+
+  @Test func aRecordThatDecodesToSomethingElseIsWrong() async throws {
+    var actions = Fixtures.actions
+    actions.typed = TypedPayload(encode: { _ in [1] }, isRight: { number, _ in number != 7 })
+    let workload = try #require(try WorkloadCatalogue.workload(named: "typed"))
+    let options = Fixtures.options { ($0.entries, $0.operations) = ([20], 100) }
+    let report = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: options, actions: actions
+    ).run()
+    #expect(report.results[0].outcome.reason?.contains("0007 came back with 1 bytes") == true, "\(report.results)")
+  }
+
+  @Test func aFetchThatIsWrongIsFound() async throws {
+    struct WrongFetcher: BenchmarkFetcher {
+      func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool { !isStored }
+    }
+    let actions = BenchmarkActions(makeFetcher: { _ throws(StorageError) in WrongFetcher() })
+    let workload = try #require(try WorkloadCatalogue.workload(named: "articles"))
+    let report = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: Fixtures.options(),
+      actions: actions
+    ).run()
+    #expect(report.results.allSatisfy { $0.outcome.reason?.contains("is not what it is") == true })
+  }
+
+  /// Several workers write the same few entries, and nothing of that is taken for a lie.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func contentionIsNoLie(seed: UInt64) async throws {
+    let shares = #""operations": {"read": 0.3, "update": 0.3, "insert": 0.1, "scan": 0.1, "readModifyWrite": 0.2}"#
+    let workload = try Fixtures.workload(shares, entries: 4, count: 4_000, phase: #""distribution": "zipfian""#)
+    let report = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload],
+      options: Fixtures.options { ($0.threads, $0.seed) = (4, seed) }
+    ).run()
+    #expect(!report.hasFailure, "seed \(seed): \(report.results.map(\.outcome))")
+  }
+
+  private func expectLie(_ plugin: TestPlugin, _ workload: Workload, _ message: String) async throws {
+    let report = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: plugin), BenchmarkSubject(plugin: TestPlugin("honest"))],
+      workloads: [workload], options: Fixtures.options()
+    ).run()
+    for result in report.results {
+      guard result.row.backend == "test" else {
+        #expect(result.measurement != nil, "\(result)")
+        continue
+      }
+      guard case .wrong(let reason) = result.outcome else {
+        Issue.record("the lie was not found: \(result)")
+        continue
+      }
+      #expect(reason.contains(message), "\(reason)")
+    }
+  }
+}
