@@ -39,8 +39,11 @@ public struct Doctor: Sendable {
     let home = loader.locations.home(flags).path
     var findings = ConfigurationCheck(loader: loader, files: files).findings(flags) + folders.home(home)
     if let configuration = try? loader.load(flags) {
+      let catalogue = catalogue.adding(configuration.loadedEngines)
       findings += folders.plugins(configuration.pluginSearchPath)
-      findings += await stores(configuration)
+      findings += LibraryCheck(libraries: loader.libraries).findings(
+        searchPath: configuration.pluginSearchPath, catalogue: catalogue)
+      findings += await stores(configuration, catalogue)
     } else {
       findings.append(
         .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
@@ -50,8 +53,8 @@ public struct Doctor: Sendable {
   }
 
   /// The space that is left for the stores, each store, what is left over, and the clock by which entries are judged.
-  private func stores(_ configuration: Configuration) async -> [Finding] {
-    let container = AppDIContainer(configuration: configuration, catalogue: catalogue, clock: clock)
+  private func stores(_ configuration: Configuration, _ catalogue: PluginCatalogue) async -> [Finding] {
+    let container = AppDIContainer(configuration: configuration, catalogue: self.catalogue, clock: clock)
     var stores: [(name: String, result: StoreCheck.Result)] = []
     for plugin in catalogue.plugins {
       let check = StoreCheck(
