@@ -118,6 +118,6 @@ let package = Package(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
-    tests("CommandLineTests", "cachectl", "TestOrigin"),
+    tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )

@@ -7,7 +7,7 @@ internal import Glibc
 /// and not the end of the test.
 struct IsolatedTest {
   /// How long the other process has for its end after an interruption.
-  private static let grace: Duration = .seconds(5)
+  private static let grace: Duration = .seconds(2)
 
   let library: EngineLibrary
   let seed: UInt64
