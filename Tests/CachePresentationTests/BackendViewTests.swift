@@ -47,7 +47,7 @@ struct BackendViewTests {
     let row = ChecksView.CheckRow(name: "reads", result: .failed, message: "expected the entry that was written")
     let text = OutputRenderer(.table, on: .terminal(width: 40, hasColor: false)).text(
       ChecksView(backend: "x", checks: [row]))
-    #expect(text.split(separator: "\n").count == 3 && text.contains("that was written"), "\(text)")
+    #expect(text.split(separator: "\n").count == 3 && text.contains("was written"), "\(text)")
     #expect(row.line == #"{"name":"reads","result":"failed","message":"expected the entry that was written"}"# + "\n")
   }
 

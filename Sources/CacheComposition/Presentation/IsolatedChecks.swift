@@ -54,7 +54,9 @@ public struct IsolatedChecks: Sendable {
   /// those after it were not made.
   public func view(backend: String, _ end: End) -> ChecksView {
     let hasFailures = rows.contains { $0.result == .failed }
-    if underWay == nil, end == .exited(status: hasFailures ? 1 : 0) { return ChecksView(backend: backend, checks: rows) }
+    if underWay == nil, end == .exited(status: hasFailures ? 1 : 0) {
+      return ChecksView(backend: backend, checks: rows)
+    }
     let failed = ChecksView.CheckRow(name: underWay ?? "end-of-process", result: .failed, message: end.message)
     let skipped = names.dropFirst(done + 1).map {
       ChecksView.CheckRow(name: $0, result: .skipped, message: "not made: the process had ended")

@@ -16,7 +16,8 @@ enum CrashNotice {
       return libraries
     }
     let names = libraries.map { "\($0.name) (\($0.path))" }.joined(separator: " and ")
-    let text = "cachectl: the process crashed with backend \(names) loaded: "
+    let text =
+      "cachectl: the process crashed with backend \(names) loaded: "
       + "run cachectl backends test \(libraries.last?.path ?? "")\n"
     guard let copy = strdup(text) else { return }
     line.store(UInt(bitPattern: copy), ordering: .releasing)

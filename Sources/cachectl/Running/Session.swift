@@ -20,6 +20,7 @@ struct Session {
       observe: global.observer)
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
+    for engine in configuration.loadedEngines { global.explain("library", engine.path) }
     global.explain("configuration", configuration.file ?? "no file, all defaults")
   }
 

@@ -29,13 +29,14 @@ struct LibraryConfigurationTests {
     #expect(loader.problems(ConfigurationFlags(backend: "server")).map(\.code) == [.invalidPlugin])
   }
 
-  @Test(arguments: [
-    (#"{"backend": "server"}"#, [:], nil), ("{}", ["CACHECTL_BACKEND": "server"], nil),
-    (#"{"backend": "lmdb"}"#, [:], "server"), (#"{"backend": "nosuch"}"#, [:], "server"),
-    (#"{"backend": "/else/libcachectl-server.so"}"#, [:], nil),
-    (#"{"backend": "else/libcachectl-server.so"}"#, [:], nil),
-    ("{}", [:], "./else/libcachectl-server.so"),
-  ] as [(String, [String: String], String?)])
+  @Test(
+    arguments: [
+      (#"{"backend": "server"}"#, [:], nil), ("{}", ["CACHECTL_BACKEND": "server"], nil),
+      (#"{"backend": "lmdb"}"#, [:], "server"), (#"{"backend": "nosuch"}"#, [:], "server"),
+      (#"{"backend": "/else/libcachectl-server.so"}"#, [:], nil),
+      (#"{"backend": "else/libcachectl-server.so"}"#, [:], nil),
+      ("{}", [:], "./else/libcachectl-server.so"),
+    ] as [(String, [String: String], String?)])
   func anEngineIsNamed(text: String, environment: [String: String], flag: String?) throws {
     let loader = loader(
       text, environment: environment.merging(["CACHECTL_HOME": "/home/ada/cache"]) { $1 },

@@ -52,7 +52,8 @@ struct IsolatedChecksTests {
   }
 
   @Test(arguments: [
-    "", "hello", "{}", "[]", #"{"name":"declaration-names"}"#, #"{"name":"declaration-names","result":"odd","message":""}"#,
+    "", "hello", "{}", "[]", #"{"name":"declaration-names"}"#,
+    #"{"name":"declaration-names","result":"odd","message":""}"#,
     #"{"name":"some-other","result":"passed","message":""}"#, #"{"name":1,"result":"passed","message":""}"#,
   ])
   func whatIsNoCheckIsPassedOver(line: String) {
