@@ -121,6 +121,6 @@ let package = Package(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
-    tests("CommandLineTests", "cachectl", "TestOrigin"),
+    tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )
