@@ -101,7 +101,7 @@ public struct ConfigurationLoader: Sendable {
   }
 
   private func settings(
-    _ table: ConfigurationTable, _ document: (path: String, content: ConfigurationDocument)?,
+    _ table: ConfigurationTable, _ document: (path: String, content: JSONDocument)?,
     _ flags: ConfigurationFlags, home: String
   ) -> ConfigurationSettings {
     let paths = PathResolver(base: home, userHome: locations.paths.userHome)
@@ -122,7 +122,7 @@ public struct ConfigurationLoader: Sendable {
 
   private func document(
     _ flags: ConfigurationFlags
-  ) throws(ConfigurationError) -> (path: String, content: ConfigurationDocument)? {
+  ) throws(ConfigurationError) -> (path: String, content: JSONDocument)? {
     guard let file = try find(flags) else { return nil }
     return (file.path, try parse(file))
   }

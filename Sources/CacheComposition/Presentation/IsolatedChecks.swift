@@ -1,5 +1,6 @@
 public import CachePresentation
 internal import StorageConformance
+internal import StorageSPI
 
 /// The checks of an engine that are made in another process, which the engine may end at any time.
 public struct IsolatedChecks: Sendable {
@@ -68,7 +69,7 @@ public struct IsolatedChecks: Sendable {
 extension ChecksView.CheckRow {
   /// The check that `line` tells of; `nil` where it tells of none.
   fileprivate init?(line: [UInt8]) {
-    guard let document = try? ConfigurationDocument(parsing: line), case .object(let members) = document.root.value
+    guard let document = try? JSONDocument(parsing: line), case .object(let members) = document.root.value
     else { return nil }
     let texts = members.compactMap { member -> (String, String)? in
       if case .text(let text) = member.node.value { (member.key, text) } else { nil }
