@@ -70,8 +70,8 @@ let package = Package(
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
-      "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage", "SQLiteStorage",
-      "LMDBStorage", "LibraryStorage"),
+      "StorageBenchmark", "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage",
+      "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
@@ -105,8 +105,7 @@ let package = Package(
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
-      "StorageConformance",
-      "CacheComposition"),
+      "StorageConformance", "StorageBenchmark", "CacheComposition"),
     tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers", data: ["Fixtures"]),
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),

@@ -27,8 +27,8 @@ public struct BenchmarkReportPage: Sendable {
   }
 
   private var heading: String {
-    let facts = view.environment.map { fact in
-      HTMLText.element("dt", text: fact.name) + HTMLText.element("dd", text: CSVText.field(fact.value))
+    let facts = BenchmarkFacts.texts(of: view.environment).map { fact in
+      HTMLText.element("dt", text: fact.name) + HTMLText.element("dd", text: fact.text)
     }
     let remark = view.status.map { HTMLText.element("p", [("class", "remark")], text: $0.text) } ?? ""
     return HTMLText.element("h1", text: "Backends against each other") + remark
@@ -56,7 +56,7 @@ public struct BenchmarkReportPage: Sendable {
   }
 
   private func percentiles(_ group: BenchmarkGroup) -> String? {
-    let right = group.rows.filter { $0.mistake == nil }
+    let right = group.rows.compactMap { row in row.figures.map { (backend: row.backend, latency: $0.latency) } }
     guard !right.isEmpty else { return nil }
     let names: [(Double, String)] = [(50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p99.9"), (100, "max")]
     let series = right.map { row in
@@ -84,13 +84,13 @@ public struct BenchmarkReportPage: Sendable {
     guard sizes.count > 1, let first = sizes.first, let last = sizes.last else { return nil }
     let range = (log10(Double(max(first.entries, 1))), log10(Double(max(last.entries, 2))))
     let place = { (entries: Int) in (log10(Double(max(entries, 1))) - range.0) / max(range.1 - range.0, 1e-9) }
-    let measured = backends.filter { backend in sizes.contains { $0.rows.contains { $0.backend == backend } } }
+    let measured = backends.filter { backend in sizes.contains { $0.rows.contains { $0.backend == backend && $0.speed > 0 } } }
     let series = measured.map { backend in
       LineChart.Series(
         name: backend, number: number(of: backend),
         points: sizes.compactMap { size in
-          size.rows.first { $0.backend == backend && $0.mistake == nil && $0.throughput.median > 0 }.map {
-            (place(size.entries), 1e6 / $0.throughput.median, NumberText.count(size.entries, "entry", "entries"))
+          size.rows.first { $0.backend == backend && $0.speed > 0 }.map {
+            (place(size.entries), 1e6 / $0.speed, NumberText.count(size.entries, "entry", "entries"))
           }
         })
     }
@@ -106,24 +106,31 @@ public struct BenchmarkReportPage: Sendable {
       "Memory", "Processor",
     ]
     let header = HTMLText.element("tr", [], names.map { HTMLText.element("th", text: $0) }.joined())
-    let rows = groups.flatMap { group in group.rows.map { figures(of: $0, best: group.best) } }
+    let rows = groups.flatMap { group in group.rows.map { line($0, of: group, columns: names.count) } }
     let table = HTMLText.element(
       "table", [], HTMLText.element("thead", [], header) + HTMLText.element("tbody", [], rows.joined()))
     return HTMLText.element("div", [("class", "figures")], table)
   }
 
-  private func figures(of row: BenchmarkRow, best: Double) -> String {
-    let speed = row.throughput.median
-    let isBest = row.mistake == nil && speed == best
-    let cells =
-      [
-        row.title, NumberText.text(row.entries), row.backend, row.mistake ?? BenchmarkText.rate(speed),
-        row.mistake == nil ? BenchmarkText.ratio(speed, to: best) : "-", BenchmarkText.spread(row.throughput),
-      ] + row.latency.points.map { BenchmarkText.time($0.microseconds) } + [
-        ByteCountText.text(row.storageBytes), ByteCountText.text(row.peakMemoryBytes),
-        BenchmarkText.time(row.processorSeconds * 1e6),
-      ]
-    return HTMLText.element(
-      "tr", isBest ? [("class", "best")] : [], cells.map { HTMLText.element("td", text: $0) }.joined())
+  private func line(_ row: BenchmarkRow, of group: BenchmarkGroup, columns: Int) -> String {
+    let name = [row.title, NumberText.text(row.entries), row.backend].map { HTMLText.element("td", text: $0) }.joined()
+    guard let figures = row.figures else {
+      let reason = "\(row.outcome.rawValue): \(row.reason ?? "")"
+      let span = ("colspan", "\(columns - 3)")
+      return HTMLText.element("tr", [], name + HTMLText.element("td", [span, ("class", "reason")], text: reason))
+    }
+    let cells = self.cells(figures, best: group.best).map { HTMLText.element("td", text: $0) }.joined()
+    return HTMLText.element("tr", group.isBest(row) ? [("class", "best")] : [], name + cells)
+  }
+
+  private func cells(_ figures: BenchmarkFigures, best: Double) -> [String] {
+    let throughput = figures.throughput
+    return [
+      BenchmarkText.rate(throughput.median), BenchmarkText.ratio(throughput.median, to: best),
+      BenchmarkText.spread(throughput),
+    ] + figures.latency.points.map { BenchmarkText.time($0.microseconds) } + [
+      ByteCountText.text(figures.storageBytes), figures.peakMemoryBytes.map(ByteCountText.text) ?? "-",
+      BenchmarkText.time(figures.processorSeconds * 1e6),
+    ]
   }
 }

@@ -29,6 +29,7 @@ enum BenchmarkReportStyle {
     .bar.best { background: var(--best); }
     .value { grid-column: 2; font-size: .85rem; color: var(--dim); font-variant-numeric: tabular-nums; }
     .mistake { color: var(--wrong); overflow-wrap: anywhere; }
+    .skipped { color: var(--dim); overflow-wrap: anywhere; }
     figure.lines > svg { display: block; width: 100%; height: auto; }
     svg text { font: 13px system-ui, sans-serif; fill: var(--dim); }
     .grid { stroke: var(--rule); stroke-width: 1; }
@@ -46,7 +47,7 @@ enum BenchmarkReportStyle {
     table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
     th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule); }
     th:first-child, td:first-child, th:nth-child(3), td:nth-child(3) { text-align: left; }
-    .best td { font-weight: 600; }
+    .best td { font-weight: 600; } td.reason { text-align: left; color: var(--dim); }
     @media (max-width: 40rem) { svg text { font-size: 20px; } .bars li { grid-template-columns: 5.5rem 1fr; } \
     dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
     @media print { :root { --text: #000; --dim: #000; --rule: #999; --page: #fff; --card: #fff; --bar: #bbb; \

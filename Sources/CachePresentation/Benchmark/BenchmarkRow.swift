@@ -1,48 +1,20 @@
-/// What was measured of one backend under one phase of a workload.
+/// What came of one backend under one phase of a workload.
 public struct BenchmarkRow: Sendable, Hashable {
-  /// How long single operations took, in microseconds.
-  public struct Latency: Sendable, Hashable {
-    /// Half of the operations took at most this.
-    public let p50: Double
-    /// 90 of 100 took at most this.
-    public let p90: Double
-    /// 99 of 100 took at most this.
-    public let p99: Double
-    /// 999 of 1,000 took at most this.
-    public let p999: Double
-    /// The longest took this.
-    public let max: Double
+  /// How it ended.
+  public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    /// All answers were right: there are figures.
+    case measured
+    /// An answer was wrong, and no speed counts then.
+    case wrong
+    /// The backend failed.
+    case failed
+    /// The backend cannot do it.
+    case skipped
+    /// It was not run, although an earlier run, which this one is compared to, has it.
+    case missing
 
-    /// Latencies with the given fields.
-    public init(p50: Double, p90: Double, p99: Double, p999: Double, max: Double) {
-      self.p50 = p50
-      self.p90 = p90
-      self.p99 = p99
-      self.p999 = p999
-      self.max = max
-    }
-
-    /// The percentiles and their values, in order; the maximum counts as 100.
-    var points: [(percentile: Double, microseconds: Double)] {
-      [(50, p50), (90, p90), (99, p99), (99.9, p999), (100, max)]
-    }
-  }
-
-  /// How many operations a second there were.
-  public struct Throughput: Sendable, Hashable {
-    /// The median of the rounds.
-    public let median: Double
-    /// The slowest round.
-    public let lowest: Double
-    /// The fastest round.
-    public let highest: Double
-
-    /// Throughputs with the given fields.
-    public init(median: Double, lowest: Double, highest: Double) {
-      self.median = median
-      self.lowest = lowest
-      self.highest = highest
-    }
+    /// Whether it speaks against the backend.
+    var isFailure: Bool { self == .wrong || self == .failed }
   }
 
   /// The backend.
@@ -53,66 +25,33 @@ public struct BenchmarkRow: Sendable, Hashable {
   public let phase: String
   /// How many entries the store held.
   public let entries: Int
-  /// How many operations were measured, in all rounds.
-  public let operations: Int
-  /// How long they took, in all rounds.
-  public let seconds: Double
-  /// How many there were a second.
-  public let throughput: Throughput
-  /// How long each took.
-  public let latency: Latency
-  /// What the store took up on its medium at the end.
-  public let storageBytes: Int
-  /// The most memory that the process had in use.
-  public let peakMemoryBytes: Int
-  /// The processor time used, of all threads, in seconds.
-  public let processorSeconds: Double
-  /// What was wrong with an answer; `nil` where all answers were right. Then no speed counts.
-  public let mistake: String?
+  /// How it ended.
+  public let outcome: Outcome
+  /// What it cost; `nil` where it was not measured.
+  public let figures: BenchmarkFigures?
+  /// Why there are no figures, in one line; `nil` where there are.
+  public let reason: String?
+  /// Whether the backend keeps nothing, and is there to show what the measuring costs: it cannot be the best of those
+  /// that keep something.
+  public var isControl = false
 
-  /// A row with the given fields.
+  /// A row with figures.
+  public init(backend: String, workload: String, phase: String, entries: Int, figures: BenchmarkFigures) {
+    (self.backend, self.workload, self.phase, self.entries) = (backend, workload, phase, entries)
+    (outcome, self.figures, reason) = (.measured, figures, nil)
+  }
+
+  /// A row without figures, for a reason.
   public init(
-    backend: String, workload: String, phase: String, entries: Int, operations: Int, seconds: Double,
-    throughput: Throughput, latency: Latency, storageBytes: Int, peakMemoryBytes: Int, processorSeconds: Double,
-    mistake: String? = nil
+    backend: String, workload: String, phase: String, entries: Int, outcome: Outcome, reason: String?
   ) {
-    self.backend = backend
-    self.workload = workload
-    self.phase = phase
-    self.entries = entries
-    self.operations = operations
-    self.seconds = seconds
-    self.throughput = throughput
-    self.latency = latency
-    self.storageBytes = storageBytes
-    self.peakMemoryBytes = peakMemoryBytes
-    self.processorSeconds = processorSeconds
-    self.mistake = mistake
+    (self.backend, self.workload, self.phase, self.entries) = (backend, workload, phase, entries)
+    (self.outcome, figures, self.reason) = (outcome, nil, reason)
   }
 
   /// The workload and the phase in one: "ycsb-b run", or just "read" where the phase is called like the workload.
-  var title: String { phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)" }
-}
+  var title: String { BenchmarkText.title(workload: workload, phase: phase) }
 
-/// The rows that compare with each other: one phase of a workload over as many entries, each backend once.
-struct BenchmarkGroup: Sendable {
-  let title: String
-  let entries: Int
-  let rows: [BenchmarkRow]
-
-  /// The highest throughput of those whose answers were right; 0 where there are none.
-  var best: Double { rows.filter { $0.mistake == nil }.map(\.throughput.median).max() ?? 0 }
-
-  /// The groups of `rows`, in the order in which they come first.
-  static func groups(of rows: [BenchmarkRow]) -> [BenchmarkGroup] {
-    var groups: [BenchmarkGroup] = []
-    for row in rows {
-      if let index = groups.firstIndex(where: { $0.title == row.title && $0.entries == row.entries }) {
-        groups[index] = BenchmarkGroup(title: row.title, entries: row.entries, rows: groups[index].rows + [row])
-      } else {
-        groups.append(BenchmarkGroup(title: row.title, entries: row.entries, rows: [row]))
-      }
-    }
-    return groups
-  }
+  /// The throughput; 0 where it was not measured.
+  var speed: Double { figures?.throughput.median ?? 0 }
 }

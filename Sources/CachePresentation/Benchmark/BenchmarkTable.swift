@@ -1,21 +1,25 @@
 /// The results for people: those that compare with each other stand below each other.
 struct BenchmarkTable: Sendable {
-  /// How many cells the bar of the best has.
+  /// How many cells the longest bar has.
   private static let barWidth = 12
 
   private let groups: [BenchmarkGroup]
 
   init(_ groups: [BenchmarkGroup]) { self.groups = groups }
 
-  /// The table; with bars on a terminal alone.
+  /// The table; with bars on a terminal alone. Where it is too narrow, what is of lesser weight is left out.
   func text(on screen: Screen, hasHeader: Bool) -> String {
     let rows = groups.flatMap { group in
       group.rows.enumerated().map { index, row in
-        heading(group, isShown: index == 0) + cells(row, best: group.best, hasBars: screen.isTerminal)
+        heading(group, isShown: index == 0) + cells(row, of: group, hasBars: screen.isTerminal)
       }
     }
-    return Table(columns(hasBars: screen.isTerminal), rows: rows).text(on: screen, hasHeader: hasHeader)
+    let columns = columns(hasBars: screen.isTerminal)
+    return Table(columns, rows: rows).leavingOut(Self.dispensable, on: screen).text(on: screen, hasHeader: hasHeader)
   }
+
+  /// The titles of the columns that are left out, the first ones first.
+  private static let dispensable = ["Memory", "p99.9", "Disk", "p50", "Spread"]
 
   private func columns(hasBars: Bool) -> [Table.Column] {
     let bars: [Table.Column] = hasBars ? [.init("")] : []
@@ -30,24 +34,34 @@ struct BenchmarkTable: Sendable {
     [Table.Cell(isShown ? group.title : ""), Table.Cell(isShown ? NumberText.text(group.entries) : "")]
   }
 
-  private func cells(_ row: BenchmarkRow, best: Double, hasBars: Bool) -> [Table.Cell] {
-    let (speed, latency) = (row.throughput.median, row.latency)
-    let isBest = row.mistake == nil && speed == best
-    let style: TextStyle = row.mistake != nil ? .red : isBest ? .green : .plain
-    let bar = row.mistake == nil ? Self.bar(speed, of: best) : ""
-    let rate = row.mistake == nil ? BenchmarkText.rate(speed) : "wrong"
-    let ratio = row.mistake == nil ? BenchmarkText.ratio(speed, to: best) : "-"
-    return [Table.Cell(row.backend, style)] + (hasBars ? [Table.Cell(bar, style)] : []) + [
-      Table.Cell(rate, style), Table.Cell(isBest ? "*" : "", style), Table.Cell(ratio),
-      Table.Cell(BenchmarkText.spread(row.throughput), .dim), Table.Cell(BenchmarkText.time(latency.p50)),
+  private func cells(_ row: BenchmarkRow, of group: BenchmarkGroup, hasBars: Bool) -> [Table.Cell] {
+    guard let figures = row.figures else {
+      let style: TextStyle = row.outcome.isFailure ? .red : .dim
+      return [Table.Cell(row.backend, style)] + (hasBars ? [""] : [])
+        + [Table.Cell(row.outcome.rawValue, style), ""] + Array(repeating: "", count: 7)
+    }
+    let (speed, isBest) = (row.speed, group.isBest(row))
+    let style: TextStyle = isBest ? .green : row.isControl ? .dim : .plain
+    let bar = hasBars ? [Table.Cell(Self.bar(speed, of: group.highest), style)] : []
+    return [Table.Cell(row.backend, style)] + bar + [
+      Table.Cell(BenchmarkText.rate(speed), style), Table.Cell(isBest ? "*" : "", style),
+      Table.Cell(BenchmarkText.ratio(speed, to: group.best)),
+    ] + cells(figures)
+  }
+
+  private func cells(_ figures: BenchmarkFigures) -> [Table.Cell] {
+    let latency = figures.latency
+    return [
+      Table.Cell(BenchmarkText.spread(figures.throughput), .dim), Table.Cell(BenchmarkText.time(latency.p50)),
       Table.Cell(BenchmarkText.time(latency.p99)), Table.Cell(BenchmarkText.time(latency.p999)),
-      Table.Cell(ByteCountText.text(row.storageBytes)), Table.Cell(ByteCountText.text(row.peakMemoryBytes)),
+      Table.Cell(ByteCountText.text(figures.storageBytes)),
+      Table.Cell(figures.peakMemoryBytes.map(ByteCountText.text)),
     ]
   }
 
-  /// A bar of whole and eighth blocks, its length in proportion to the best's.
-  private static func bar(_ value: Double, of best: Double) -> String {
-    guard best > 0, let eighths = Int(exactly: (value / best * Double(barWidth) * 8).rounded(.up)) else { return "" }
+  /// A bar of whole and eighth blocks, its length in proportion to that of the highest.
+  private static func bar(_ value: Double, of highest: Double) -> String {
+    guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else { return "" }
     let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }

@@ -25,10 +25,20 @@ enum BenchmarkText {
   }
 
   /// How far the rounds were apart: "±4 %", half of the distance between the slowest and the fastest.
-  static func spread(_ throughput: BenchmarkRow.Throughput) -> String {
+  static func spread(_ throughput: BenchmarkFigures.Throughput) -> String {
     guard throughput.median > 0 else { return "-" }
-    let half = (throughput.highest - throughput.lowest) / 2 / throughput.median * 100
-    return "±\(NumberText.decimal(half, places: 0)) %"
+    return "±\(percentage((throughput.highest - throughput.lowest) / 2 / throughput.median))"
+  }
+
+  /// A share, not negative: "4 %".
+  static func percentage(_ share: Double) -> String { "\(NumberText.decimal(share * 100, places: 0)) %" }
+
+  /// A change as a share: "+4 %", "-12 %".
+  static func change(_ share: Double) -> String { (share < 0 ? "-" : "+") + percentage(abs(share)) }
+
+  /// A workload and a phase in one: "ycsb-b run", or just "read" where the phase is called like the workload.
+  static func title(workload: String, phase: String) -> String {
+    phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)"
   }
 
   private static func digits(_ number: Double) -> String {

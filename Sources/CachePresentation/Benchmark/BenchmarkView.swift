@@ -2,26 +2,37 @@
 public struct BenchmarkView: OutputView {
   let environment: [JSONValue.Member]
   let rows: [BenchmarkRow]
+  let comparison: BenchmarkComparisonView?
   let isPartial: Bool
+  /// What did not keep the results from being shown, but ought to be known.
+  public let warnings: [ErrorView]
 
   /// A view.
   ///
   /// - Parameters:
   ///   - environment: the machine, the versions and the settings, in the order in which they are shown.
   ///   - rows: the results; those that compare with each other need not stand together.
+  ///   - comparison: how they stand to those of an earlier run; `nil` where that is of no interest.
   ///   - isPartial: whether the run was interrupted before its end.
-  public init(environment: [JSONValue.Member], rows: [BenchmarkRow], isPartial: Bool = false) {
+  ///   - warnings: what makes the figures doubtful.
+  public init(
+    environment: [JSONValue.Member], rows: [BenchmarkRow], comparison: BenchmarkComparisonView? = nil,
+    isPartial: Bool = false, warnings: [ErrorView] = []
+  ) {
     self.environment = environment
     self.rows = rows
+    self.comparison = comparison
     self.isPartial = isPartial
+    self.warnings = warnings + [comparison?.warning].compactMap(\.self)
   }
 
   /// The document of `bench`.
   public var json: JSONValue {
-    [
-      "environment": .object(environment), "partial": .boolean(isPartial),
-      "results": .array(rows.map { .object(Self.members($0, latency: Self.nested($0.latency))) }),
+    let members: [JSONValue.Member] = [
+      .init("environment", .object(environment)), .init("partial", .boolean(isPartial)),
+      .init("results", .array(rows.map { .object(BenchmarkDocument.nested($0)) })),
     ]
+    return .object(members + (comparison.map { [.init("comparison", $0.json)] } ?? []))
   }
 
   /// The names of the members of a result.
@@ -30,61 +41,52 @@ public struct BenchmarkView: OutputView {
     return members.map(\.name)
   }
 
-  /// The results; the latencies lie beside the other members, so that each has a column of its own.
-  public var records: [JSONValue] { rows.map { .object(Self.members($0, latency: Self.flat($0.latency))) } }
+  /// The results, those that are only in the earlier run last. The latencies lie beside the other members, so that each
+  /// has a column of its own, and so does the comparison.
+  public var records: [JSONValue] {
+    guard let comparison else { return rows.map { .object(BenchmarkDocument.flat($0)) } }
+    let all = rows + comparison.rows.filter { $0.row.outcome == .missing }.map(\.row)
+    return all.map { row in
+      .object(BenchmarkDocument.flat(row) + BenchmarkComparisonView.members(comparison.row(of: row)))
+    }
+  }
 
   /// A line for each backend, grouped by workload: the best of each group is marked, the others have the ratio to it.
+  /// Below it why some have no figures, and how all stand to those of the earlier run.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    BenchmarkTable(BenchmarkGroup.groups(of: rows)).text(on: screen, hasHeader: hasHeader)
+    let table = BenchmarkTable(BenchmarkGroup.groups(of: rows)).text(on: screen, hasHeader: hasHeader)
+    let notes = notes.map { $0.line(on: screen) }.joined()
+    let comparison = comparison.map { "\n" + $0.table(on: screen) } ?? ""
+    return table + notes + comparison
+  }
+
+  /// Why some rows have no figures, once for each backend and workload.
+  private var notes: [StatusLine] {
+    var texts: [(text: String, style: TextStyle)] = []
+    for row in rows where row.figures == nil {
+      let text = "\(row.outcome.rawValue): \(row.workload) by \(row.backend): \(row.reason ?? "")"
+      guard !texts.contains(where: { $0.text == text }) else { continue }
+      texts.append((text, row.outcome.isFailure ? .red : .dim))
+    }
+    return texts.map { StatusLine([$0.text], style: $0.style) }
   }
 
   /// What the figures stand for.
   public var status: StatusLine? {
-    let mistakes = rows.count { $0.mistake != nil }
-    if mistakes > 0 {
-      let results = NumberText.count(mistakes, "result has", "results have")
-      return StatusLine(["\(results) wrong answers: no speed counts there"], style: .red)
-    }
     if isPartial { return StatusLine(["interrupted: the results are those of the rounds until then"], style: .yellow) }
-    let names = ["durability", "rounds", "threads", "seed"]
-    return StatusLine(
-      names.compactMap { name in
-        environment.first { $0.name == name }.map { "\(name) \(CSVText.field($0.value))" }
-      })
+    let failures = rows.count { $0.outcome.isFailure }
+    if failures > 0 {
+      let results = NumberText.count(failures, "result is", "results are")
+      return StatusLine(["\(results) wrong or failed: no speed counts there"], style: .red)
+    }
+    if let comparison { return comparison.summary }
+    return StatusLine(settings)
   }
 
-  private static func members(_ row: BenchmarkRow, latency: [JSONValue.Member]) -> [JSONValue.Member] {
-    let before: [JSONValue.Member] = [
-      .init("backend", .string(row.backend)), .init("workload", .string(row.workload)),
-      .init("phase", .string(row.phase)), .init("entries", .integer(row.entries)),
-      .init("operations", .integer(row.operations)), .init("seconds", .double(row.seconds)),
-      .init("operationsPerSecond", .double(row.throughput.median)),
-      .init("lowestOperationsPerSecond", .double(row.throughput.lowest)),
-      .init("highestOperationsPerSecond", .double(row.throughput.highest)),
-    ]
-    let after: [JSONValue.Member] = [
-      .init("storageBytes", .integer(row.storageBytes)), .init("peakMemoryBytes", .integer(row.peakMemoryBytes)),
-      .init("processorSeconds", .double(row.processorSeconds)), .init("mistake", JSONValue(row.mistake)),
-    ]
-    return before + latency + after
-  }
-
-  private static func nested(_ latency: BenchmarkRow.Latency) -> [JSONValue.Member] {
-    [
-      .init(
-        "latencyMicroseconds",
-        [
-          "p50": .double(latency.p50), "p90": .double(latency.p90), "p99": .double(latency.p99),
-          "p999": .double(latency.p999), "max": .double(latency.max),
-        ])
-    ]
-  }
-
-  private static func flat(_ latency: BenchmarkRow.Latency) -> [JSONValue.Member] {
-    [
-      .init("p50Microseconds", .double(latency.p50)), .init("p90Microseconds", .double(latency.p90)),
-      .init("p99Microseconds", .double(latency.p99)), .init("p999Microseconds", .double(latency.p999)),
-      .init("maxMicroseconds", .double(latency.max)),
-    ]
+  private var settings: [String] {
+    let names = ["durability", "rounds", "threads", "processes", "seed"]
+    return names.compactMap { name in
+      environment.first { $0.name == name }.map { "\(name) \(CSVText.field($0.value))" }
+    }
   }
 }

@@ -12,17 +12,19 @@ struct ThroughputBars: Sendable {
 
   private func bar(_ row: BenchmarkRow) -> String {
     let name = HTMLText.element("span", [("class", "name")], text: row.backend)
-    if let mistake = row.mistake {
-      return HTMLText.element("li", [], name + HTMLText.element("span", [("class", "mistake")], text: mistake))
+    guard let figures = row.figures else {
+      let reason = "\(row.outcome.rawValue): \(row.reason ?? "")"
+      let kind = row.outcome.isFailure ? "mistake" : "skipped"
+      return HTMLText.element("li", [], name + HTMLText.element("span", [("class", kind)], text: reason))
     }
-    let speed = row.throughput.median
-    let isBest = speed == group.best
-    let share = group.best > 0 ? speed / group.best * 100 : 0
+    let (speed, isBest) = (row.speed, group.isBest(row))
+    let share = group.highest > 0 ? speed / group.highest * 100 : 0
+    let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the best"
     let length = HTMLText.element(
       "span", [("class", isBest ? "mark bar best" : "mark bar"), ("style", "width:\(HTMLText.number(share))%")], "")
     let value =
-      "\(BenchmarkText.rate(speed))\(isBest ? ", the best" : ", \(BenchmarkText.ratio(speed, to: group.best)) of it") "
-      + "(\(BenchmarkText.spread(row.throughput)))"
+      "\(BenchmarkText.rate(speed)), \(isBest ? "the best" : row.isControl ? "the control: \(ratio)" : ratio) "
+      + "(\(BenchmarkText.spread(figures.throughput)))"
     return HTMLText.element(
       "li", [],
       name + HTMLText.element("span", [("class", "track")], length)

@@ -17,7 +17,8 @@ enum ColumnWidths {
     return excess > 0 ? cut(widths, limit) : widths
   }
 
-  private static func total(_ widths: [Int]) -> Int {
+  /// What columns of these widths take together.
+  static func total(_ widths: [Int]) -> Int {
     widths.reduce(0, +) + gap * max(widths.count - 1, 0)
   }
 

@@ -6,8 +6,10 @@ public struct ProgressLine: Sendable, Hashable {
   public let done: Int
   /// How many there are in all; `nil` where that is unknown.
   public let total: Int?
-  /// How long it has taken so far.
-  public let elapsed: Duration
+  /// How long it has taken so far; `nil` where the items are so different that they have no speed.
+  public let elapsed: Duration?
+  /// How long the rest is likely to take, where somebody knows better than the speed so far.
+  public let left: Duration?
 
   /// A line with the given fields.
   public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
@@ -15,6 +17,13 @@ public struct ProgressLine: Sendable, Hashable {
     self.done = done
     self.total = total
     self.elapsed = elapsed
+    left = nil
+  }
+
+  /// A line for items without a speed.
+  public init(_ label: String, done: Int, total: Int, left: Duration?) {
+    (self.label, self.done, self.total, self.left) = (label, done, total, left)
+    elapsed = nil
   }
 
   /// The line, without a line end, at most `width` cells wide, such as
@@ -49,7 +58,7 @@ public struct ProgressLine: Sendable, Hashable {
   }
 
   private var perSecond: Double? {
-    let (seconds, attoseconds) = elapsed.components
+    guard let (seconds, attoseconds) = elapsed?.components else { return nil }
     let time = Double(seconds) + Double(attoseconds) / 1e18
     return time > 0 && done > 0 ? Double(done) / time : nil
   }
@@ -59,6 +68,7 @@ public struct ProgressLine: Sendable, Hashable {
   }
 
   private var timeLeft: String? {
+    if let left { return left < .seconds(360_000) ? "\(ElapsedTimeText.clock(left)) left" : nil }
     guard let total, let perSecond, done < total else { return nil }
     // Beyond a hundred hours the figure tells nothing, and could exceed the range of a duration.
     let seconds = Double(total - done) / perSecond

@@ -73,6 +73,17 @@ public struct Table: Sendable {
     return text
   }
 
+  /// The same table without the columns under `titles`, of which the first ones go first and only as many as have to, so
+  /// that a line fits `screen`.
+  func leavingOut(_ titles: [String], on screen: Screen) -> Table {
+    guard let limit = screen.width, let title = titles.first else { return self }
+    let widths = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
+    guard ColumnWidths.total(widths) > limit else { return self }
+    let kept = columns.indices.filter { columns[$0].title != title }
+    let narrower = Table(kept.map { columns[$0] }, rows: rows.map { row in kept.map { row[$0] } })
+    return narrower.leavingOut(Array(titles.dropFirst()), on: screen)
+  }
+
   /// The same table in which texts of the last column that are too long for `screen` go on below, in place of being cut.
   func wrappingLastColumn(on screen: Screen) -> Table {
     guard let limit = screen.width, columns.count > 1 else { return self }

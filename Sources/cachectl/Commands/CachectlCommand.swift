@@ -19,7 +19,7 @@ struct CachectlCommand: ParsableCommand {
       FetchCommand.self, ExplainCommand.self, QueriesCommand.self, ListCommand.self, ShowCommand.self,
       RemoveCommand.self,
       StatsCommand.self, VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self,
-      MigrateCommand.self, DoctorCommand.self, BackendsCommand.self,
+      MigrateCommand.self, BenchCommand.self, DoctorCommand.self, BackendsCommand.self,
       ConfigCommand.self, CompletionCommand.self,
     ])
 }

@@ -1,3 +1,4 @@
+internal import CacheComposition
 internal import CacheDomain
 internal import Glibc
 
@@ -32,14 +33,20 @@ final class InputFile {
 
   /// All bytes of the file at `path`; `-` means the standard input.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed`.
-  static func bytes(of path: String) throws(CacheError) -> [UInt8] {
+  /// - Parameter limit: how many there may be.
+  /// - Throws: `CacheError`: `ioFailed`; `malformed` where there are more.
+  static func bytes(of path: String, limit: Int = .max) throws(CacheError) -> [UInt8] {
     let file = try InputFile(path)
     var bytes: [UInt8] = []
     while true {
       let piece = try file.next()
       if piece.isEmpty { return bytes }
       bytes += piece
+      guard bytes.count <= limit else {
+        throw CacheError(
+          CacheError.Code(rawValue: "malformed"), "\(path) is larger than \(ByteSizeText(bytes: Int64(limit)))",
+          hint: "name another file")
+      }
     }
   }
 

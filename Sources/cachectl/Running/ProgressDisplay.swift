@@ -26,6 +26,13 @@ final class ProgressDisplay {
     line.show(progress.text(width: Console.error.screen.width ?? 80))
   }
 
+  /// Shows at once how far it is, with what is under way, and how long the rest is likely to take. What is done is not
+  /// alike: it has no speed.
+  func show(done: Int, total: Int, item: String, timeLeft: Duration?) {
+    let progress = ProgressLine(item.isEmpty ? label : item, done: done, total: total, left: timeLeft)
+    line.show(progress.text(width: Console.error.currentScreen.width ?? 80))
+  }
+
   /// Removes the bar.
   func finish() { line.clear() }
 }

@@ -18,6 +18,8 @@ struct ToolProcess: ~Copyable {
 
   private let identifier: pid_t
   private let output: Int32
+  /// Where the process reads what it is written; -1 where it is not written anything.
+  private var input: Int32
   private var buffer: [UInt8] = []
   private var hasEnded = false
 
@@ -26,25 +28,53 @@ struct ToolProcess: ~Copyable {
   /// - Parameters:
   ///   - errors: the path of the file for what it writes to the standard error.
   ///   - temporaryFolder: where it makes temporary files.
+  ///   - variables: variables of its environment besides those of this process.
+  ///   - hasInput: whether its standard input is what `write` writes, and not that of this process.
   /// - Throws: `CacheError` with the code `ioFailed` where there can be no other process.
-  init(_ arguments: [String], errors: String, temporaryFolder: String) throws(CacheError) {
-    var pipe: [Int32] = [-1, -1]
-    guard Glibc.pipe(&pipe) == 0 else { throw Self.failure(errno) }
-    for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    defer { Glibc.close(pipe[1]) }
-    let variables = ProcessEnvironment.variables.merging(["TMPDIR": temporaryFolder]) { $1 }
+  init(
+    _ arguments: [String], errors: String, temporaryFolder: String, variables: [String: String] = [:],
+    hasInput: Bool = false
+  ) throws(CacheError) {
+    let output = try Self.makePipe()
+    defer { Glibc.close(output.write) }
+    let input: (read: Int32, write: Int32) = hasInput ? try Self.makePipe() : (-1, -1)
+    defer { if hasInput { Glibc.close(input.read) } }
+    let all = ProcessEnvironment.variables.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
     var identifier: pid_t = 0
-    let number = SpawnSettings(output: pipe[1], errors: errors).spawn(
-      &identifier, "/proc/self/exe", ["cachectl"] + arguments, variables.map { "\($0)=\($1)" })
+    let number = SpawnSettings(input: input.read, output: output.write, errors: errors).spawn(
+      &identifier, "/proc/self/exe", ["cachectl"] + arguments, all.map { "\($0)=\($1)" })
     guard number == 0 else {
-      Glibc.close(pipe[0])
+      Glibc.close(output.read)
+      if hasInput { Glibc.close(input.write) }
       throw Self.failure(number)
     }
     self.identifier = identifier
-    output = pipe[0]
+    (self.output, self.input) = (output.read, input.write)
   }
 
-  deinit { Glibc.close(output) }
+  deinit {
+    Glibc.close(output)
+    if input >= 0 { Glibc.close(input) }
+  }
+
+  private static func makePipe() throws(CacheError) -> (read: Int32, write: Int32) {
+    var pipe: [Int32] = [-1, -1]
+    guard Glibc.pipe(&pipe) == 0 else { throw failure(errno) }
+    for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    return (pipe[0], pipe[1])
+  }
+
+  /// What to wait for, for the next line to come.
+  var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
+
+  /// Writes `text` to its standard input. A process that has ended needs no more.
+  func write(_ text: String) { _ = Glibc.write(input, text, text.utf8.count) }
+
+  /// Ends its standard input.
+  mutating func closeInput() {
+    if input >= 0 { Glibc.close(input) }
+    input = -1
+  }
 
   /// The next line of the output; nothing where none comes within `milliseconds`.
   mutating func next(within milliseconds: Int32) -> Event {
@@ -53,7 +83,7 @@ struct ToolProcess: ~Copyable {
       return .line(Array(buffer[..<end]))
     }
     if hasEnded { return .end }
-    var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    var descriptor = pollDescriptor
     guard poll(&descriptor, 1, milliseconds) > 0 else { return .nothing }
     readMore()
     return next(within: 0)
@@ -81,7 +111,7 @@ struct ToolProcess: ~Copyable {
   private static func failure(_ number: Int32) -> CacheError {
     CacheError(
       CacheError.Code(rawValue: "ioFailed"), "no process can be started: \(String(cString: strerror(number)))",
-      hint: "end others, or test in this one with --in-process")
+      hint: "end others, and try again")
   }
 }
 
@@ -90,9 +120,11 @@ private struct SpawnSettings: ~Copyable {
   private var actions = posix_spawn_file_actions_t()
   private var attributes = posix_spawnattr_t()
 
-  /// The standard output goes to the descriptor `output`, the standard error to the file `errors`.
-  init(output: Int32, errors: String) {
+  /// The standard input is the descriptor `input` unless that is negative, the standard output goes to the descriptor
+  /// `output`, the standard error to the file `errors`.
+  init(input: Int32, output: Int32, errors: String) {
     posix_spawn_file_actions_init(&actions)
+    if input >= 0 { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawnattr_init(&attributes)

@@ -3,20 +3,28 @@
 /// Results of three backends under two workloads, one of them at three sizes.
 enum BenchmarkSample {
   static func row(
-    _ backend: String, _ workload: String, phase: String = "run", entries: Int = 1_000, rate: Double,
-    mistake: String? = nil
+    _ backend: String, _ workload: String, phase: String = "run", entries: Int = 1_000, rate: Double
   ) -> BenchmarkRow {
     let time = 1e6 / rate
     return BenchmarkRow(
-      backend: backend, workload: workload, phase: phase, entries: entries, operations: 5_000, seconds: 5_000 / rate,
-      throughput: .init(median: rate, lowest: rate * 0.96, highest: rate * 1.04),
-      latency: .init(p50: time * 0.9, p90: time * 1.2, p99: time * 3, p999: time * 12, max: time * 400),
-      storageBytes: entries * 300, peakMemoryBytes: 23 << 20, processorSeconds: 4_500 / rate, mistake: mistake)
+      backend: backend, workload: workload, phase: phase, entries: entries,
+      figures: BenchmarkFigures(
+        operations: 5_000, seconds: 5_000 / rate,
+        throughput: .init(median: rate, lowest: rate * 0.96, highest: rate * 1.04),
+        latency: .init(p50: time * 0.9, p90: time * 1.2, p99: time * 3, p999: time * 12, max: time * 400),
+        storageBytes: entries * 300, peakMemoryBytes: 23 << 20, processorSeconds: 4_500 / rate))
+  }
+
+  static func row(_ backend: String, _ outcome: BenchmarkRow.Outcome, _ reason: String) -> BenchmarkRow {
+    BenchmarkRow(
+      backend: backend, workload: "read", phase: "read", entries: 1_000, outcome: outcome, reason: reason)
   }
 
   static let view = BenchmarkView(
     environment: [
-      .init("machine", "Example CPU, 2 in use"), .init("durability", "normal"), .init("rounds", 5),
+      .init("processor", "Example CPU"), .init("memoryBytes", .integer(8 << 30)),
+      .init("engines", [["name": "sqlite", "version": "3.40.1"], ["name": "memory", "hasDurability": false]]),
+      .init("durability", "normal"), .init("rounds", 5),
       .init("threads", 1), .init("seed", 42),
     ],
     rows: [

@@ -12,7 +12,7 @@ import Testing
     #expect(first["backend"] == "memory")
     #expect(first["operationsPerSecond"] == .double(3_100_000))
     #expect(first["latencyMicroseconds"]?["p999"] == .double(1e6 / 3_100_000 * 12))
-    #expect(first["mistake"] == .null)
+    #expect(first["outcome"] == "measured" && first["reason"] == .null)
   }
 
   @Test func eachLatencyIsAColumnOfItsOwn() {
@@ -38,17 +38,43 @@ import Testing
     #expect(lines[1].contains("███████▌ "))
   }
 
-  @Test func wrongAnswersCountForNoSpeed() {
+  @Test(arguments: BenchmarkRow.Outcome.allCases.filter { $0 != .measured && $0 != .missing })
+  func whatWasNotMeasuredSaysWhyAndCountsForNoSpeed(outcome: BenchmarkRow.Outcome) {
     let rows = [
-      BenchmarkSample.row("memory", "read", rate: 9e6, mistake: "an entry was lost"),
-      BenchmarkSample.row("sqlite", "read", rate: 2e5),
+      BenchmarkSample.row("memory", outcome, "an entry was lost"),
+      BenchmarkSample.row("sqlite", "read", phase: "read", rate: 2e5),
     ]
     let view = BenchmarkView(environment: [], rows: rows)
-    let lines = view.table(on: .file, hasHeader: false).split(separator: "\n")
-    #expect(lines[0].contains("wrong") && !lines[0].contains("9.00 M/s"))
+    let lines = view.table(on: .file, hasHeader: false).split(separator: "\n").map(String.init)
+    #expect(lines[0].contains("memory") && lines[0].contains(outcome.rawValue))
     #expect(lines[1].contains("200 k/s") && lines[1].contains("* "))
-    #expect(view.status?.text == "1 result has wrong answers: no speed counts there")
+    #expect(lines[2] == "\(outcome.rawValue): read by memory: an entry was lost")
+    #expect(view.status?.text.contains("1 result is wrong or failed") == (outcome != .skipped))
+    #expect(results(view.json)[0]["operationsPerSecond"] == .null)
+    #expect(results(view.json)[0]["latencyMicroseconds"] == .null)
     #expect(BenchmarkReportPage(view).html.contains("an entry was lost"))
+  }
+
+  @Test func aControlIsNotTheBest() {
+    var control = BenchmarkSample.row("memory", "read", rate: 4e6)
+    control.isControl = true
+    let rows = [control, BenchmarkSample.row("lmdb", "read", rate: 2e6), BenchmarkSample.row("sqlite", "read", rate: 1e6)]
+    let lines = BenchmarkView(environment: [], rows: rows).table(on: .file, hasHeader: false).split(separator: "\n")
+    #expect(lines[0].contains("2.00") && !lines[0].contains("*"))
+    #expect(lines[1].contains("* ") && lines[2].contains("0.50"))
+    let alone = BenchmarkView(environment: [], rows: [control]).table(on: .file, hasHeader: false)
+    #expect(alone.contains("* "))
+  }
+
+  @Test(arguments: [
+    (160, ["Memory", "p99.9", "Disk", "p50", "Spread"]), (110, ["Disk", "p50", "Spread"]), (80, ["Ratio", "p99"]),
+  ])
+  func whatIsOfLesserWeightGivesWay(width: Int, titles: [String]) {
+    let text = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true)
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.allSatisfy { $0.count <= width }, "\(text)")
+    for title in titles { #expect(lines[0].contains(title), "\(text)") }
+    #expect(!text.contains("…"), "\(text)")
   }
 
   @Test(arguments: [

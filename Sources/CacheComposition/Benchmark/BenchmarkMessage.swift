@@ -1,0 +1,35 @@
+/// What a process of a run by several tells the one that started it, a line each.
+public enum BenchmarkMessage: Sendable, Hashable {
+  /// It is about to begin what has this name, and waits for the others.
+  case waiting(String)
+  /// How far it is.
+  case progress(BenchmarkStep)
+
+  /// The line, with its end.
+  public var line: String {
+    switch self {
+    case .waiting(let name): "waiting\t\(name)\n"
+    case .progress(let step):
+      "progress\t\(step.done)\t\(step.total)\t\(step.timeLeft.map { "\($0.components.seconds)" } ?? "-")\t\(step.item)\n"
+    }
+  }
+
+  /// The message that `line`, without its end, is; `nil` where it is none.
+  public init?(line: [UInt8]) {
+    let fields = String(decoding: line, as: UTF8.self).split(separator: "\t", omittingEmptySubsequences: false)
+    switch (fields.first, fields.count) {
+    case ("waiting", 2): self = .waiting(String(fields[1]))
+    case ("progress", 5):
+      guard let done = Int(fields[1]), let total = Int(fields[2]) else { return nil }
+      let left = Int64(fields[3]).map { Duration.seconds($0) }
+      self = .progress(BenchmarkStep(done: done, total: total, timeLeft: left, item: String(fields[4])))
+    default: return nil
+    }
+  }
+
+  /// Which of the names of points in a run comes first. The names are numbers with full stops between.
+  public static func isOrdered(_ left: String, _ right: String) -> Bool {
+    let numbers = [left, right].map { $0.split(separator: ".").map { Int($0) ?? 0 } }
+    return numbers[0].lexicographicallyPrecedes(numbers[1])
+  }
+}

@@ -1,0 +1,51 @@
+public import CacheDomain
+
+/// Where a benchmark runs: its folder, and its part in a run by several processes.
+public struct BenchmarkPlace: Sendable {
+  /// Waits until every process of the run has come to the point of the given name.
+  public typealias Rendezvous = @Sendable (String) async throws(CacheError) -> Void
+
+  /// The absolute path of the folder for the stores, which is the run's alone. Whoever made it removes it.
+  public var scratchFolder: String
+  /// What the names of stores on servers begin with: lower-case letters, digits and hyphens, the first a letter, 48 at
+  /// most. No other run has it.
+  public var runName: String
+  /// The date of the run, since 1970-01-01T00:00:00Z.
+  public var date: Duration
+  /// Which process this is, from 0, and how many there are; `nil` where it is the only one.
+  public var share: (index: Int, count: Int)?
+  /// How the processes wait for each other; `nil` where there is one.
+  public var rendezvous: Rendezvous?
+
+  /// A place for a run by this process alone.
+  public init(scratchFolder: String, runName: String, date: Duration) {
+    (self.scratchFolder, self.runName, self.date) = (scratchFolder, runName, date)
+  }
+}
+
+extension BenchmarkPlace {
+  /// The place as a text, without the folder, by which a process tells another which part it has: "0/4 1767225600000
+  /// bench-1f".
+  public var shareText: String {
+    "\(share?.index ?? 0)/\(share?.count ?? 1) \(date.wholeMilliseconds) \(runName)"
+  }
+
+  /// The place that `shareText` says, in `scratchFolder`; `nil` where it says none.
+  public init?(shareText: String, scratchFolder: String) {
+    let words = shareText.split(separator: " ")
+    guard words.count == 3, let date = Int64(words[1]) else { return nil }
+    let numbers = words[0].split(separator: "/").compactMap { Int($0) }
+    guard numbers.count == 2, (1...BenchmarkSettings.processesRange.upperBound).contains(numbers[1]),
+      (0..<numbers[1]).contains(numbers[0])
+    else { return nil }
+    self.init(scratchFolder: scratchFolder, runName: String(words[2]), date: .milliseconds(date))
+    share = (numbers[0], numbers[1])
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds, rounded down.
+  fileprivate var wholeMilliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,94 @@
+public import CacheDomain
+internal import ResponseStorage
+internal import StorageBenchmark
+internal import StorageSPI
+
+/// A benchmark that is ready to run.
+public struct BenchmarkPlan: Sendable {
+  let settings: BenchmarkSettings
+  let subjects: [BenchmarkSubject]
+  let workloads: [Workload]
+  let saved: BenchmarkReport?
+  /// The date of the run, since 1970-01-01T00:00:00Z.
+  public let date: Duration
+
+  /// Runs it in this process. Cancelling the task ends it early, with what was measured until then.
+  ///
+  /// - Parameter progress: is told how far it is, before each phase.
+  /// - Throws: `CacheError`: `invalidOption` where an engine does not take what is configured for it, `failed` where
+  ///   there are no threads to be had. What goes wrong with one engine is in the outcome.
+  public func run(
+    in place: BenchmarkPlace, progress: @escaping @Sendable (BenchmarkStep) -> Void
+  ) async throws(CacheError) -> BenchmarkOutcome {
+    let runner = BenchmarkRunner(
+      subjects: subjects, workloads: workloads, options: options(place), actions: try await actions(place),
+      machine: .current(folder: place.scratchFolder), facts: facts, progress: { progress(BenchmarkStep($0)) })
+    do throws(StorageError) {
+      return outcome(try await runner.run())
+    } catch { throw CacheError(error) }
+  }
+
+  /// What came of a run by several processes.
+  ///
+  /// - Parameter reports: what `BenchmarkOutcome.transferBytes` was in each.
+  /// - Throws: `CacheError` with the code `malformed` where one is none.
+  public func merge(_ reports: [[UInt8]]) throws(CacheError) -> BenchmarkOutcome {
+    var all: [BenchmarkReport] = []
+    for (index, bytes) in reports.enumerated() {
+      all.append(try BenchmarkPresenter.report(bytes, "the report of process \(index)"))
+    }
+    guard var merged = BenchmarkReport.merging(all) else { throw CacheError.cancelled }
+    merged.environment.processes = settings.processes
+    return outcome(merged)
+  }
+
+  private func outcome(_ report: BenchmarkReport) -> BenchmarkOutcome {
+    let controls = subjects.filter { !$0.plugin.declaration.capabilities.contains(.persistent) }.map(\.name)
+    return BenchmarkOutcome(report: report, controls: controls, savedFile: settings.saved?.file, saved: saved)
+  }
+
+  private var facts: [String: String] {
+    #if DEBUG
+      ["program": settings.program, "build": "debug"]
+    #else
+      ["program": settings.program, "build": "release"]
+    #endif
+  }
+
+  private func options(_ place: BenchmarkPlace) -> BenchmarkOptions {
+    let milliseconds = place.date / .milliseconds(1)
+    var options = BenchmarkOptions(
+      scratchFolder: place.scratchFolder, runName: place.runName, date: Timestamp(milliseconds: Int64(milliseconds)))
+    options.entries = settings.entries
+    options.operations = settings.operations
+    options.valueSize = settings.valueSize.map(SizeDistribution.constant)
+    (options.threads, options.rounds, options.seed) = (settings.threads, settings.rounds, settings.seed)
+    options.targetRate = settings.rate
+    options.durability = StorageSPI.Durability(rawValue: settings.durability.rawValue) ?? .normal
+    options.share = place.share.map { BenchmarkShare(index: $0.index, count: $0.count) }
+    if let rendezvous = place.rendezvous {
+      options.rendezvous = { name throws(StorageError) in
+        do throws(CacheError) { try await rendezvous(name) } catch { throw StorageError(error) }
+      }
+    }
+    return options
+  }
+
+  /// What the workloads among these need; making it costs some milliseconds.
+  private func actions(_ place: BenchmarkPlace) async throws(CacheError) -> BenchmarkActions {
+    var actions = BenchmarkActions()
+    if workloads.contains(where: { $0.payload == .typed }) { actions.typed = try await MoviePages.load().payload }
+    if workloads.contains(where: { $0.payload == .fetched }) {
+      let pages = try await CityPages.load(share: place.share?.index ?? 0, now: place.date)
+      actions.makeFetcher = { engine throws(StorageError) in pages.fetcher(over: engine) }
+    }
+    return actions
+  }
+}
+
+extension StorageError {
+  /// The failure of the storage that became `error`, or one of the same kind.
+  init(_ error: CacheError) {
+    self.init(Code(rawValue: error.code.rawValue), error.message, hint: error.hint, cause: error)
+  }
+}

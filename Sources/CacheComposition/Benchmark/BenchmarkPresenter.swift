@@ -1,0 +1,93 @@
+public import CacheDomain
+internal import ResponseStorage
+internal import StorageBenchmark
+internal import StorageSPI
+
+/// Benchmarks engines against each other.
+public struct BenchmarkPresenter: Sendable {
+  /// The workloads of a benchmark that names none: each is about another question, and all engines together take about
+  /// a minute.
+  static let standardWorkloads = ["fill", "read", "typed", "ycsb-b", "articles"]
+  /// The number of entries and of operations of such a benchmark, where it does not say.
+  static let standardEntries = 1_000
+  static let standardOperations = 2_000
+
+  private let container: AppDIContainer
+
+  init(container: AppDIContainer) { self.container = container }
+
+  /// The names of the workloads that are built in.
+  public static var workloadNames: [String] { WorkloadCatalogue.names }
+
+  /// The names of the workloads of a benchmark that names none.
+  public static var standardWorkloadNames: [String] { standardWorkloads }
+
+  /// The built-in workload that is spelled most like `name`.
+  public static func nearestWorkload(to name: String) -> String? { WorkloadCatalogue.nearestName(to: name) }
+
+  /// The file of the built-in workload called `name`, to begin an own one with; `nil` where there is none.
+  public static func workloadFile(named name: String) -> [UInt8]? { WorkloadCatalogue.file(named: name) }
+
+  /// Finds everything that `settings` name, so that a run which has begun fails for nothing that could be known before.
+  ///
+  /// - Throws: `CacheError`: `unknownBackend`; `malformed` for a file with a mistake, whose message has the place.
+  public func plan(_ settings: BenchmarkSettings) throws(CacheError) -> BenchmarkPlan {
+    var settings = settings
+    if settings.workloads.isEmpty {
+      settings.workloads = Self.standardWorkloads.map(BenchmarkSettings.Source.builtIn)
+      if settings.entries.isEmpty { settings.entries = [Self.standardEntries] }
+      settings.operations = settings.operations ?? Self.standardOperations
+    }
+    var workloads: [Workload] = []
+    for source in settings.workloads { workloads.append(try workload(source)) }
+    var saved: BenchmarkReport?
+    if let (file, bytes) = settings.saved { saved = try Self.report(bytes, file) }
+    return BenchmarkPlan(
+      settings: settings, subjects: try subjects(settings), workloads: workloads, saved: saved, date: container.now)
+  }
+
+  private func subjects(_ settings: BenchmarkSettings) throws(CacheError) -> [BenchmarkSubject] {
+    let names = settings.backends.isEmpty ? BackendsPresenter.builtInNames : settings.backends
+    var subjects: [BenchmarkSubject] = []
+    for name in names where !subjects.contains(where: { $0.name == name }) {
+      do throws(StorageError) {
+        let plugin = try container.catalogue.plugin(named: name)
+        subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
+      } catch { throw CacheError(error) }
+    }
+    return subjects
+  }
+
+  private func workload(_ source: BenchmarkSettings.Source) throws(CacheError) -> Workload {
+    var found: Workload?
+    do throws(BenchmarkFileError) {
+      switch source {
+      case .file(let name, let bytes): found = try WorkloadReader.read(bytes, file: name)
+      case .builtIn(let name): found = try WorkloadCatalogue.workload(named: name)
+      }
+    } catch { throw CacheError(error) }
+    if let found { return found }
+    throw CacheError(
+      .invalidRequest, "there is no such workload",
+      hint: "use one of: \(WorkloadCatalogue.names.joined(separator: ", "))")
+  }
+
+  static func report(_ bytes: [UInt8], _ file: String) throws(CacheError) -> BenchmarkReport {
+    do { return try BenchmarkReportReader.read(bytes, file: file) } catch { throw CacheError(error) }
+  }
+}
+
+extension AppDIContainer {
+  /// What benchmarks the engines.
+  public func makeBenchmarkPresenter() -> BenchmarkPresenter { BenchmarkPresenter(container: self) }
+}
+
+extension CacheError {
+  /// The error of a file that the user named and that has a mistake.
+  init(_ error: BenchmarkFileError) { self.init(.malformed, error.message, hint: error.hint) }
+}
+
+extension CacheError.Code {
+  /// A file that was named has a mistake.
+  fileprivate static let malformed = CacheError.Code(rawValue: "malformed")
+}

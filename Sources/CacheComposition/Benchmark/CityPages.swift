@@ -1,0 +1,97 @@
+internal import CacheData
+internal import CacheDomain
+internal import ResponseStorage
+internal import SampleOrigin
+internal import StorageBenchmark
+internal import StorageSPI
+
+/// Pages of cities, as the sample answers them, for the workloads that fetch through the cache.
+struct CityPages: Sendable {
+  private static let sorts = CityOrder.allCases.flatMap { order in
+    SortDirection.allCases.map { (order: order, direction: $0) }
+  }
+
+  /// All pages that have cities, by the numbers of their queries.
+  private let pages: [CitiesPage]
+  private let origin: BenchmarkCityOrigin
+  private let now: Duration
+
+  /// Asks the sample for all of its pages.
+  ///
+  /// - Parameters:
+  ///   - share: which process this is: each has keys of its own.
+  ///   - now: the time of the run.
+  static func load(share: Int, now: Duration) async throws(CacheError) -> CityPages {
+    let origin = BenchmarkCityOrigin(share: share)
+    var pages: [CitiesPage] = []
+    while true {
+      let request = CitiesRequestDTO(origin: origin.name, query: query(pages.count))
+      guard let page = try await origin.answer(to: request, conditions: [:]).response?.toDomain(), !page.cities.isEmpty
+      else { return CityPages(pages: pages, origin: origin, now: now) }
+      pages.append(page)
+    }
+  }
+
+  /// The query number `number`: the first page in every order, then the second, and so on.
+  static func query(_ number: Int) -> CitiesQuery {
+    let sort = sorts[number % sorts.count]
+    return CitiesQuery(order: sort.order, direction: sort.direction, page: number / sorts.count)
+  }
+
+  /// Whether `page` is the answer to the query number `number`: behind the last page it has no cities.
+  func isAnswer(_ page: CitiesPage, to number: Int) -> Bool {
+    if number < pages.count { return page == pages[number] }
+    return page.page == Self.query(number).page && page.cities.isEmpty
+  }
+
+  /// Fetches by the use case, the repository and the storage that `fetch cities` has, over `engine`. The store has
+  /// bounds, which are kept count of and never reached, and the time stands still.
+  func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
+    let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .leastRecentlyUsed)
+    let store = EntryStore(
+      engine: engine, clock: RunClock(now: Timestamp(milliseconds: Int64(now / .milliseconds(1)))), limits: limits)
+    let freshness = FreshnessPolicy(
+      timeToLive: .seconds(3_600), staleIfError: .seconds(86_400), staleWhileRevalidate: .zero)
+    let services = FetchServices(
+      rules: HTTPCacheRules(isShared: false, freshness: freshness), now: { [now] in now })
+    let repository = DefaultCityRepository(
+      storage: EngineCityResponseStorage(store: store), origin: origin, services: services)
+    return CityFetcher(cities: FetchCitiesUseCase(repository: repository), pages: self)
+  }
+}
+
+/// Fetches pages of cities as `fetch cities` does.
+private struct CityFetcher: BenchmarkFetcher {
+  let cities: FetchCitiesUseCase
+  let pages: CityPages
+
+  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
+    var snapshots = cities.execute(CityPages.query(number)).makeAsyncIterator()
+    let snapshot: Snapshot<CitiesPage>?
+    do throws(CacheError) { snapshot = try await snapshots.next() } catch { throw StorageError(error) }
+    guard let snapshot else { return false }
+    // A store that fails is done without, and is a warning then: here that is what must not happen.
+    if let warning = snapshot.warnings.first { throw StorageError(warning) }
+    return snapshot.source == (isStored ? .cache : .origin) && pages.isAnswer(snapshot.value, to: number)
+  }
+}
+
+/// The sample under a name that only one process of a run uses, because the name is part of the keys.
+private struct BenchmarkCityOrigin: CityOrigin {
+  private let sample = SampleCityOrigin()
+  let name: String
+  let isInProcess = true
+
+  init(share: Int) { name = share == 0 ? sample.name : "\(sample.name)-\(share)" }
+
+  func answer(
+    to request: CitiesRequestDTO, conditions: HTTPFields
+  ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
+    try await sample.answer(to: request, conditions: conditions)
+  }
+}
+
+/// A clock that stands still: nothing becomes stale while a benchmark runs.
+private struct RunClock: WallClock {
+  let now: Timestamp
+}

@@ -1,0 +1,44 @@
+internal import CacheData
+internal import CacheDomain
+internal import ResponseStorage
+internal import SampleOrigin
+internal import StorageBenchmark
+internal import StorageSPI
+
+/// Pages of 20 movies each, as the sample answers them, for the workloads that decode what they read.
+struct MoviePages: Sendable {
+  /// How many different ones there are: a prime, so that no regular choice of entries meets the same ones only.
+  static let count = 61
+
+  private let coding: MoviesPageCoding
+  private let pages: [MoviesPageDTO]
+  private let payloads: [[UInt8]]
+
+  /// The answers to a search that finds enough.
+  static func load() async throws(CacheError) -> MoviePages {
+    let origin = SampleMovieOrigin()
+    var pages: [MoviesPageDTO] = []
+    for page in 1...count {
+      guard let query = MovieQuery("the") else { break }
+      let request = MoviesRequestDTO(origin: origin.name, query: query, page: page)
+      if let response = try await origin.answer(to: request, conditions: [:]).response { pages.append(response) }
+    }
+    return try MoviePages(pages)
+  }
+
+  private init(_ pages: [MoviesPageDTO]) throws(CacheError) {
+    let coding = try MoviesPageCoding()
+    var payloads: [[UInt8]] = []
+    for page in pages { payloads.append(try coding.encode(page)) }
+    (self.coding, self.pages, self.payloads) = (coding, pages, payloads)
+  }
+
+  /// The records of a benchmark: a read decodes the page as a hit of the cache does, and compares all of it.
+  var payload: TypedPayload {
+    TypedPayload(
+      encode: { [payloads] number throws(StorageError) in payloads[number % payloads.count] },
+      isRight: { [coding, pages] number, bytes throws(StorageError) in
+        try coding.decode(bytes) == pages[number % pages.count]
+      })
+  }
+}

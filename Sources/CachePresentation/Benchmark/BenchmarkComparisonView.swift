@@ -1,0 +1,130 @@
+/// How the results stand to those that were saved by an earlier run.
+public struct BenchmarkComparisonView: Sendable {
+  /// How a row stands.
+  public enum Verdict: String, Sendable, Hashable, CaseIterable {
+    /// Faster, beyond the noise.
+    case better
+    /// No difference beyond the noise.
+    case same
+    /// Slower, beyond the noise, or failed where it did not before.
+    case worse
+    /// Only measured now.
+    case added
+    /// Only measured then.
+    case missing
+
+    fileprivate var style: TextStyle {
+      switch self {
+      case .better: .green
+      case .worse: .red
+      case .added, .missing: .yellow
+      case .same: .plain
+      }
+    }
+  }
+
+  /// One row of both runs.
+  public struct Row: Sendable, Hashable {
+    /// The row, of which only the name counts.
+    let row: BenchmarkRow
+    /// How it stands.
+    let verdict: Verdict
+    /// The saved throughput; `nil` where there is none.
+    let saved: Double?
+    /// By how much the throughput changed, as a share of the saved one; `nil` where one is missing.
+    let change: Double?
+    /// The share that a change has to exceed to count; `nil` where there is no change.
+    let noise: Double?
+
+    /// A row with the given fields.
+    public init(_ row: BenchmarkRow, _ verdict: Verdict, saved: Double?, change: Double?, noise: Double?) {
+      (self.row, self.verdict, self.saved, self.change, self.noise) = (row, verdict, saved, change, noise)
+    }
+  }
+
+  /// The file with the saved results.
+  let file: String
+  /// What differs in how the results came about.
+  let differences: [String]
+  let rows: [Row]
+
+  /// A comparison with the results in `file`.
+  public init(file: String, differences: [String], rows: [Row]) {
+    (self.file, self.differences, self.rows) = (file, differences, rows)
+  }
+
+  /// The rows that are worse.
+  public var worse: [Row] { rows.filter { $0.verdict == .worse } }
+
+  /// The comparison of a row; `nil` where there is none.
+  func row(of row: BenchmarkRow) -> Row? {
+    rows.first { other in
+      other.row.backend == row.backend && other.row.workload == row.workload && other.row.phase == row.phase
+        && other.row.entries == row.entries
+    }
+  }
+
+  /// That the results may not be comparable, where they came about in different ways.
+  var warning: ErrorView? {
+    guard !differences.isEmpty else { return nil }
+    return ErrorView(
+      code: "notComparable",
+      message: "the results in \(file) were measured differently: \(differences.joined(separator: ", "))",
+      hint: "compare runs of one machine with the same options")
+  }
+
+  /// What it comes to, for people.
+  var summary: StatusLine {
+    if worse.isEmpty { return StatusLine(["nothing is worse than in \(file)"], style: .green) }
+    let count = NumberText.count(worse.count, "result is", "results are")
+    return StatusLine(["\(count) worse than in \(file), beyond the noise"], style: .red)
+  }
+}
+
+extension BenchmarkComparisonView {
+  /// The object in the document.
+  var json: JSONValue {
+    [
+      "file": .string(file), "worse": .boolean(!worse.isEmpty), "differences": JSONValue(differences),
+      "rows": .array(rows.map { row in .object(BenchmarkDocument.name(of: row.row) + Self.members(row)) }),
+    ]
+  }
+
+  /// The members of a row beside its name.
+  static func members(_ row: Row?) -> [JSONValue.Member] {
+    [
+      .init("verdict", JSONValue(row?.verdict.rawValue)),
+      .init("savedOperationsPerSecond", row?.saved.map(JSONValue.double) ?? .null),
+      .init("change", row?.change.map(JSONValue.double) ?? .null),
+      .init("noise", row?.noise.map(JSONValue.double) ?? .null),
+    ]
+  }
+
+  /// The table for people, under a heading.
+  func table(on screen: Screen) -> String {
+    let columns: [Table.Column] = [
+      .init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend"), .init("Verdict"),
+      .init("Change", .right), .init("Noise", .right), .init("Saved", .right), .init("Now", .right),
+    ]
+    let heading = StatusLine(["Compared to \(file)"], style: .bold).line(on: screen)
+    return heading + Table(columns, rows: rows.map(cells)).text(on: screen)
+  }
+
+  private func cells(_ row: Row) -> [Table.Cell] {
+    let name = row.row
+    return [
+      Table.Cell(name.title), Table.Cell(NumberText.text(name.entries)), Table.Cell(name.backend),
+      Table.Cell(row.verdict.rawValue, row.verdict.style),
+      row.change.map { Table.Cell(BenchmarkText.change($0), row.verdict.style) } ?? Table.Cell(nil),
+      Table.Cell(row.noise.map { "±\(BenchmarkText.percentage($0))" }, .dim),
+      Table.Cell(row.saved.map(BenchmarkText.rate)),
+      Table.Cell(name.figures.map { BenchmarkText.rate($0.throughput.median) } ?? name.outcome.rawValue),
+    ]
+  }
+}
+
+extension Table.Cell {
+  fileprivate init(_ text: String?, _ style: TextStyle) {
+    if let text { self.init(text, style) } else { self.init(nil) }
+  }
+}

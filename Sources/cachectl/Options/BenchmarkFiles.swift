@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+
+/// The files that `bench` reads and writes besides its workloads.
+struct BenchmarkFiles: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Write the results to FILE as a page for browsers", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var report: String?
+
+  @Option(
+    help: ArgumentHelp("Save the results to FILE, to compare with later", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp("Say of each result whether it is better or worse than in FILE", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var compare: String?
+
+  func validate() throws(ValidationError) {
+    if let report, report == save { throw ValidationError("--report and --save name the same file, \(report)") }
+  }
+
+  /// The contents of the file to compare with; `nil` where there is none.
+  ///
+  /// - Throws: `CacheError`: `ioFailed`, `malformed`.
+  func saved() throws(CacheError) -> (file: String, bytes: [UInt8])? {
+    guard let compare else { return nil }
+    return (compare, try InputFile.bytes(of: compare, limit: BenchmarkSettings.maximumReportSize))
+  }
+
+  /// Begins the files that are to be written.
+  ///
+  /// - Throws: `CacheError` with the code `cannotCreate`.
+  func begin() throws(CacheError) -> PendingResults {
+    PendingResults(
+      report: try report.map { path throws(CacheError) in try PendingFile(path) },
+      save: try save.map { path throws(CacheError) in try PendingFile(path) })
+  }
+}
+
+/// The files that are written with the results of a benchmark.
+struct PendingResults {
+  let report: PendingFile?
+  let save: PendingFile?
+
+  /// Writes them. What was saved before stays where the run was interrupted: part of a run is nothing to compare with.
+  ///
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`, `cannotCreate`.
+  func finish(_ outcome: BenchmarkOutcome) throws(CacheError) {
+    try report?.finish(Array(outcome.page.utf8))
+    if outcome.isComplete { try save?.finish(outcome.savedBytes) }
+  }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import Synchronization
+
+/// A benchmark in a scratch folder, with its progress on the terminal.
+struct Benchmark {
+  private let plan: BenchmarkPlan
+  private let processes: Int
+  private let global: GlobalOptions
+
+  init(plan: BenchmarkPlan, processes: Int, global: GlobalOptions) {
+    (self.plan, self.processes, self.global) = (plan, processes, global)
+  }
+
+  /// Runs it, in this process or in several. The scratch folder is gone in the end, whatever happened.
+  func run() async throws(CacheError) -> BenchmarkOutcome {
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    let progress = BenchmarkProgressDisplay(isVisible: global.showsProgress)
+    defer { progress.finish() }
+    let place = BenchmarkPlace(scratchFolder: scratch.path, runName: Self.newName(), date: plan.date)
+    guard processes > 1 else { return try await plan.run(in: place) { progress.show($0) } }
+    let shares = SharedBenchmark(place: place, count: processes, scratch: scratch)
+    return try plan.merge(try shares.run { progress.show($0) })
+  }
+
+  /// A name that no other run has.
+  private static func newName() -> String { "bench-" + String(UInt64.random(in: 0 ... .max), radix: 16) }
+}
+
+/// The progress of a benchmark, which is told from any task.
+final class BenchmarkProgressDisplay: Sendable {
+  private let display: Mutex<ProgressDisplay>
+
+  /// Draws nothing unless `isVisible`.
+  init(isVisible: Bool) { display = Mutex(ProgressDisplay("Measuring", isVisible: isVisible)) }
+
+  func show(_ step: BenchmarkStep) {
+    display.withLock { $0.show(done: step.done, total: step.total, item: step.item, timeLeft: step.timeLeft) }
+  }
+
+  /// Removes the line.
+  func finish() { display.withLock { $0.finish() } }
+}

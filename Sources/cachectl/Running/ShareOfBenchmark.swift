@@ -1,0 +1,44 @@
+internal import CacheComposition
+internal import CacheDomain
+internal import Glibc
+
+/// The part of a benchmark by several processes that this one does. It was started by `SharedBenchmark`.
+struct ShareOfBenchmark {
+  let plan: BenchmarkPlan
+  let place: BenchmarkPlace
+
+  /// Runs it, and leaves the report in the folder of the run.
+  func run() async throws(CacheError) {
+    var place = place
+    place.rendezvous = { point throws(CacheError) in try Self.wait(at: point) }
+    let outcome = try await plan.run(in: place) { Console.output.writeIfPossible(BenchmarkMessage.progress($0).line) }
+    try AtomicFile.write(outcome.transferBytes, to: place.path("report"))
+  }
+
+  /// Waits until the process that started this one lets it go on.
+  private static func wait(at point: String) throws(CacheError) {
+    try Console.output.write(BenchmarkMessage.waiting(point).line)
+    var byte: UInt8 = 0
+    var count: Int
+    repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR
+    if count <= 0 { throw .cancelled }
+  }
+}
+
+extension BenchmarkPlace {
+  private static let shareVariable = "_CACHECTL_BENCH_SHARE"
+  private static let folderVariable = "_CACHECTL_BENCH_FOLDER"
+
+  /// The part that this process was started for; `nil` where nobody did.
+  static var ofProcess: BenchmarkPlace? {
+    let variables = ProcessEnvironment.variables
+    guard let text = variables[shareVariable], let folder = variables[folderVariable] else { return nil }
+    return BenchmarkPlace(shareText: text, scratchFolder: folder)
+  }
+
+  /// The variables by which another process gets its part.
+  var variables: [String: String] { [Self.shareVariable: shareText, Self.folderVariable: scratchFolder] }
+
+  /// The path of a file of this share.
+  func path(_ name: String) -> String { "\(scratchFolder)/share-\(share?.index ?? 0).\(name)" }
+}
