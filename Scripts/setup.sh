@@ -20,6 +20,7 @@ test_packages=(
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   openssl     # makes a certificate that nobody trusts, and serves with it
+  chromium    # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
 )
 

@@ -61,7 +61,8 @@ public struct BenchmarkOutcome: Sendable {
     var warnings: [ErrorView] = []
     if report.environment.facts["build"] == "debug" {
       warnings.append(
-        ErrorView(code: "debugBuild", message: "this is a debug build, whose speed says nothing", hint: "use a release"))
+        ErrorView(code: "debugBuild", message: "this is a debug build, whose speed says nothing", hint: "use a release")
+      )
     }
     if ["tmpfs", "ramfs"].contains(report.environment.machine.fileSystem) {
       warnings.append(

@@ -19,14 +19,8 @@ public struct BenchmarkPresenter: Sendable {
   /// The names of the workloads that are built in.
   public static var workloadNames: [String] { WorkloadCatalogue.names }
 
-  /// The names of the workloads of a benchmark that names none.
-  public static var standardWorkloadNames: [String] { standardWorkloads }
-
   /// The built-in workload that is spelled most like `name`.
   public static func nearestWorkload(to name: String) -> String? { WorkloadCatalogue.nearestName(to: name) }
-
-  /// The file of the built-in workload called `name`, to begin an own one with; `nil` where there is none.
-  public static func workloadFile(named name: String) -> [UInt8]? { WorkloadCatalogue.file(named: name) }
 
   /// Finds everything that `settings` name, so that a run which has begun fails for nothing that could be known before.
   ///

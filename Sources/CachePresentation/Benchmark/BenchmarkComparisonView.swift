@@ -28,7 +28,7 @@ public struct BenchmarkComparisonView: Sendable {
     /// The row, of which only the name counts.
     let row: BenchmarkRow
     /// How it stands.
-    let verdict: Verdict
+    public let verdict: Verdict
     /// The saved throughput; `nil` where there is none.
     let saved: Double?
     /// By how much the throughput changed, as a share of the saved one; `nil` where one is missing.
@@ -46,7 +46,8 @@ public struct BenchmarkComparisonView: Sendable {
   let file: String
   /// What differs in how the results came about.
   let differences: [String]
-  let rows: [Row]
+  /// All rows of both runs.
+  public let rows: [Row]
 
   /// A comparison with the results in `file`.
   public init(file: String, differences: [String], rows: [Row]) {

@@ -84,7 +84,9 @@ public struct BenchmarkReportPage: Sendable {
     guard sizes.count > 1, let first = sizes.first, let last = sizes.last else { return nil }
     let range = (log10(Double(max(first.entries, 1))), log10(Double(max(last.entries, 2))))
     let place = { (entries: Int) in (log10(Double(max(entries, 1))) - range.0) / max(range.1 - range.0, 1e-9) }
-    let measured = backends.filter { backend in sizes.contains { $0.rows.contains { $0.backend == backend && $0.speed > 0 } } }
+    let measured = backends.filter { backend in
+      sizes.contains { $0.rows.contains { $0.backend == backend && $0.speed > 0 } }
+    }
     let series = measured.map { backend in
       LineChart.Series(
         name: backend, number: number(of: backend),

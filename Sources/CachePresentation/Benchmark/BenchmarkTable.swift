@@ -61,7 +61,9 @@ struct BenchmarkTable: Sendable {
 
   /// A bar of whole and eighth blocks, its length in proportion to that of the highest.
   private static func bar(_ value: Double, of highest: Double) -> String {
-    guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else { return "" }
+    guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else {
+      return ""
+    }
     let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }

@@ -1,8 +1,10 @@
 /// What was measured of several backends.
 public struct BenchmarkView: OutputView {
   let environment: [JSONValue.Member]
-  let rows: [BenchmarkRow]
-  let comparison: BenchmarkComparisonView?
+  /// The results.
+  public let rows: [BenchmarkRow]
+  /// How they stand to those of an earlier run; `nil` where that is of no interest.
+  public let comparison: BenchmarkComparisonView?
   let isPartial: Bool
   /// What did not keep the results from being shown, but ought to be known.
   public let warnings: [ErrorView]

@@ -58,7 +58,9 @@ import Testing
   @Test func aControlIsNotTheBest() {
     var control = BenchmarkSample.row("memory", "read", rate: 4e6)
     control.isControl = true
-    let rows = [control, BenchmarkSample.row("lmdb", "read", rate: 2e6), BenchmarkSample.row("sqlite", "read", rate: 1e6)]
+    let rows = [
+      control, BenchmarkSample.row("lmdb", "read", rate: 2e6), BenchmarkSample.row("sqlite", "read", rate: 1e6),
+    ]
     let lines = BenchmarkView(environment: [], rows: rows).table(on: .file, hasHeader: false).split(separator: "\n")
     #expect(lines[0].contains("2.00") && !lines[0].contains("*"))
     #expect(lines[1].contains("* ") && lines[2].contains("0.50"))
