@@ -5,12 +5,13 @@ internal import StorageSPI
 
 /// Benchmarks engines against each other.
 public struct BenchmarkPresenter: Sendable {
-  /// The workloads of a benchmark that names none: each is about another question, and all engines together take about
-  /// a minute.
-  static let standardWorkloads = ["fill", "read", "typed", "ycsb-b", "articles"]
-  /// The number of entries and of operations of such a benchmark, where it does not say.
-  static let standardEntries = 1_000
-  static let standardOperations = 2_000
+  /// The workloads of a benchmark that names none, with their numbers of entries and operations where it does not say:
+  /// each is about another question, and all built-in engines together take less than a minute.
+  static let standardWorkloads = [
+    ("fill", entries: 100, operations: 100), ("read", entries: 10_000, operations: 20_000),
+    ("typed", entries: 1_000, operations: 5_000), ("ycsb-b", entries: 1_000, operations: 2_000),
+    ("articles", entries: 100, operations: 2_000),
+  ]
 
   private let container: AppDIContainer
 
@@ -26,18 +27,23 @@ public struct BenchmarkPresenter: Sendable {
   ///
   /// - Throws: `CacheError`: `unknownBackend`; `malformed` for a file with a mistake, whose message has the place.
   public func plan(_ settings: BenchmarkSettings) throws(CacheError) -> BenchmarkPlan {
-    var settings = settings
-    if settings.workloads.isEmpty {
-      settings.workloads = Self.standardWorkloads.map(BenchmarkSettings.Source.builtIn)
-      if settings.entries.isEmpty { settings.entries = [Self.standardEntries] }
-      settings.operations = settings.operations ?? Self.standardOperations
-    }
     var workloads: [Workload] = []
     for source in settings.workloads { workloads.append(try workload(source)) }
+    if workloads.isEmpty { workloads = try standardWorkloads() }
     var saved: BenchmarkReport?
     if let (file, bytes) = settings.saved { saved = try Self.report(bytes, file) }
     return BenchmarkPlan(
       settings: settings, subjects: try subjects(settings), workloads: workloads, saved: saved, date: container.now)
+  }
+
+  private func standardWorkloads() throws(CacheError) -> [Workload] {
+    var workloads: [Workload] = []
+    for (name, entries, operations) in Self.standardWorkloads {
+      var workload = try workload(.builtIn(name))
+      (workload.entries, workload.operations) = (entries, operations)
+      workloads.append(workload)
+    }
+    return workloads
   }
 
   private func subjects(_ settings: BenchmarkSettings) throws(CacheError) -> [BenchmarkSubject] {

@@ -33,7 +33,7 @@ public struct BenchmarkComparisonView: Sendable {
     let saved: Double?
     /// By how much the throughput changed, as a share of the saved one; `nil` where one is missing.
     let change: Double?
-    /// The share that a change has to exceed to count; `nil` where there is no change.
+    /// The factor, less one, that a change has to exceed to count; `nil` where there is no change.
     let noise: Double?
 
     /// A row with the given fields.
@@ -117,7 +117,7 @@ extension BenchmarkComparisonView {
       Table.Cell(name.title), Table.Cell(NumberText.text(name.entries)), Table.Cell(name.backend),
       Table.Cell(row.verdict.rawValue, row.verdict.style),
       row.change.map { Table.Cell(BenchmarkText.change($0), row.verdict.style) } ?? Table.Cell(nil),
-      Table.Cell(row.noise.map { "±\(BenchmarkText.percentage($0))" }, .dim),
+      Table.Cell(row.noise.map(BenchmarkText.noise), .dim),
       Table.Cell(row.saved.map(BenchmarkText.rate)),
       Table.Cell(name.figures.map { BenchmarkText.rate($0.throughput.median) } ?? name.outcome.rawValue),
     ]

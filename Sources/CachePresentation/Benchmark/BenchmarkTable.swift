@@ -1,28 +1,29 @@
 /// The results for people: those that compare with each other stand below each other.
 struct BenchmarkTable: Sendable {
-  /// How many cells the longest bar has.
-  private static let barWidth = 12
-
   private let groups: [BenchmarkGroup]
+  /// How many cells the longest bar has; 0 where there are none, because this is no terminal.
+  private let barWidth: Int
 
-  init(_ groups: [BenchmarkGroup]) { self.groups = groups }
+  init(_ groups: [BenchmarkGroup], on screen: Screen) {
+    self.groups = groups
+    barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
+  }
 
-  /// The table; with bars on a terminal alone. Where it is too narrow, what is of lesser weight is left out.
+  /// The table. Where the screen is too narrow, what is of lesser weight is left out.
   func text(on screen: Screen, hasHeader: Bool) -> String {
     let rows = groups.flatMap { group in
       group.rows.enumerated().map { index, row in
-        heading(group, isShown: index == 0) + cells(row, of: group, hasBars: screen.isTerminal)
+        heading(group, isShown: index == 0) + cells(row, of: group)
       }
     }
-    let columns = columns(hasBars: screen.isTerminal)
     return Table(columns, rows: rows).leavingOut(Self.dispensable, on: screen).text(on: screen, hasHeader: hasHeader)
   }
 
   /// The titles of the columns that are left out, the first ones first.
   private static let dispensable = ["Memory", "p99.9", "Disk", "p50", "Spread"]
 
-  private func columns(hasBars: Bool) -> [Table.Column] {
-    let bars: [Table.Column] = hasBars ? [.init("")] : []
+  private var columns: [Table.Column] {
+    let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
     return [.init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend")] + bars + [
       .init("Throughput", .right), .init("", .left), .init("Ratio", .right), .init("Spread", .right),
       .init("p50", .right), .init("p99", .right), .init("p99.9", .right), .init("Disk", .right),
@@ -34,15 +35,15 @@ struct BenchmarkTable: Sendable {
     [Table.Cell(isShown ? group.title : ""), Table.Cell(isShown ? NumberText.text(group.entries) : "")]
   }
 
-  private func cells(_ row: BenchmarkRow, of group: BenchmarkGroup, hasBars: Bool) -> [Table.Cell] {
+  private func cells(_ row: BenchmarkRow, of group: BenchmarkGroup) -> [Table.Cell] {
     guard let figures = row.figures else {
       let style: TextStyle = row.outcome.isFailure ? .red : .dim
-      return [Table.Cell(row.backend, style)] + (hasBars ? [""] : [])
+      return [Table.Cell(row.backend, style)] + (barWidth > 0 ? [""] : [])
         + [Table.Cell(row.outcome.rawValue, style), ""] + Array(repeating: "", count: 7)
     }
     let (speed, isBest) = (row.speed, group.isBest(row))
     let style: TextStyle = isBest ? .green : row.isControl ? .dim : .plain
-    let bar = hasBars ? [Table.Cell(Self.bar(speed, of: group.highest), style)] : []
+    let bar = barWidth > 0 ? [Table.Cell(bar(speed, of: group.highest), style)] : []
     return [Table.Cell(row.backend, style)] + bar + [
       Table.Cell(BenchmarkText.rate(speed), style), Table.Cell(isBest ? "*" : "", style),
       Table.Cell(BenchmarkText.ratio(speed, to: group.best)),
@@ -60,7 +61,7 @@ struct BenchmarkTable: Sendable {
   }
 
   /// A bar of whole and eighth blocks, its length in proportion to that of the highest.
-  private static func bar(_ value: Double, of highest: Double) -> String {
+  private func bar(_ value: Double, of highest: Double) -> String {
     guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else {
       return ""
     }

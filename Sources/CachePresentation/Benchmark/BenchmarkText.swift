@@ -36,6 +36,13 @@ enum BenchmarkText {
   /// A change as a share: "+4 %", "-12 %".
   static func change(_ share: Double) -> String { (share < 0 ? "-" : "+") + percentage(abs(share)) }
 
+  /// Between which changes a difference is noise: "-9/+10 %". What is a tenth slower has to become a ninth faster to be
+  /// what it was.
+  static func noise(_ noise: Double) -> String {
+    let slower = (1 - 1 / (1 + noise)) * 100
+    return "-\(NumberText.decimal(slower, places: 0))/+\(percentage(noise))"
+  }
+
   /// A workload and a phase in one: "ycsb-b run", or just "read" where the phase is called like the workload.
   static func title(workload: String, phase: String) -> String {
     phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)"

@@ -56,7 +56,7 @@ public struct BenchmarkView: OutputView {
   /// A line for each backend, grouped by workload: the best of each group is marked, the others have the ratio to it.
   /// Below it why some have no figures, and how all stand to those of the earlier run.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    let table = BenchmarkTable(BenchmarkGroup.groups(of: rows)).text(on: screen, hasHeader: hasHeader)
+    let table = BenchmarkTable(BenchmarkGroup.groups(of: rows), on: screen).text(on: screen, hasHeader: hasHeader)
     let notes = notes.map { $0.line(on: screen) }.joined()
     let comparison = comparison.map { "\n" + $0.table(on: screen) } ?? ""
     return table + notes + comparison

@@ -32,7 +32,7 @@ struct BenchCommand: AsyncParsableCommand {
   var backends: NameList?
 
   @Option(
-    help: ArgumentHelp("Run the workload NAME, or that in FILE; may be repeated", valueName: "name|file"),
+    help: ArgumentHelp("Run the workload NAME, or that in FILE", valueName: "name|file"),
     completion: .list(BenchmarkPresenter.workloadNames))
   var workload: [String] = []
 

@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import Glibc
 internal import Synchronization
 
-/// Turns SIGINT and SIGTERM into the cancellation of the command, which then closes its stores in order. A second
-/// signal ends the process at once; stores survive that as they survive a crash.
+/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of the command, which then closes its stores in order. A
+/// second signal ends the process at once; stores survive that as they survive a crash.
 final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
@@ -87,6 +87,16 @@ extension Interruption {
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
+    if !isIgnored(SIGHUP) { sigaddset(&signals, SIGHUP) }
     return signals
+  }
+
+  /// Whether whoever started the process wants it to go on at that signal, as nohup(1) does.
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(signal, nil, &action) == 0, let handler = action.__sigaction_handler.sa_handler else {
+      return false
+    }
+    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

@@ -24,7 +24,7 @@ import Testing
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines[3] == "Compared to before.json")
     #expect(lines[5].contains("worse") && lines[5].contains("-50 %") && lines[5].contains("400 k/s"), "\(text)")
-    #expect(lines[6].contains("same") && lines[6].contains("±12 %"), "\(text)")
+    #expect(lines[6].contains("same") && lines[6].contains("-11/+12 %"), "\(text)")
     #expect(lines[7].contains("missing"), "\(text)")
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(text)")
     #expect(view.status?.text == "1 result is worse than in before.json, beyond the noise")

@@ -81,13 +81,14 @@ import Testing
 }
 
 extension Scratch {
-  /// Runs a browser without a window, all of whose files lie here.
+  /// Runs a browser without a window, whose profile lies here. It makes a socket in the folder for temporary files, and
+  /// the path of a socket is short.
   fileprivate func chromium(_ arguments: [String]) async throws -> Run {
     let common = [
       "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--user-data-dir=\(path("browser"))",
     ]
-    return try await run("/usr/bin/env", ["chromium"] + common + arguments)
+    return try await run("/usr/bin/env", ["chromium"] + common + arguments, environment: ["TMPDIR": "/tmp"])
   }
 }
 

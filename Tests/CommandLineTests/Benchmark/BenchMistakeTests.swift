@@ -6,7 +6,7 @@ import Testing
   @Test(
     arguments: [
       (["--workload", "raed"], ["raed", "read"]), (["--backends", "sqlit"], ["sqlit", "sqlite"]),
-      (["--backends", "sqlite,,lmdb"], ["--backends"]), (["--backends", "./libcachectl-none.so"], ["none"]),
+      (["--backends", "sqlite,,lmdb"], ["--backends"]),
       (["--entries", "0"], ["--entries"]), (["--entries", "1k,x"], ["--entries", "1k"]),
       (["--entries", "200M"], ["--entries"]), (["--operations", "0"], ["--operations"]),
       (["--value-size", "big"], ["--value-size"]), (["--value-size", "1GiB"], ["--value-size"]),
@@ -62,6 +62,13 @@ import Testing
     try scratch.write(text, to: "own.json")
     let run = try await scratch.cachectl("bench", "--compare", scratch.path("own.json"))
     expectFailure(run, status: 65, mentioning: [word])
+  }
+
+  @Test func aLibraryHasToBeThere() async throws {
+    let scratch = try Scratch()
+    let run = try await scratch.cachectl("bench", "--backends", "memory,./libcachectl-none.so")
+    expectFailure(run, status: 78, mentioning: ["libcachectl-none.so"])
+    scratch.expectNothingLeft()
   }
 
   @Test func theConfigurationIsChecked() async throws {

@@ -20,7 +20,7 @@ import Testing
     }
     var screen = ScreenModel(columns: 100, rows: 24)
     screen.write(text)
-    #expect(!screen.all.joined().contains("round"), "\(screen.all)")
+    #expect(!screen.all.joined().contains("round 2 of"), "\(screen.all)")
     #expect(screen.all.last?.contains("durability normal") == true, "\(screen.all)")
   }
 
