@@ -1,8 +1,8 @@
 import Foundation
-import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import StorageSPI
 
 struct JSONDocumentTests {
   @Test(arguments: [
