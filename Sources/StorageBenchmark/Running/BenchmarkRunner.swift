@@ -49,16 +49,16 @@ public struct BenchmarkRunner: Sendable {
     for _ in 0..<options.threads { threads.append(try WorkerThread()) }
     let context = BenchmarkContext(options: options, actions: actions, probe: probe, threads: threads)
     for (number, subject) in subjects.enumerated() { _ = try RoundStore(subject, context, number: number) }
-    return await run(context)
+    return try await run(context)
   }
 
-  private func run(_ context: BenchmarkContext) async -> BenchmarkReport {
+  private func run(_ context: BenchmarkContext) async throws(StorageError) -> BenchmarkReport {
     var series = plannedSeries(context)
     var tracker = ProgressTracker()
     for one in series { one.plan(&tracker) }
     var report = BenchmarkReport(environment: environment, results: [], isComplete: true)
     for index in series.indices where report.isComplete {
-      report.isComplete = await series[index].run(&tracker, progress)
+      report.isComplete = try await series[index].run(&tracker, progress)
       report.results += series[index].results
     }
     if report.isComplete { progress(BenchmarkProgress(end: tracker, rounds: options.rounds)) }

@@ -35,10 +35,11 @@ struct BenchmarkSeries {
   /// Runs all rounds, and says whether they came to their end.
   mutating func run(
     _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
-  ) async -> Bool {
+  ) async throws(StorageError) -> Bool {
+    let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
     for round in 0..<roundCount {
       for index in subjects.indices where records[index].end == nil {
-        guard await run(round, index, &tracker, progress) else { return false }
+        guard await run(round, index, keys, &tracker, progress) else { return false }
       }
     }
     return true
@@ -55,10 +56,11 @@ struct BenchmarkSeries {
 
   /// Runs one round over one engine, and says whether the run is to go on.
   private mutating func run(
-    _ round: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
   ) async -> Bool {
     do throws(BenchmarkFailure) {
-      let measurements = try await measure(round, index, &tracker, progress)
+      let measurements = try await measure(round, index, keys, &tracker, progress)
       guard round >= context.options.warmUpRounds else { return true }
       for phase in workload.phases.indices { records[index].measurements[phase].append(measurements[phase]) }
       return true
@@ -76,12 +78,13 @@ struct BenchmarkSeries {
   }
 
   private func measure(
-    _ number: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
   ) async throws(BenchmarkFailure) -> [PhaseMeasurement] {
     var round: BenchmarkRound
     do {
       let store = firstStore + (number * subjects.count + index) * workload.phases.count
-      round = try BenchmarkRound(context, workload, subjects[index], number: number, storeNumber: store)
+      round = try BenchmarkRound(context, workload, subjects[index], keys, number: number, storeNumber: store)
     } catch { throw BenchmarkFailure(error) }
     var measurements: [PhaseMeasurement] = []
     do throws(BenchmarkFailure) {
