@@ -26,10 +26,10 @@ struct KeySpace: Sendable {
     for number in 0..<min(count, Self.maximumMade) { made.append(try makeKey(number)) }
   }
 
-  /// The key of the entry number `number`.
+  /// The key of the entry number `number`. Those of other shares are before the first and behind the last.
   @inline(__always)
   func key(_ number: Int) throws(StorageError) -> CacheKey {
-    number < made.count ? made[number] : try makeKey(number)
+    made.indices.contains(number) ? made[number] : try makeKey(number)
   }
 
   private func makeKey(_ number: Int) throws(StorageError) -> CacheKey {
