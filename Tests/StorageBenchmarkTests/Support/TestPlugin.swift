@@ -16,14 +16,23 @@ final class TestPlugin: StoragePlugin {
   let log = CallLog()
   /// The keys that were read.
   let reads = CallLog()
-  fileprivate let stores = Mutex<[String: TestStore]>([:])
+  private let stores = Mutex<[String: TestStore]>([:])
 
-  init(_ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = []) {
+  /// - Parameter isNamed: whether a store is known by a name, as on a server, and not by a path.
+  init(
+    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = [],
+    isNamed: Bool = false
+  ) {
     declaration = EngineDeclaration(
       name: name, version: "2.5", summary: "an engine for tests",
       capabilities: capabilities.union([.persistent, .atomicBatches]),
-      options: [EngineOption("path", .path, help: "the store", isRequired: true), .durability])
+      options: [EngineOption("path", isNamed ? .storeName : .path, help: "the store", isRequired: true), .durability])
     (self.fault, self.firstLie) = (fault, firstLie)
+  }
+
+  /// The keys in each store.
+  var keys: [String: [String]] {
+    stores.withLock { $0.mapValues { store in store.state.withLock { $0.table.entries.keys.map(\.text).sorted() } } }
   }
 
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
