@@ -65,15 +65,19 @@ struct BenchmarkSeries {
       for phase in workload.phases.indices { records[index].measurements[phase].append(measurements[phase]) }
       return true
     } catch {
-      // What an engine says to a call that was cancelled is no failure of it.
-      if Task.isCancelled { return false }
-      switch error {
-      case .cancelled: return false
-      case .wrong(let answer): records[index].end = .wrong(answer.message)
-      case .engine(let error): records[index].end = .failed(error.description)
-      }
+      records[index].end = end(error)
       tracker.abandon(backend: index, workload: workload.name, entries: workload.entries)
-      return true
+      return !Task.isCancelled
+    }
+  }
+
+  /// How a failure is reported; `nil` where it is none of the engine, but what comes of being cancelled.
+  private func end(_ failure: BenchmarkFailure) -> BenchmarkResult.Outcome? {
+    switch failure {
+    case .wrong(let answer): .wrong(answer.message)
+    case .engine where Task.isCancelled, .cancelled where Task.isCancelled: nil
+    case .engine(let error): .failed(error.description)
+    case .cancelled: .failed("the engine says that a call was cancelled, which it was not")
     }
   }
 

@@ -6,7 +6,7 @@ final class TestPlugin: StoragePlugin {
   /// A way to lie or to fail.
   enum Fault: String, Sendable, CaseIterable {
     case none, wrongBytes, truncated, lost, stale, wrongMetadata, lostWrite, keepsExpired, dropsKept, shortScan
-    case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen
+    case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen, claimsCancellation
   }
 
   let declaration: EngineDeclaration
@@ -84,6 +84,7 @@ final class TestEngine: StorageEngine {
     guard isLie else { return try lend(entry, body) }
     switch fault {
     case .failsToRead: throw StorageError(.ioFailed, "the disk is gone")
+    case .claimsCancellation: throw StorageError(.cancelled, "the task was cancelled")
     case .lost: return nil
     case .stale: return try lend(old ?? entry, body)
     case .wrongBytes: return try lend(changed(entry) { $0[$0.count / 2] ^= 1 }, body)
