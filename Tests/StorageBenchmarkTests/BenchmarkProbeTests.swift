@@ -6,8 +6,8 @@ struct BenchmarkProbeTests {
   @Test func theSystemsClockGoesForwardAndIsWaitedFor() {
     let probe = BenchmarkProbe.system
     let start = probe.now()
-    probe.waitUntil(start + 2_000_000)
-    #expect(probe.now() >= start + 2_000_000)
+    probe.waitUntil(start + 200_000)
+    #expect(probe.now() >= start + 200_000)
     probe.waitUntil(start)
     #expect(probe.processorNanoseconds() > 0)
   }

@@ -122,6 +122,35 @@ struct BenchmarkRunTests {
     #expect(report.results.allSatisfy { $0.outcome == .skipped("cannot be used by several processes") })
   }
 
+  @Test func storesOnAServerAreEmptiedAndHaveNamesOfTheirOwn() async throws {
+    let plugin = TestPlugin(isNamed: true)
+    _ = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: plugin)],
+      workloads: [try Fixtures.workload(#""kind": "insert""#, entries: 1_500)], options: Fixtures.options()
+    ).run()
+    #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])
+  }
+
+  @Test func aShareRemovesNothingOfTheOthers() async throws {
+    let plugin = TestPlugin(capabilities: [.shared], isNamed: true)
+    let other = try KeySpace(length: 24, share: BenchmarkShare(index: 1, count: 2)).key(0)
+    let configuration = try BenchmarkSubject(plugin: plugin).configuration(
+      folder: "", name: "bench-test-0", durability: .normal, clock: FixedClock(now: Fixtures.date))
+    let engine = try await plugin.open(configuration)
+    var batch = WriteBatch()
+    batch.put(
+      other, payload: [],
+      metadata: EntryMetadata(
+        storedAt: Fixtures.date, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    try await engine.apply(batch)
+    let report = try await BenchmarkRunner(
+      subjects: [BenchmarkSubject(plugin: plugin)], workloads: [try Fixtures.workload(#""kind": "scan""#)],
+      options: Fixtures.options { ($0.rounds, $0.share) = (1, BenchmarkShare(index: 0, count: 2)) }
+    ).run()
+    #expect(!report.hasFailure, "\(report.results)")
+    #expect(plugin.keys == ["bench-test-0": [other.text]])
+  }
+
   @Test(arguments: [(-1, 0, 0, 1), (5, 3, 2, 3), (99, 99, 31, 32)])
   func sharesStayInTheirRange(index: Int, count: Int, expectedIndex: Int, expectedCount: Int) {
     let share = BenchmarkShare(index: index, count: count)

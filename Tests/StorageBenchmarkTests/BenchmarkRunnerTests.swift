@@ -126,6 +126,13 @@ struct BenchmarkRunnerTests {
     #expect(report.results[5].measurement?.rounds.count == 2)
   }
 
+  @Test func anEngineThatClaimsToBeCancelledFails() async throws {
+    let plugins = [TestPlugin(fault: .claimsCancellation), TestPlugin("fine")]
+    let report = try await run(plugins, [try Fixtures.workload(#""kind": "read""#)])
+    #expect(report.isComplete && report.results[3].measurement != nil)
+    #expect(report.results[0].outcome == .failed("the engine says that a call was cancelled, which it was not"))
+  }
+
   @Test func workloadsWithoutTheirActionsAreSkipped() async throws {
     let workloads = try ["typed", "articles"].compactMap { try WorkloadCatalogue.workload(named: $0) }
     let report = try await run([TestPlugin()], workloads)

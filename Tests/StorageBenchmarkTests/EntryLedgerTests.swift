@@ -96,13 +96,13 @@ struct EntryValuesTests {
 struct KeySpaceTests {
   @Test(arguments: [(16, 0, "bench/0000000000"), (16, 123, "bench/0000000123"), (20, 7, "bench/00000000000007")])
   func keysHaveTheirLength(length: Int, number: Int, expected: String) throws {
-    let keys = KeySpace(length: length, share: nil)
+    let keys = try KeySpace(length: length, share: nil, count: 100)
     let key = try keys.key(number)
     #expect(key.text == expected && keys.number(of: key) == number)
   }
 
   @Test func sharesHaveNoKeyInCommon() throws {
-    let shares = (0..<32).map { KeySpace(length: 16, share: BenchmarkShare(index: $0, count: 32)) }
+    let shares = try (0..<32).map { try KeySpace(length: 16, share: BenchmarkShare(index: $0, count: 32)) }
     let last = Workload.entriesRange.upperBound * 2 - 1
     for (left, right) in zip(shares, shares.dropFirst()) {
       #expect(try left.key(last) < right.key(0))
@@ -113,6 +113,6 @@ struct KeySpaceTests {
 
   @Test(arguments: ["bench/1", "other/0000000000", "bench/00000000x0"])
   func otherKeysAreNone(text: String) throws {
-    #expect(KeySpace(length: 16, share: nil).number(of: try CacheKey(text)) == nil)
+    #expect(try KeySpace(length: 16, share: nil).number(of: try CacheKey(text)) == nil)
   }
 }

@@ -1,7 +1,7 @@
 internal import StorageSPI
 
 /// Reads a report that `BenchmarkReport.json(includingHistograms:)` wrote. Members that it does not know are passed over.
-public struct BenchmarkReportReader {
+public enum BenchmarkReportReader {
   /// The report that `bytes` are the JSON of.
   ///
   /// - Parameter file: the name of the file in errors.

@@ -12,18 +12,20 @@ struct BenchmarkRound {
 
   private var engine: (any StorageEngine)?
   private var check: EntryCheck
+  private let keys: KeySpace
   private var storeNumber: Int
   /// What the process held before the store was opened.
   private var residentBytes: Int?
 
   /// - Parameter storeNumber: the first of as many numbers for stores as the workload has phases.
   init(
-    _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, number: Int, storeNumber: Int
+    _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, _ keys: KeySpace, number: Int,
+    storeNumber: Int
   ) throws(StorageError) {
     (self.context, self.workload, self.subject, self.number) = (context, workload, subject, number)
-    self.storeNumber = storeNumber
+    (self.keys, self.storeNumber) = (keys, storeNumber)
     store = try RoundStore(subject, context, number: storeNumber)
-    check = Self.check(context, workload)
+    check = Self.check(context, workload, keys)
   }
 
   /// Does one phase and measures it.
@@ -47,10 +49,10 @@ struct BenchmarkRound {
   mutating func end() async throws(StorageError) {
     let store = store
     defer { store.removeFolder() }
-    (fetcher, check) = (nil, Self.check(context, workload, capacity: 0))
+    (fetcher, check) = (nil, Self.check(context, workload, keys, capacity: 0))
     guard let engine = self.engine else { return }
     self.engine = nil
-    try await store.dispose(of: engine, check.keys)
+    try await store.dispose(of: engine, keys)
   }
 
   /// Begins again with an empty store.
@@ -60,7 +62,7 @@ struct BenchmarkRound {
       storeNumber += 1
     }
     store = try RoundStore(subject, context, number: storeNumber)
-    check = Self.check(context, workload)
+    check = Self.check(context, workload, keys)
     context.probe.trimMemory()
     residentBytes = context.probe.residentBytes()
     try await open()
@@ -94,12 +96,14 @@ struct BenchmarkRound {
     return try await inspection.run(after: phase, isShared: context.options.share != nil)
   }
 
-  private static func check(_ context: BenchmarkContext, _ workload: Workload, capacity: Int? = nil) -> EntryCheck {
+  private static func check(
+    _ context: BenchmarkContext, _ workload: Workload, _ keys: KeySpace, capacity: Int? = nil
+  ) -> EntryCheck {
     let options = context.options
     return EntryCheck(
       ledger: EntryLedger(capacity: capacity ?? workload.capacity),
       values: EntryValues(workload, seed: options.seed, now: options.date),
-      keys: KeySpace(length: workload.keyLength, share: options.share),
+      keys: keys,
       typed: workload.payload == .typed ? context.actions.typed : nil)
   }
 }

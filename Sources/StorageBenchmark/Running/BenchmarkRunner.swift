@@ -4,8 +4,9 @@ public import StorageSPI
 /// meets all engines alike. Each round of each engine has a store of its own.
 ///
 /// Every answer is checked against what was written. The values are functions of the key and its version that are
-/// checked in place at the speed of memory, so that the check costs little of what it measures; the memory engine shows
-/// what everything around an engine costs.
+/// checked in place at the speed of memory, so that the check costs little of what it measures: a read of 100 bytes that
+/// is chosen, timed, checked and recorded takes some 0.3 to 0.4 microseconds more processor time than the read alone, two
+/// thirds of it outside of what is timed. The memory engine shows it in every report.
 public struct BenchmarkRunner: Sendable {
   private let subjects: [BenchmarkSubject]
   private let workloads: [Workload]
@@ -49,16 +50,16 @@ public struct BenchmarkRunner: Sendable {
     for _ in 0..<options.threads { threads.append(try WorkerThread()) }
     let context = BenchmarkContext(options: options, actions: actions, probe: probe, threads: threads)
     for (number, subject) in subjects.enumerated() { _ = try RoundStore(subject, context, number: number) }
-    return await run(context)
+    return try await run(context)
   }
 
-  private func run(_ context: BenchmarkContext) async -> BenchmarkReport {
+  private func run(_ context: BenchmarkContext) async throws(StorageError) -> BenchmarkReport {
     var series = plannedSeries(context)
     var tracker = ProgressTracker()
     for one in series { one.plan(&tracker) }
     var report = BenchmarkReport(environment: environment, results: [], isComplete: true)
     for index in series.indices where report.isComplete {
-      report.isComplete = await series[index].run(&tracker, progress)
+      report.isComplete = try await series[index].run(&tracker, progress)
       report.results += series[index].results
     }
     if report.isComplete { progress(BenchmarkProgress(end: tracker, rounds: options.rounds)) }

@@ -35,10 +35,11 @@ struct BenchmarkSeries {
   /// Runs all rounds, and says whether they came to their end.
   mutating func run(
     _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
-  ) async -> Bool {
+  ) async throws(StorageError) -> Bool {
+    let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
     for round in 0..<roundCount {
       for index in subjects.indices where records[index].end == nil {
-        guard await run(round, index, &tracker, progress) else { return false }
+        guard await run(round, index, keys, &tracker, progress) else { return false }
       }
     }
     return true
@@ -55,31 +56,39 @@ struct BenchmarkSeries {
 
   /// Runs one round over one engine, and says whether the run is to go on.
   private mutating func run(
-    _ round: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
   ) async -> Bool {
     do throws(BenchmarkFailure) {
-      let measurements = try await measure(round, index, &tracker, progress)
+      let measurements = try await measure(round, index, keys, &tracker, progress)
       guard round >= context.options.warmUpRounds else { return true }
       for phase in workload.phases.indices { records[index].measurements[phase].append(measurements[phase]) }
       return true
     } catch {
-      switch error {
-      case .cancelled: return false
-      case .wrong(let answer): records[index].end = .wrong(answer.message)
-      case .engine(let error): records[index].end = .failed(error.description)
-      }
+      records[index].end = end(error)
       tracker.abandon(backend: index, workload: workload.name, entries: workload.entries)
       return !Task.isCancelled
     }
   }
 
+  /// How a failure is reported; `nil` where it is none of the engine, but what comes of being cancelled.
+  private func end(_ failure: BenchmarkFailure) -> BenchmarkResult.Outcome? {
+    switch failure {
+    case .wrong(let answer): .wrong(answer.message)
+    case .engine where Task.isCancelled, .cancelled where Task.isCancelled: nil
+    case .engine(let error): .failed(error.description)
+    case .cancelled: .failed("the engine says that a call was cancelled, which it was not")
+    }
+  }
+
   private func measure(
-    _ number: Int, _ index: Int, _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
   ) async throws(BenchmarkFailure) -> [PhaseMeasurement] {
     var round: BenchmarkRound
     do {
       let store = firstStore + (number * subjects.count + index) * workload.phases.count
-      round = try BenchmarkRound(context, workload, subjects[index], number: number, storeNumber: store)
+      round = try BenchmarkRound(context, workload, subjects[index], keys, number: number, storeNumber: store)
     } catch { throw BenchmarkFailure(error) }
     var measurements: [PhaseMeasurement] = []
     do throws(BenchmarkFailure) {

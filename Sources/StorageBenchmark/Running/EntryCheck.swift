@@ -1,7 +1,8 @@
 internal import StorageSPI
 
-/// Checks what an engine answers against what was written to it.
-struct EntryCheck: Sendable {
+/// Checks what an engine answers against what was written to it. It is a class because each read lends it to the engine:
+/// that is one reference to count, and not one for each of its parts.
+final class EntryCheck: Sendable {
   let ledger: EntryLedger
   let values: EntryValues
   let keys: KeySpace
@@ -9,6 +10,10 @@ struct EntryCheck: Sendable {
 
   /// How many versions back a wrong value is looked for, to say that it is stale.
   private static let rememberedVersions: UInt32 = 64
+
+  init(ledger: EntryLedger, values: EntryValues, keys: KeySpace, typed: TypedPayload?) {
+    (self.ledger, self.values, self.keys, self.typed) = (ledger, values, keys, typed)
+  }
 
   /// What is wrong with an entry that was read; `nil` where nothing is. It runs while the bytes are lent.
   ///
@@ -72,8 +77,13 @@ struct EntryCheck: Sendable {
   }
 
   private func isRight(_ metadata: EntryMetadata, _ number: Int) -> Bool {
-    let expected = values.isExpired(number) ? values.expiredMetadata : values.metadata
-    return metadata.storedAt == expected.storedAt && metadata.freshUntil == expected.freshUntil
+    values.isExpired(number)
+      ? Self.isSame(metadata, values.expiredMetadata) : Self.isSame(metadata, values.metadata)
+  }
+
+  /// Whether all but the checksums are the same.
+  private static func isSame(_ metadata: EntryMetadata, _ expected: EntryMetadata) -> Bool {
+    metadata.storedAt == expected.storedAt && metadata.freshUntil == expected.freshUntil
       && metadata.retainUntil == expected.retainUntil && metadata.contentType == expected.contentType
       && metadata.attributes.isEmpty
   }

@@ -10,14 +10,29 @@ struct KeySpace: Sendable {
   /// The number in the key of the first entry.
   let base: Int
 
+  /// The greatest number of keys that are made in advance: some 80 MiB of them.
+  private static let maximumMade = 1 << 20
+  /// The keys of the first entries, made in advance.
+  private var made: [CacheKey] = []
+
   /// Keys of `length` bytes for one share of the entries.
-  init(length: Int, share: BenchmarkShare?) {
+  ///
+  /// - Parameter count: how many there are going to be. As many as are sensible are made now, because to make one takes as
+  ///   long as a quick engine takes to read an entry.
+  init(length: Int, share: BenchmarkShare?, count: Int = 0) throws(StorageError) {
     self.length = length
     base = (share?.index ?? 0) * Self.span
+    made.reserveCapacity(min(count, Self.maximumMade))
+    for number in 0..<min(count, Self.maximumMade) { made.append(try makeKey(number)) }
   }
 
-  /// The key of the entry number `number`. Cost: one string.
+  /// The key of the entry number `number`. Those of other shares are before the first and behind the last.
+  @inline(__always)
   func key(_ number: Int) throws(StorageError) -> CacheKey {
+    made.indices.contains(number) ? made[number] : try makeKey(number)
+  }
+
+  private func makeKey(_ number: Int) throws(StorageError) -> CacheKey {
     let text = String(unsafeUninitializedCapacity: length) { buffer in
       var rest = number + base
       for index in (Self.prefix.utf8.count..<length).reversed() {

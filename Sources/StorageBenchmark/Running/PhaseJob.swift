@@ -14,7 +14,7 @@ final class PhaseJob: Sendable {
   /// How many numbers a distribution is over; see `KeyChooser`.
   let expected: Int
   let workers: Int
-  /// Nanoseconds between the intended starts of two operations of one worker; `nil` where none is intended.
+  /// Nanoseconds between the intended starts of two calls of one worker; `nil` where none is intended.
   let interval: Double?
   let operations: [(operation: WorkloadOperation, share: Double)]
   let scanLengths: SizeChooser
@@ -33,7 +33,8 @@ final class PhaseJob: Sendable {
     workers = phase.kind == .open || phase.kind == .expire ? 1 : round.context.options.threads
     let inserted = Double(round.workload.operations(of: phase)) * phase.share(of: .insert)
     expected = entries + Int(inserted * 2)
-    interval = phase.isMeasured ? round.context.options.targetRate.map { [workers] in 1e9 * Double(workers) / $0 } : nil
+    let operationsAtOnce = Double(workers) * Double(phase.batchSize)
+    interval = phase.isMeasured ? round.context.options.targetRate.map { 1e9 * operationsAtOnce / $0 } : nil
     operations = phase.cumulativeShares
     scanLengths = SizeChooser(phase.scanLength)
     order = NumberPermutation(count: UInt64(round.workload.entries), seed: round.context.options.seed)

@@ -10,14 +10,12 @@ struct Schedule: Sendable {
 
   init(start: UInt64, interval: Double?) { (self.start, self.interval) = (start, interval) }
 
+  /// Whether there is a target rate.
+  var isPaced: Bool { interval != nil }
+
   /// The intended start of the next operation, after waiting for it.
-  @inline(__always)
   mutating func start(_ probe: BenchmarkProbe) -> UInt64 {
     guard let interval else { return probe.now() }
-    return wait(interval, probe)
-  }
-
-  private mutating func wait(_ interval: Double, _ probe: BenchmarkProbe) -> UInt64 {
     let intended = start + UInt64(interval * count)
     count += 1
     while true {

@@ -53,7 +53,7 @@ struct Worker: Sendable {
 
   /// When the next operation starts, after waiting for its time where there is a target rate.
   @inline(__always)
-  mutating func start() -> UInt64 { schedule.start(job.probe) }
+  mutating func start() -> UInt64 { schedule.isPaced ? schedule.start(job.probe) : job.probe.now() }
 
   /// Records an operation, or a batch of some, that has just ended.
   @inline(__always)

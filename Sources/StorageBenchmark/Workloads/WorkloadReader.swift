@@ -2,7 +2,7 @@ internal import StorageSPI
 
 /// Reads a workload from a file in JSON. Every mistake is an error that names its line and column: unknown keys with the
 /// nearest known one, values out of range, shares that do not add up to 1, and settings that would have no effect.
-public struct WorkloadReader {
+public enum WorkloadReader {
   private static let keys = [
     "name", "summary", "entries", "operations", "valueSize", "keyLength", "payload", "expiring", "phases",
   ]

@@ -6,7 +6,7 @@ final class TestPlugin: StoragePlugin {
   /// A way to lie or to fail.
   enum Fault: String, Sendable, CaseIterable {
     case none, wrongBytes, truncated, lost, stale, wrongMetadata, lostWrite, keepsExpired, dropsKept, shortScan
-    case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen
+    case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen, claimsCancellation
   }
 
   let declaration: EngineDeclaration
@@ -16,14 +16,23 @@ final class TestPlugin: StoragePlugin {
   let log = CallLog()
   /// The keys that were read.
   let reads = CallLog()
-  fileprivate let stores = Mutex<[String: TestStore]>([:])
+  private let stores = Mutex<[String: TestStore]>([:])
 
-  init(_ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = []) {
+  /// - Parameter isNamed: whether a store is known by a name, as on a server, and not by a path.
+  init(
+    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = [],
+    isNamed: Bool = false
+  ) {
     declaration = EngineDeclaration(
       name: name, version: "2.5", summary: "an engine for tests",
       capabilities: capabilities.union([.persistent, .atomicBatches]),
-      options: [EngineOption("path", .path, help: "the store", isRequired: true), .durability])
+      options: [EngineOption("path", isNamed ? .storeName : .path, help: "the store", isRequired: true), .durability])
     (self.fault, self.firstLie) = (fault, firstLie)
+  }
+
+  /// The keys in each store.
+  var keys: [String: [String]] {
+    stores.withLock { $0.mapValues { store in store.state.withLock { $0.table.entries.keys.map(\.text).sorted() } } }
   }
 
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
@@ -75,6 +84,7 @@ final class TestEngine: StorageEngine {
     guard isLie else { return try lend(entry, body) }
     switch fault {
     case .failsToRead: throw StorageError(.ioFailed, "the disk is gone")
+    case .claimsCancellation: throw StorageError(.cancelled, "the task was cancelled")
     case .lost: return nil
     case .stale: return try lend(old ?? entry, body)
     case .wrongBytes: return try lend(changed(entry) { $0[$0.count / 2] ^= 1 }, body)
