@@ -2,7 +2,7 @@ internal import StorageSPI
 internal import Synchronization
 
 /// A table behind a lock. Nothing waits for anything but the lock, which is held for the length of a dictionary access.
-final class MemoryEngine: StorageEngine {
+final class MemoryEngine: ImmediateReading {
   private let state = Mutex((table: EntryTable(), isClosed: false))
   private let clock: any WallClock
 
@@ -13,6 +13,14 @@ final class MemoryEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
+    guard let entry = try withTable({ $0[key] }) else { return nil }
+    return try body(entry.payload.span, entry.metadata)
+  }
+
+  func readNow<Output>(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    let key = CacheKey(trusting: keyBytes)
     guard let entry = try withTable({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
