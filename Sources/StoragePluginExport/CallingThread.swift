@@ -7,41 +7,65 @@ internal import Synchronization
 ///
 /// Cost: about half a microsecond where the call does not suspend.
 final class CallingThread: TaskExecutor {
-  private let jobs = Mutex<[UnownedJob]>([])
+  private enum Work {
+    /// A part of the call that can go on.
+    case job(UnownedJob)
+    /// Something that another thread waits for.
+    case request(@Sendable () -> Void)
+  }
+
+  private let work = Mutex<[Work]>([])
   private let available = Semaphore()
+  private let thread = pthread_self()
 
   /// Returns what `call` returns.
   ///
   /// - Throws: what `call` throws.
   static func run<Output: Sendable>(
-    _ call: @escaping @Sendable () async throws(StorageError) -> Output
+    _ call: @escaping @Sendable (CallingThread) async throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     let thread = CallingThread()
     let outcome = Outcome<Output>()
     Task.detached(executorPreference: thread) {
       do throws(StorageError) {
-        outcome.set(.success(try await call()))
+        outcome.set(.success(try await call(thread)))
       } catch {
         outcome.set(.failure(error))
       }
     }
     while true {
-      thread.runNextJob()
+      thread.doNext()
       if let result = outcome.result { return try result.get() }
     }
   }
 
+  /// Calls `body` on this thread, and returns when it has returned, on whichever thread this is called.
+  func perform(_ body: @escaping @Sendable () -> Void) {
+    if pthread_equal(thread, pthread_self()) != 0 { return body() }
+    let done = Semaphore()
+    add(
+      .request {
+        body()
+        done.signal()
+      })
+    done.wait()
+  }
+
   /// Takes a part of the call that can go on.
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    jobs.withLock { $0.append(job) }
+  func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+  private func add(_ piece: Work) {
+    work.withLock { $0.append(piece) }
     available.signal()
   }
 
-  private func runNextJob() {
+  private func doNext() {
     available.wait()
-    let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-    job?.runSynchronously(on: asUnownedTaskExecutor())
+    switch work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+    case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+    case .request(let body): body()
+    case nil: break
+    }
   }
 }
 

@@ -18,7 +18,7 @@ final class ExportedStore: Sendable {
   ) throws(StorageError) -> Int32 {
     let plugin = try PluginExport.plugin()
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let engine = try CallingThread.run { () async throws(StorageError) in try await plugin.open(configuration) }
+    let engine = try CallingThread.run { _ async throws(StorageError) in try await plugin.open(configuration) }
     store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine)).toOpaque())
     return CACHECTL_OK.status
   }
@@ -28,7 +28,7 @@ final class ExportedStore: Sendable {
     defer { if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() } }
     return call(store, failure) { store throws(StorageError) in
       let engine = store.engine
-      try CallingThread.run { () async throws(StorageError) in try await engine.close() }
+      try CallingThread.run { _ async throws(StorageError) in try await engine.close() }
       return CACHECTL_OK.status
     }
   }
@@ -59,25 +59,25 @@ final class ExportedStore: Sendable {
     }
   }
 
-  private func readWaiting(_ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>) throws(StorageError)
-    -> Int32
-  {
+  /// Reads by a task. The entry is copied: an engine may lend it on any thread, and the host wants it on this one.
+  private func readWaiting(
+    _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
+  ) throws(StorageError) -> Int32 {
     let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
-    let status = try CallingThread.run { () async throws(StorageError) in
+    let entry = try CallingThread.run { _ async throws(StorageError) in
       try await engine.read(key) { payload, metadata throws(StorageError) in
-        key.text.lend { key in
-          payload.withUnsafeBufferPointer { visitor(key: key, payload: cachectl_bytes($0), metadata) }
-        }
+        EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
     }
-    return status ?? CACHECTL_OK.status
+    guard let entry else { return CACHECTL_OK.status }
+    return entry.payload.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
   }
 
   /// Makes the changes of a batch.
   func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(StorageError) -> Int32 {
     guard let batch else { throw StorageError(.failed, "the batch is missing") }
     let (engine, changes) = (engine, try WriteBatch(batch.pointee))
-    try CallingThread.run { () async throws(StorageError) in try await engine.apply(changes) }
+    try CallingThread.run { _ async throws(StorageError) in try await engine.apply(changes) }
     return CACHECTL_OK.status
   }
 
@@ -87,7 +87,7 @@ final class ExportedStore: Sendable {
   ) throws(StorageError) -> Int32 {
     guard let range else { throw StorageError(.failed, "the range is missing") }
     let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let entries = try CallingThread.run { () async throws(StorageError) in try await engine.scan(keys, limit: limit) }
+    let entries = try CallingThread.run { _ async throws(StorageError) in try await engine.scan(keys, limit: limit) }
     return firstFailure(entries) { entry in
       entry.key.text.lend { key in
         visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
@@ -100,7 +100,7 @@ final class ExportedStore: Sendable {
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(StorageError) -> Int32 {
     let engine = engine
-    let statistics = try CallingThread.run { () async throws(StorageError) in try await engine.statistics() }
+    let statistics = try CallingThread.run { _ async throws(StorageError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -116,21 +116,21 @@ final class ExportedStore: Sendable {
   /// Visits what is wrong with the store.
   func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(StorageError) -> Int32 {
     let engine = engine
-    let issues = try CallingThread.run { () async throws(StorageError) in try await engine.checkIntegrity() }
+    let issues = try CallingThread.run { _ async throws(StorageError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Removes what has expired.
   func compact() throws(StorageError) -> Int32 {
     let engine = engine
-    try CallingThread.run { () async throws(StorageError) in try await engine.compact() }
+    try CallingThread.run { _ async throws(StorageError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
   /// Lets go of memory. There is nothing that could fail but the thread's end.
   func releaseMemory() throws(StorageError) -> Int32 {
     let engine = engine
-    try CallingThread.run { () async throws(StorageError) in await engine.releaseMemory() }
+    try CallingThread.run { _ async throws(StorageError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
   }
 }

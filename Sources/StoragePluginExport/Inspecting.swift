@@ -8,7 +8,7 @@ enum Inspecting {
   ) throws(StorageError) -> Int32 {
     let plugin = try PluginExport.plugin()
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let found = try CallingThread.run { () async throws(StorageError) in try await plugin.inspect(configuration) }
+    let found = try CallingThread.run { _ async throws(StorageError) in try await plugin.inspect(configuration) }
     return found.lend { visitor.visit(visitor.context, $0) }
   }
 }

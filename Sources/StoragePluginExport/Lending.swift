@@ -3,8 +3,7 @@ internal import StorageSPI
 
 /// A function of the host, and what it is called with.
 ///
-/// `@unchecked Sendable`: it is used before the call returns for which it was passed, by one thread at a time; the
-/// thread that calls and the thread of the call synchronize with each other.
+/// `@unchecked Sendable`: it is only used on the thread of the call for which it was passed, before that returns.
 struct Visitor<Function>: @unchecked Sendable {
   let visit: Function
   let context: UnsafeMutableRawPointer?

@@ -1,5 +1,6 @@
 import CCachectlPlugin
 import StorageSPI
+import Synchronization
 import Testing
 
 @Suite("Failures through the table", .serialized) struct FailureTests {

@@ -36,7 +36,9 @@ extension String {
 }
 
 /// A store that is open through the table.
-struct Store {
+///
+/// `@unchecked Sendable`: the interface allows any thread to use a store.
+struct Store: @unchecked Sendable {
   let table: cachectl_engine
   let handle: OpaquePointer?
 
@@ -44,7 +46,7 @@ struct Store {
   init(_ texts: [String: String] = [:], numbers: [String: Int64] = [:]) throws {
     let (table, failure) = (try StoragePluginExportTests.table(), Failure())
     var handle: OpaquePointer?
-    let status = try withConfiguration(texts, numbers) { table.open(&$0, &handle, failure.pointer) }
+    let status = withConfiguration(texts, numbers) { table.open(&$0, &handle, failure.pointer) }
     try #require(status == 0, "\(failure.message)")
     self.table = table
     self.handle = handle

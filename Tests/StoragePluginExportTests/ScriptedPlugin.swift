@@ -48,7 +48,10 @@ struct ScriptedPlugin: StoragePlugin {
     let metadata = EntryMetadata(
       storedAt: configuration.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "a/b")
     let key = try CacheKey("cities/v1/kept")
-    let isSound = [UInt8]([1, 2]).withUnsafeBufferPointer { plan.isSound(key, $0.span, metadata) }
+    // On another thread, as engines do that wait for a disk.
+    let isSound = try await BlockingExecutor().run { () throws(StorageError) in
+      [UInt8]([1, 2]).withUnsafeBufferPointer { plan.isSound(key, $0.span, metadata) }
+    }
     return RepairReport(
       saved: isSound ? 1 : 0, lost: [IntegrityIssue(key: key, kind: .undecodable, message: "lost")],
       movedTo: ["/store" + plan.suffix])

@@ -1,5 +1,5 @@
 import CCachectlPlugin
-import Foundation
+import Dispatch
 import StorageSPI
 import Synchronization
 import Testing
