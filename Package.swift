@@ -129,7 +129,7 @@ let package = Package(
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
-      "LMDBStorage"),
+      "LMDBStorage", "LibraryStorage"),
     tests(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
