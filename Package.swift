@@ -28,7 +28,11 @@ func library(_ folder: String) -> Target {
   return .target(
     name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
     path: "Plugins/Libraries/\(folder)", swiftSettings: settings,
-    linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", exports])])
+    linkerSettings: [
+      // What FoundationEssentials needs where it is linked statically.
+      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", exports]),
+    ])
 }
 
 /// The tests of one target, which read the files in the folders `data` in place.

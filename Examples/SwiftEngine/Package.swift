@@ -23,6 +23,8 @@ let package = Package(
       swiftSettings: settings,
       // The library brings the Swift runtime along and keeps all names but `cachectl_plugin` to itself.
       linkerSettings: [
+        // What FoundationEssentials needs where it is linked statically.
+        .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
         .unsafeFlags([
           "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map",
         ])
