@@ -140,7 +140,9 @@ let package = Package(
     tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
-    tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
+    tests(
+      "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
+      data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]

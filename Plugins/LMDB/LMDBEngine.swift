@@ -21,12 +21,12 @@ final class LMDBEngine: ImmediateReading {
     try key.withBytes { bytes throws(StorageError) in try read(bytes, namespaceLength: key.namespaceLength, body) }
   }
 
-  func readNow<Output>(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
     let namespaceLength = CacheKey.namespaceLength(in: keyBytes)
     return try keyBytes.withUnsafeBytes { bytes throws(StorageError) in
-      try read(bytes, namespaceLength: namespaceLength, body)
+      try read(bytes, namespaceLength: namespaceLength, body) != nil
     }
   }
 

@@ -40,7 +40,8 @@ struct LibraryEntry {
   /// The metadata. Without attributes and with a known content type it costs no allocation.
   func metadata() throws(LibraryDefect) -> EntryMetadata {
     EntryMetadata(
-      storedAt: try time(pointer.pointee.metadata.stored_at), freshUntil: try time(pointer.pointee.metadata.fresh_until),
+      storedAt: try time(pointer.pointee.metadata.stored_at),
+      freshUntil: try time(pointer.pointee.metadata.fresh_until),
       retainUntil: try time(pointer.pointee.metadata.retain_until), contentType: try contentType(),
       attributes: pointer.pointee.metadata.attribute_count == 0 ? [:] : try attributes(),
       checksum: pointer.pointee.metadata.checksum)

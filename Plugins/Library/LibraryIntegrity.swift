@@ -9,10 +9,11 @@ struct LibraryIssues: LibraryCallState {
   private(set) var issues: [IntegrityIssue] = []
   private(set) var defect: LibraryDefect?
 
-  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_issue>?) -> Int32 = {
-    guard let issues = LibraryCall.state($0, .integrity, LibraryIssues.self) else { return LibraryCall.stop }
-    return issues.pointee.add($1)
-  }
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_issue>?) -> Int32 =
+    {
+      guard let issues = LibraryCall.state($0, .integrity, LibraryIssues.self) else { return LibraryCall.stop }
+      return issues.pointee.add($1)
+    }
 
   /// Adds an issue, and says what the callback returns.
   mutating func add(_ issue: UnsafePointer<cachectl_issue>?) -> Int32 {

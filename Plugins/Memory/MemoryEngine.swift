@@ -17,12 +17,13 @@ final class MemoryEngine: ImmediateReading {
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func readNow<Output>(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
     let key = CacheKey(trusting: keyBytes)
-    guard let entry = try withTable({ $0[key] }) else { return nil }
-    return try body(entry.payload.span, entry.metadata)
+    guard let entry = try withTable({ $0[key] }) else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {

@@ -35,11 +35,11 @@ final class SQLiteEngine: ImmediateReading {
     }
   }
 
-  func readNow<Output>(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
     try keyBytes.withUnsafeBufferPointer { bytes throws(StorageError) in
-      try withReader { reader throws(StorageError) in try reader.read(bytes, body) }
+      try withReader { reader throws(StorageError) in try reader.read(bytes, body) != nil }
     }
   }
 

@@ -53,9 +53,11 @@ final class ExportedStore: Sendable {
     call(store, failure) { store throws(StorageError) in
       let visitor = try Visitor(visit, context)
       guard let immediate = store.immediate else { return try store.readWaiting(key, visitor) }
-      return try immediate.readNow(keyBytes: key.buffer.span) { payload, metadata throws(StorageError) in
-        payload.withUnsafeBufferPointer { visitor(key: key, payload: cachectl_bytes($0), metadata) }
-      } ?? CACHECTL_OK.status
+      var status = CACHECTL_OK.status
+      _ = try immediate.readNow(keyBytes: key.buffer.span) { payload, metadata throws(StorageError) in
+        status = payload.withUnsafeBufferPointer { visitor(key: key, payload: cachectl_bytes($0), metadata) }
+      }
+      return status
     }
   }
 

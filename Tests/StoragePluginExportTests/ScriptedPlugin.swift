@@ -133,11 +133,12 @@ final class ImmediateEngine: ImmediateReading {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? { throw StorageError(.failed, "a read that may wait") }
 
-  func readNow<Output>(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
-    guard let entry = try engine.withTable({ $0[CacheKey(trusting: keyBytes)] }) else { return nil }
-    return try body(entry.payload.span, entry.metadata)
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard let entry = try engine.withTable({ $0[CacheKey(trusting: keyBytes)] }) else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }

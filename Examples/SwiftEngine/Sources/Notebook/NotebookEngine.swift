@@ -29,11 +29,12 @@ final class NotebookEngine: ImmediateReading {
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func readNow<Output>(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
-    guard let entry = try current()[CacheKey(trusting: keyBytes)] else { return nil }
-    return try body(entry.payload.span, entry.metadata)
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard let entry = try current()[CacheKey(trusting: keyBytes)] else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
   }
 
   /// The changes are made to a copy, which takes the table's place once they are in the file. Copying makes a batch cost
