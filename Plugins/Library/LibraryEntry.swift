@@ -108,8 +108,13 @@ enum LibraryContentType {
     }
   }
 
+  /// `text`, whose length is that of `bytes`, where it is the same.
   @inline(__always)
   private static func match(_ bytes: UnsafeRawBufferPointer, _ text: String) -> String? {
-    text.utf8.elementsEqual(bytes) ? text : nil
+    guard let start = bytes.baseAddress else { return nil }
+    let isSame = text.utf8Span.span.withUnsafeBytes { known in
+      known.count == bytes.count && known.baseAddress.map { memcmp(start, $0, known.count) == 0 } ?? false
+    }
+    return isSame ? text : nil
   }
 }
