@@ -21,6 +21,20 @@ func engine(_ folder: String, _ libraries: Target.Dependency..., module: String?
     exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
+/// An engine as a shared library: the same sources and one exported function. The library brings the Swift runtime
+/// along, and keeps all names but that one to itself, so that it and its host cannot disturb each other.
+func library(_ folder: String) -> Target {
+  let exports = "--version-script=\(Context.packageDirectory)/Plugins/Libraries/exports.map"
+  return .target(
+    name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
+    path: "Plugins/Libraries/\(folder)", swiftSettings: settings,
+    linkerSettings: [
+      // What FoundationEssentials needs where it is linked statically.
+      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", exports]),
+    ])
+}
+
 /// The tests of one target, which read the files in the folders `data` in place.
 func tests(_ name: String, _ dependencies: Target.Dependency..., data: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
@@ -38,6 +52,11 @@ let package = Package(
       name: "ResponseCache",
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
+    // The same engines as shared libraries: libcachectl-memory.so and so on.
+    .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
+    .library(name: "cachectl-plist", type: .dynamic, targets: ["PlistLibrary"]),
+    .library(name: "cachectl-sqlite", type: .dynamic, targets: ["SQLiteLibrary"]),
+    .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
     layer("CacheDomain"),
@@ -65,6 +84,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     engine("LMDB", "CLMDB", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"])]),
+    library("Memory"),
+    library("Plist"),
+    library("SQLite"),
+    library("LMDB"),
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
@@ -110,14 +133,17 @@ let package = Package(
     tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
     tests(
       "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
-      "LMDBStorage"),
+      "LMDBStorage", "LibraryStorage"),
     tests(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
-    tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
+    tests(
+      "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
+      data: ["Libraries"]),
+    tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )

@@ -11,24 +11,69 @@ public struct LibraryPlugin: StoragePlugin {
   /// The absolute path of the library, free of symbolic links.
   public let path: String
 
-  /// Loads the library at `path`.
+  private let table: LibraryTable
+
+  /// Loads the library at `path`, whose name is libcachectl-NAME.so; NAME is that of its engine.
+  ///
+  /// Loading runs code of the library. So before it is loaded, the file and every folder on the way to it are looked
+  /// at: whoever could change one of them could run code as the user. Loading it again costs only that look.
   ///
   /// - Throws: `StorageError`: `permissionDenied` where others may change the library or a folder on the way to it,
   ///   `invalidPlugin` where it cannot be loaded, is of another version of the interface, or says of itself what no
   ///   engine may say.
   public init(loading path: String) throws(StorageError) {
-    throw StorageError(.invalidPlugin, "\(path) cannot be loaded")
+    let file = try LibraryFile(path)
+    let table = try LibraryRegistry.table(of: file)
+    try file.require(
+      table.declaration.name == file.engineName,
+      "has the name of engine '\(file.engineName)' and holds '\(table.declaration.name)'",
+      hint: "call the file libcachectl-\(table.declaration.name).so")
+    self.table = table
+    self.declaration = table.declaration
+    self.path = file.path
   }
 
-  /// Opens a store of the library's engine.
+  /// Opens a store of the library's engine, on a thread that may wait.
   ///
   /// - Throws: `StorageError`: what the library reports, `failed` where it breaks the rules of the interface.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
-    throw StorageError(.unsupported, "\(path) opens no store")
+    let (table, clock) = (table, LibraryClock(configuration.clock))
+    let executor = BlockingExecutor()
+    let store = try await executor.run { () throws(StorageError) in
+      try LibraryStore(opening: configuration, table, clock)
+    }
+    return LibraryEngine(store)
   }
-}
 
-extension StorageError.Code {
-  /// A library is no plugin, or one of another version.
-  public static let invalidPlugin = StorageError.Code(rawValue: "invalidPlugin")
+  /// Says what there is of a store, as the library does.
+  ///
+  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot tell; `failed` where it breaks
+  ///   the rules of the interface.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    guard let inspect = table.functions.inspect else {
+      throw unsupported("tell what there is of a store without opening it")
+    }
+    let table = table
+    return try await BlockingExecutor().run { () throws(StorageError) in
+      try table.inspection(of: configuration, inspect)
+    }
+  }
+
+  /// Has the library repair a store.
+  ///
+  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot repair; `failed` where it breaks
+  ///   the rules of the interface.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    guard let repair = table.functions.repair else { throw unsupported("repair a store") }
+    let table = table
+    return try await BlockingExecutor().run { () throws(StorageError) in
+      try table.repair(configuration, plan, repair)
+    }
+  }
+
+  private func unsupported(_ what: String) -> StorageError {
+    StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
+  }
 }

@@ -1,0 +1,119 @@
+internal import CCachectlPlugin
+internal import Glibc
+internal import StorageSPI
+
+/// What the callbacks of a call change, and what they found wrong.
+protocol LibraryCallState {
+  /// The rule that the library broke in a callback.
+  var defect: LibraryDefect? { get }
+  /// What the caller's own code threw in a callback; it goes before everything else.
+  var thrown: StorageError? { get }
+}
+
+extension LibraryCallState {
+  var thrown: StorageError? { nil }
+}
+
+/// A call of a library that is under way on this thread.
+///
+/// The library never gets a pointer to it, only the address of the table: a callback that comes too late, on another
+/// thread, or is that of another call finds nothing to damage. Such a callback fails, and so does the call.
+struct LibraryCall {
+  /// Which function is called: it tells the type of the state.
+  enum Kind {
+    case read, scan, statistics, integrity, inspection, repair
+  }
+
+  private let kind: Kind
+  private let context: UnsafeMutableRawPointer
+  private let state: UnsafeMutableRawPointer
+  private var hasStray = false
+
+  /// What a callback returns to go on.
+  static let goOn = Int32(CACHECTL_OK.rawValue)
+  /// What a callback returns so that the function returns.
+  static let stop = Int32(CACHECTL_FAILED.rawValue)
+
+  /// The key under which a thread finds its call; `nil` where the system had none left.
+  static let threadKey: pthread_key_t? = {
+    var key = pthread_key_t()
+    return pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+
+  /// Calls `function` of `table`, whose callbacks change `state`.
+  ///
+  /// - Throws: `StorageError`: what the caller's code threw in a callback; otherwise `failed` where the library broke a
+  ///   rule; otherwise what it reported.
+  @inline(__always)
+  static func make<State: LibraryCallState>(
+    _ kind: Kind, _ table: LibraryTable, _ state: inout State,
+    _ function: (LibraryFunctions.Context, LibraryFunctions.Failure) -> Int32
+  ) throws(StorageError) {
+    var failure = cachectl_failure()
+    let (status, hasStray) = withUnsafeMutablePointer(to: &state) { state in
+      withThreadCall(LibraryCall(kind: kind, context: table.context, state: state), table.callKey) {
+        function(table.context, &failure)
+      }
+    }
+    if status == goOn, !hasStray, state.defect == nil, state.thrown == nil, !table.takeStrays() { return }
+    throw error(status, hasStray, table, state, failure)
+  }
+
+  /// Calls `function` of `table`, which has no callbacks.
+  ///
+  /// - Throws: `StorageError`: what the library reported.
+  static func make(_ table: LibraryTable, _ function: (LibraryFunctions.Failure) -> Int32) throws(StorageError) {
+    var failure = cachectl_failure()
+    let status = function(&failure)
+    guard status == goOn else { throw .reported(status, &failure, by: table.name) }
+    guard !table.takeStrays() else { throw strayed(table) }
+  }
+
+  /// The state of the call of `kind` under way on this thread; `nil` where there is none with that context, which is
+  /// then held against the library.
+  static func state<State>(
+    _ context: UnsafeMutableRawPointer?, _ kind: Kind, _: State.Type
+  ) -> UnsafeMutablePointer<State>? {
+    guard let key = threadKey, let current = pthread_getspecific(key) else {
+      if let context { LibraryRegistry.countStray(context) }
+      return nil
+    }
+    let call = current.assumingMemoryBound(to: LibraryCall.self)
+    guard call.pointee.context == context, call.pointee.kind == kind else {
+      call.pointee.hasStray = true
+      return nil
+    }
+    return call.pointee.state.assumingMemoryBound(to: State.self)
+  }
+
+  /// Calls `function` while `call` is what this thread's callbacks find.
+  @inline(__always)
+  private static func withThreadCall(
+    _ call: LibraryCall, _ key: pthread_key_t, _ function: () -> Int32
+  ) -> (status: Int32, hasStray: Bool) {
+    var call = call
+    let outer = pthread_getspecific(key)
+    let status = withUnsafeMutablePointer(to: &call) { call in
+      pthread_setspecific(key, call)
+      defer { pthread_setspecific(key, outer) }
+      return function()
+    }
+    return (status, call.hasStray)
+  }
+
+  @inline(never)
+  private static func error(
+    _ status: Int32, _ hasStray: Bool, _ table: LibraryTable, _ state: borrowing some LibraryCallState,
+    _ failure: borrowing cachectl_failure
+  ) -> StorageError {
+    if let thrown = state.thrown { return thrown }
+    if let defect = state.defect { return .defect(defect.text, of: table.name) }
+    var failure = copy failure
+    if hasStray || table.takeStrays() || status == goOn { return strayed(table) }
+    return .reported(status, &failure, by: table.name)
+  }
+
+  private static func strayed(_ table: LibraryTable) -> StorageError {
+    .defect("called a callback on another thread or after its function had returned", of: table.name)
+  }
+}

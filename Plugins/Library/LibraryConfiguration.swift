@@ -1,0 +1,59 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// A configuration as a library gets it.
+struct LibraryConfiguration: ~Copyable {
+  private var arena = LibraryArena()
+  private var values: [cachectl_value] = []
+  private let clock: LibraryClock
+
+  /// The values of the options that `declaration` declares, and the clock.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption` where a text has a zero byte, which no C text can have.
+  init(
+    _ source: EngineConfiguration, for declaration: EngineDeclaration, _ clock: LibraryClock
+  ) throws(StorageError) {
+    self.clock = clock
+    for option in declaration.options {
+      guard let value = source.value(of: option) else { continue }
+      if case .text(let text) = value, text.utf8.contains(0) {
+        throw StorageError(
+          .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it",
+          hint: "see: cachectl backends show \(declaration.name)")
+      }
+      values.append(Self.value(value, of: option, &arena))
+    }
+  }
+
+  /// Lends the configuration.
+  func withConfiguration(_ body: (UnsafePointer<cachectl_configuration>) -> Int32) -> Int32 {
+    values.withUnsafeBufferPointer { values in
+      let configuration = cachectl_configuration(
+        size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
+        value_size: MemoryLayout<cachectl_value>.stride, now: LibraryClock.now, clock: clock.context)
+      return withUnsafePointer(to: configuration, body)
+    }
+  }
+
+  private static func value(
+    _ value: OptionValue, of option: EngineOption, _ arena: inout LibraryArena
+  ) -> cachectl_value {
+    let name = arena.terminated(option.name)
+    return switch value {
+    case .text(let text): cachectl_value(name: name, text: arena.terminated(text), number: 0)
+    case .integer(let number): cachectl_value(name: name, text: nil, number: number)
+    case .boolean(let isTrue): cachectl_value(name: name, text: nil, number: isTrue ? 1 : 0)
+    }
+  }
+}
+
+extension EngineConfiguration {
+  /// The value of `option`; `nil` where it has none.
+  fileprivate func value(of option: EngineOption) -> OptionValue? {
+    switch option.kind {
+    case .text, .path, .choice, .storeName: (try? text(option.name)).map { .text($0) }
+    case .integer, .size, .duration: (try? integer(option.name)).map { .integer($0) }
+    case .boolean: (try? boolean(option.name)).map { .boolean($0) }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// A store of an engine in a library.
+///
+/// Reads run where they are called, unless the library says that they wait; all else runs on threads of the engine's
+/// own: one for writing, one for looking through the store, and some for reads that wait.
+final class LibraryEngine: StorageEngine {
+  private let store: LibraryStore
+  private let gate = LibraryGate()
+  private let writing = BlockingExecutor()
+  private let looking = BlockingExecutor()
+  private let reading: [BlockingExecutor]
+  private let nextReader = Atomic<UInt>(0)
+
+  /// So many reads wait for a disk or a network at once.
+  private static let readerCount = 8
+
+  init(_ store: LibraryStore) {
+    self.store = store
+    reading = store.table.readsWait ? (0..<Self.readerCount).map { _ in BlockingExecutor() } : []
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    guard reading.isEmpty else { return try await readWaiting(key, body) }
+    try gate.enter()
+    defer { gate.leave() }
+    var output: Output?
+    try store.read(key) { payload, metadata in
+      do throws(StorageError) {
+        output = try body(payload, metadata)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    return output
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    try await run(on: writing) { store throws(StorageError) in try store.apply(batch) }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await run(on: looking) { store throws(StorageError) in try store.scan(range, limit: limit) }
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    try await run(on: looking) { store throws(StorageError) in try store.statistics() }
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    try await run(on: looking) { store throws(StorageError) in try store.checkIntegrity() }
+  }
+
+  func compact() async throws(StorageError) {
+    try await run(on: writing) { store throws(StorageError) in try store.compact() }
+  }
+
+  func releaseMemory() async {
+    // It fails only where the store is closed, and then holds no memory.
+    try? await run(on: looking) { store throws(StorageError) in store.releaseMemory() }
+  }
+
+  func close() async throws(StorageError) {
+    await gate.close()
+    try await writing.run { [store] () throws(StorageError) in try store.close() }
+  }
+
+  private func readWaiting<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    let turn = nextReader.add(1, ordering: .relaxed).oldValue
+    let executor = reading[Int(turn % UInt(reading.count))]
+    let found = try await run(on: executor) { store throws(StorageError) in try store.copy(of: key) }
+    guard let found else { return nil }
+    return try body(found.payload.span, found.metadata)
+  }
+
+  /// Does `work` on a thread of `executor`. It counts as under way from now on, so that a store is closed after it.
+  private func run<Output: Sendable>(
+    on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    try gate.enter()
+    return try await executor.run { [store, gate] () throws(StorageError) in
+      defer { gate.leave() }
+      return try work(store)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+internal import CCachectlPlugin
+public import StorageSPI
+
+extension StorageError.Code {
+  /// A library is no plugin, one of another version, or one that says of itself what no engine may say.
+  public static let invalidPlugin = StorageError.Code(rawValue: "invalidPlugin")
+}
+
+/// A rule of the interface that a library broke: what it did, as the rest of a sentence that begins with its name.
+struct LibraryDefect: Error {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+}
+
+extension StorageError {
+  /// The error of a call in which the backend `name` broke a rule of the interface.
+  static func defect(_ text: String, of name: String) -> StorageError {
+    StorageError(
+      .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)")
+  }
+
+  /// The error that a function of the backend `name` reported by returning `status`, which is not `CACHECTL_OK`.
+  static func reported(_ status: Int32, _ failure: UnsafePointer<cachectl_failure>, by name: String) -> StorageError {
+    guard let code = Code(status: status) else {
+      return .defect("returned \(status), which is no code of the interface", of: name)
+    }
+    let bytes = UnsafeRawBufferPointer(start: failure, count: MemoryLayout<cachectl_failure>.size)
+    let messageSize = MemoryLayout.size(ofValue: failure.pointee.message)
+    let message = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[..<messageSize]))
+    let hint = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[messageSize...]))
+    return StorageError(code, message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
+  }
+}
+
+extension StorageError.Code {
+  /// The code that `cachectl_plugin.h` numbers `status`; `nil` for a number without meaning.
+  fileprivate init?(status: Int32) {
+    guard let number = UInt32(exactly: status) else { return nil }
+    switch cachectl_code(rawValue: number) {
+    case CACHECTL_FAILED: self = .failed
+    case CACHECTL_INVALID_OPTION: self = .invalidOption
+    case CACHECTL_DAMAGED: self = .damaged
+    case CACHECTL_UNSUPPORTED_FORMAT: self = .unsupportedFormat
+    case CACHECTL_CANNOT_CREATE: self = .cannotCreate
+    case CACHECTL_PERMISSION_DENIED: self = .permissionDenied
+    case CACHECTL_NO_SPACE: self = .noSpace
+    case CACHECTL_IO_FAILED: self = .ioFailed
+    case CACHECTL_BUSY: self = .busy
+    case CACHECTL_UNREACHABLE: self = .unreachable
+    case CACHECTL_CONFLICT: self = .conflict
+    case CACHECTL_TOO_LARGE: self = .tooLarge
+    case CACHECTL_OVER_BOUNDS: self = .overBounds
+    case CACHECTL_UNSUPPORTED: self = .unsupported
+    default: return nil
+    }
+  }
+}

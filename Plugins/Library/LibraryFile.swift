@@ -1,0 +1,110 @@
+internal import Glibc
+internal import StorageSPI
+
+/// The file of a library that may be loaded: nobody but the user and root can change what is in it.
+struct LibraryFile: Sendable, Hashable {
+  /// The absolute path, free of symbolic links.
+  let path: String
+  /// The name of the engine, which the file's name tells.
+  let engineName: String
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// Looks at the file at `path` and at every folder on the way to it, and where it is a symbolic link at those on the
+  /// way to the link, too.
+  ///
+  /// - Throws: `StorageError`: `invalidPlugin` where there is no such file or its name is not that of a plugin,
+  ///   `permissionDenied` where others could change it.
+  init(_ path: String) throws(StorageError) {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard let engineName = Self.engineName(of: name) else {
+      throw StorageError(
+        .invalidPlugin, "'\(path)' is not called libcachectl-NAME.so",
+        hint: "NAME is the engine's: a lower-case letter, then lower-case letters and digits")
+    }
+    self.engineName = engineName
+    self.path = try Self.resolved(path)
+    let status = try Self.checkedStatus(ofFile: self.path)
+    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    try Self.checkFolders(onTheWayTo: self.path)
+    try Self.checkFolders(onTheWayTo: try Self.resolved(Self.folder(of: path)) + "/" + name)
+  }
+
+  /// Throws `invalidPlugin`, a sentence that begins with the library, where `condition` does not hold.
+  func require(
+    _ condition: Bool, _ what: @autoclosure () -> String, hint: @autoclosure () -> String
+  ) throws(StorageError) {
+    guard condition else { throw StorageError(.invalidPlugin, "library \(path) \(what())", hint: hint()) }
+  }
+
+  /// The name of the engine in a library called `name`; `nil` where that is not the name of a plugin.
+  private static func engineName(of name: String) -> String? {
+    guard name.hasPrefix("libcachectl-"), name.hasSuffix(".so"), name.utf8.count > 15 else { return nil }
+    let engine = String(name.dropFirst(12).dropLast(3))
+    return CacheKey.isNamespace(engine) ? engine : nil
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func resolved(_ path: String) throws(StorageError) -> String {
+    guard let resolved = realpath(path, nil) else { throw unreachable(path, errno) }
+    defer { free(resolved) }
+    guard let text = String(validatingCString: resolved) else {
+      throw StorageError(.invalidPlugin, "the path of library '\(path)' is not UTF-8", hint: "move it elsewhere")
+    }
+    return text
+  }
+
+  private static func status(of path: String) throws(StorageError) -> stat {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw unreachable(path, errno) }
+    return status
+  }
+
+  private static func checkedStatus(ofFile path: String) throws(StorageError) -> stat {
+    let status = try status(of: path)
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw StorageError(.invalidPlugin, "'\(path)' is not a file", hint: "name the library itself")
+    }
+    try check(status, "library", path, allowsSticky: false)
+    return status
+  }
+
+  private static func checkFolders(onTheWayTo path: String) throws(StorageError) {
+    var folder = folder(of: path)
+    try check(try status(of: folder), "folder", folder, allowsSticky: false)
+    while folder != "/" {
+      folder = Self.folder(of: folder)
+      try check(try status(of: folder), "folder", folder, allowsSticky: true)
+    }
+  }
+
+  /// Throws `permissionDenied` where somebody else than the user and root may change what is at `path`. In a sticky
+  /// folder others may add names, but neither move nor remove those of the user.
+  private static func check(
+    _ status: stat, _ what: String, _ path: String, allowsSticky: Bool
+  ) throws(StorageError) {
+    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw StorageError(
+        .permissionDenied, "\(what) \(path) of an engine belongs to another user",
+        hint: "engines are loaded only from where nobody else can change them: chown it, or copy the library")
+    }
+    let isSticky = allowsSticky && status.st_mode & S_ISVTX != 0
+    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {
+      throw StorageError(
+        .permissionDenied, "\(what) \(path) of an engine may be changed by others", hint: "run: chmod go-w \(path)")
+    }
+  }
+
+  private static func unreachable(_ path: String, _ code: Int32) -> StorageError {
+    let reason = String(cString: strerror(code)).lowercased()
+    if code == EACCES {
+      return StorageError(.permissionDenied, "library \(path) cannot be reached: \(reason)", hint: "check its folders")
+    }
+    return StorageError(
+      .invalidPlugin, "library \(path) cannot be found: \(reason)", hint: "see: cachectl backends list")
+  }
+}

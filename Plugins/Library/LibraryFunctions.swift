@@ -1,0 +1,87 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// The functions of an engine: a copy of its table, in which all are there that must be.
+struct LibraryFunctions {
+  typealias Failure = UnsafeMutablePointer<cachectl_failure>
+  typealias Context = UnsafeMutableRawPointer
+  typealias Open =
+    @convention(c) (UnsafePointer<cachectl_configuration>?, UnsafeMutablePointer<OpaquePointer?>?, Failure?) -> Int32
+  typealias Change = @convention(c) (OpaquePointer?, Failure?) -> Int32
+  typealias Read =
+    @convention(c) (OpaquePointer?, cachectl_bytes, cachectl_visit_entry?, Context?, Failure?) -> Int32
+  typealias Apply = @convention(c) (OpaquePointer?, UnsafePointer<cachectl_batch>?, Failure?) -> Int32
+  typealias Scan =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<cachectl_range>?, cachectl_visit_entry?, Context?, Failure?
+    ) -> Int32
+  typealias Statistics =
+    @convention(c) (
+      OpaquePointer?, cachectl_visit_slot?, Context?, UnsafeMutablePointer<UInt64>?, Failure?
+    ) -> Int32
+  typealias Check = @convention(c) (OpaquePointer?, cachectl_visit_issue?, Context?, Failure?) -> Int32
+  typealias Inspect =
+    @convention(c) (UnsafePointer<cachectl_configuration>?, cachectl_visit_inspection?, Context?, Failure?) -> Int32
+  typealias Repair =
+    @convention(c) (
+      UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?, Failure?
+    ) -> Int32
+
+  let open: Open
+  let close: Change
+  let read: Read
+  let apply: Apply
+  let scan: Scan
+  let statistics: Statistics
+  let checkIntegrity: Check
+  let compact: Change
+  let releaseMemory: (@convention(c) (OpaquePointer?) -> Void)?
+  let inspect: Inspect?
+  let repair: Repair?
+
+  /// The functions in `engine`.
+  ///
+  /// - Throws: `LibraryDefect` where one is missing that is not optional.
+  init(_ engine: cachectl_engine) throws(LibraryDefect) {
+    func required<Function>(_ function: Function?, _ name: String) throws(LibraryDefect) -> Function {
+      guard let function else { throw LibraryDefect("has no function '\(name)' in its table") }
+      return function
+    }
+    open = try required(engine.open, "open")
+    close = try required(engine.close, "close")
+    read = try required(engine.read, "read")
+    apply = try required(engine.apply, "apply")
+    scan = try required(engine.scan, "scan")
+    statistics = try required(engine.statistics, "statistics")
+    checkIntegrity = try required(engine.check_integrity, "check_integrity")
+    compact = try required(engine.compact, "compact")
+    releaseMemory = engine.release_memory
+    inspect = engine.inspect
+    repair = engine.repair
+  }
+}
+
+extension cachectl_engine {
+  /// The size of the smallest table that has all functions which are not optional.
+  private static let minimumSize = MemoryLayout<cachectl_engine>.offset(of: \.release_memory) ?? .max
+  /// No table is so large: a greater number is something else.
+  private static let maximumSize = 65_536
+
+  /// A copy of the table at `pointer`, as far as it goes: the rest is zero.
+  ///
+  /// - Throws: `LibraryDefect` where it is of another version, or what is there is no table.
+  init(copying pointer: UnsafeRawPointer) throws(LibraryDefect) {
+    let size = pointer.loadUnaligned(as: Int.self)
+    let abi = pointer.loadUnaligned(fromByteOffset: MemoryLayout<Int>.size, as: UInt32.self)
+    guard abi == CACHECTL_PLUGIN_ABI else {
+      throw LibraryDefect("is of version \(abi) of the interface, and this is version \(CACHECTL_PLUGIN_ABI)")
+    }
+    guard (Self.minimumSize...Self.maximumSize).contains(size), size % MemoryLayout<Int>.alignment == 0 else {
+      throw LibraryDefect("has a table of \(size) bytes, which is no table of version \(abi)")
+    }
+    self.init()
+    withUnsafeMutableBytes(of: &self) { room in
+      room.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, room.count)))
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// What a read of one entry has found so far.
+struct LibraryRead: LibraryCallState {
+  private let key: UnsafeRawBufferPointer
+  private let body: (Span<UInt8>, EntryMetadata) -> StorageError?
+  private var isVisited = false
+  private(set) var defect: LibraryDefect?
+  private(set) var thrown: StorageError?
+
+  init(_ key: UnsafeRawBufferPointer, _ body: @escaping (Span<UInt8>, EntryMetadata) -> StorageError?) {
+    self.key = key
+    self.body = body
+  }
+
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 =
+    {
+      guard let read = LibraryCall.state($0, .read, LibraryRead.self) else { return LibraryCall.stop }
+      return read.pointee.visit($1)
+    }
+
+  private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
+    do throws(LibraryDefect) {
+      if isVisited { throw LibraryDefect("gave more than one entry for one key") }
+      isVisited = true
+      let entry = try LibraryEntry(entry)
+      guard entry.hasKey(key) else { throw LibraryDefect("gave another entry than the one it was asked for") }
+      let payload = try entry.payload().assumingMemoryBound(to: UInt8.self)
+      thrown = body(payload.span, try entry.metadata())
+    } catch {
+      defect = error
+    }
+    return defect == nil && thrown == nil ? LibraryCall.goOn : LibraryCall.stop
+  }
+}
+
+extension LibraryStore {
+  /// Lends the entry under `key` to `body`, if there is one. What `body` returns is thrown.
+  ///
+  /// This is the hot path. It is not generic, so that no metadata of types is looked up.
+  func read(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) -> StorageError?
+  ) throws(StorageError) {
+    let text = key.text
+    try text.utf8Span.span.withUnsafeBytes { bytes throws(StorageError) in
+      try withoutActuallyEscaping(body) { body throws(StorageError) in
+        var state = LibraryRead(bytes, body)
+        let lent = cachectl_bytes(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
+        try LibraryCall.make(.read, table, &state) { context, failure in
+          table.functions.read(handle, lent, LibraryRead.callback, context, failure)
+        }
+      }
+    }
+  }
+
+  /// A copy of the entry under `key`; `nil` where there is none. For libraries that wait while they read: what they
+  /// read is copied much faster than they get it.
+  func copy(of key: CacheKey) throws(StorageError) -> EntryTable.Entry? {
+    var found: EntryTable.Entry?
+    try read(key) { payload, metadata in
+      let bytes = payload.withUnsafeBufferPointer { [UInt8]($0) }
+      found = EntryTable.Entry(payload: bytes, metadata: metadata)
+      return nil
+    }
+    return found
+  }
+}

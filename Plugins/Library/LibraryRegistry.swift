@@ -1,0 +1,56 @@
+internal import CCachectlPlugin
+internal import Glibc
+internal import StorageSPI
+internal import Synchronization
+
+/// The libraries that the process has loaded. They stay: pointers into them are everywhere.
+enum LibraryRegistry {
+  private static let tables = Mutex<[LibraryFile: LibraryTable]>([:])
+
+  /// The table of `file`, which is loaded first where it is not yet.
+  ///
+  /// - Throws: `StorageError` with the code `invalidPlugin`.
+  static func table(of file: LibraryFile) throws(StorageError) -> LibraryTable {
+    try tables.withLock { tables throws(StorageError) in
+      if let known = tables[file] { return known }
+      let table = try LibraryTable(try engine(of: file), file)
+      tables[file] = table
+      return table
+    }
+  }
+
+  /// Counts a callback with `context` that came when no call was under way, if that is a context of ours.
+  static func countStray(_ context: UnsafeMutableRawPointer) {
+    tables.withLock { tables in
+      tables.values.first { $0.context == context }?.countStray()
+    }
+  }
+
+  private static func engine(of file: LibraryFile) throws(StorageError) -> UnsafeRawPointer {
+    guard let library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+      throw StorageError(
+        .invalidPlugin, "library \(file.path) cannot be loaded: \(lastError(file))",
+        hint: "build it for this system, with all that it needs")
+    }
+    guard let symbol = dlsym(library, CACHECTL_PLUGIN_SYMBOL) else {
+      throw StorageError(
+        .invalidPlugin, "library \(file.path) has no function \(CACHECTL_PLUGIN_SYMBOL)",
+        hint: "define it as cachectl_plugin.h describes")
+    }
+    let function = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> UnsafeRawPointer?).self)
+    guard let engine = function(CACHECTL_PLUGIN_ABI) else {
+      throw StorageError(
+        .invalidPlugin, "library \(file.path) does not work with version \(CACHECTL_PLUGIN_ABI) of the interface",
+        hint: "get one that is built for this version of cachectl")
+    }
+    return engine
+  }
+
+  /// What the loader says, without the path that it begins with.
+  private static func lastError(_ file: LibraryFile) -> String {
+    guard let message = dlerror() else { return "for an unknown reason" }
+    let text = LibraryText.cleaned(UnsafeRawBufferPointer(start: message, count: strlen(message)))
+    let prefix = file.path + ": "
+    return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+  }
+}

@@ -1,0 +1,76 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// What a library has reported of a repair so far.
+struct LibraryRepair: LibraryCallState {
+  private static let maximumFiles = 1 << 20
+
+  private let plan: RepairPlan
+  private(set) var lost = LibraryIssues()
+  private(set) var moved: [String] = []
+  private var ownDefect: LibraryDefect?
+
+  var defect: LibraryDefect? { ownDefect ?? lost.defect }
+
+  init(_ plan: RepairPlan) { self.plan = plan }
+
+  /// The plan as the library gets it.
+  ///
+  /// - Parameter suffix: the plan's, copied to where it stays during the call.
+  static func lent(_ suffix: cachectl_bytes, _ context: UnsafeMutableRawPointer) -> cachectl_repair {
+    cachectl_repair(
+      size: MemoryLayout<cachectl_repair>.size, suffix: suffix,
+      is_sound: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.isSound($1) ?? 0 },
+      lost: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.lost.add($1) ?? LibraryCall.stop },
+      moved: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.add(moved: $1) ?? LibraryCall.stop },
+      context: context)
+  }
+
+  /// 1 where the entry may be kept. What was read of a damaged store may be anything, so that an entry which is none is
+  /// no defect.
+  private func isSound(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
+    do throws(LibraryDefect) {
+      let entry = try LibraryEntry(entry)
+      let payload = try entry.payload().assumingMemoryBound(to: UInt8.self)
+      return plan.isSound(try entry.key(), payload.span, try entry.metadata()) ? 1 : 0
+    } catch {
+      return 0
+    }
+  }
+
+  private mutating func add(moved path: cachectl_bytes) -> Int32 {
+    do throws(LibraryDefect) {
+      let path = try LibraryText.text(try path.checked("path of a file"), "path of a file")
+      guard path.hasPrefix("/"), !path.utf8.contains(0), moved.count < Self.maximumFiles else {
+        throw LibraryDefect("moved a file to where none can be")
+      }
+      moved.append(path)
+      return LibraryCall.goOn
+    } catch {
+      ownDefect = error
+      return LibraryCall.stop
+    }
+  }
+}
+
+extension LibraryTable {
+  /// Has the library repair the store that `configuration` describes.
+  func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan, _ repair: LibraryFunctions.Repair
+  ) throws(StorageError) -> RepairReport {
+    let configuration = try LibraryConfiguration(
+      configuration, for: declaration, LibraryClock(configuration.clock))
+    var arena = LibraryArena()
+    defer { withExtendedLifetime(arena) {} }
+    let suffix = arena.copy(plan.suffix)
+    var state = LibraryRepair(plan)
+    var saved: UInt64 = 0
+    try LibraryCall.make(.repair, self, &state) { context, failure in
+      configuration.withConfiguration { configuration in
+        withUnsafePointer(to: LibraryRepair.lent(suffix, context)) { repair(configuration, $0, &saved, failure) }
+      }
+    }
+    guard let saved = Int(exactly: saved) else { throw .defect("says that it saved \(saved) entries", of: name) }
+    return RepairReport(saved: saved, lost: state.lost.issues, movedTo: state.moved)
+  }
+}

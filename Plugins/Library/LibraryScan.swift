@@ -1,0 +1,55 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// The entries that a scan has visited so far.
+struct LibraryScan: LibraryCallState {
+  private let range: KeyRange
+  private let limit: Int
+  private(set) var summaries: [EntrySummary] = []
+  private(set) var defect: LibraryDefect?
+
+  init(_ range: KeyRange, limit: Int) {
+    self.range = range
+    self.limit = limit
+  }
+
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 =
+    {
+      guard let scan = LibraryCall.state($0, .scan, LibraryScan.self) else { return LibraryCall.stop }
+      return scan.pointee.visit($1)
+    }
+
+  private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
+    guard defect == nil else { return LibraryCall.stop }
+    do throws(LibraryDefect) {
+      guard summaries.count < limit else { throw LibraryDefect("gave more than the \(limit) entries it was asked for") }
+      let entry = try LibraryEntry(entry)
+      let key = try entry.key()
+      guard range.contains(key) else { throw LibraryDefect("gave entry \(key), which it was not asked for") }
+      if let last = summaries.last?.key, key <= last { throw LibraryDefect("gave entry \(key) after \(last)") }
+      summaries.append(
+        EntrySummary(key: key, metadata: try entry.metadata(), payloadBytes: try entry.payloadSize()))
+      return LibraryCall.goOn
+    } catch {
+      defect = error
+      return LibraryCall.stop
+    }
+  }
+}
+
+extension LibraryStore {
+  /// The first `limit` entries of `range`.
+  func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
+    guard limit > 0 else { return [] }
+    var arena = LibraryArena()
+    defer { withExtendedLifetime(arena) {} }
+    let lent = cachectl_range(
+      size: MemoryLayout<cachectl_range>.size, prefix: arena.copy(range.prefix),
+      after: arena.copy(range.after?.text ?? ""), limit: limit)
+    var state = LibraryScan(range, limit: limit)
+    try LibraryCall.make(.scan, table, &state) { context, failure in
+      withUnsafePointer(to: lent) { table.functions.scan(handle, $0, LibraryScan.callback, context, failure) }
+    }
+    return state.summaries
+  }
+}

@@ -1,0 +1,78 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// The slots that a library has counted so far.
+struct LibraryStatistics: LibraryCallState {
+  /// A store has hundreds of slots; whoever reports so many never ends.
+  private static let maximumSlots = 1 << 22
+  /// No sum may exceed it, so that no addition of two such sums overflows.
+  fileprivate static let maximumSum = 1 << 60
+
+  private(set) var tally = EntryTally()
+  private var total = EntryTally.Count()
+  private var visits = 0
+  private(set) var defect: LibraryDefect?
+
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_slot>?) -> Int32 = {
+    guard let statistics = LibraryCall.state($0, .statistics, LibraryStatistics.self) else { return LibraryCall.stop }
+    return statistics.pointee.visit($1)
+  }
+
+  private mutating func visit(_ slot: UnsafePointer<cachectl_slot>?) -> Int32 {
+    guard defect == nil else { return LibraryCall.stop }
+    do throws(LibraryDefect) {
+      visits += 1
+      guard visits <= Self.maximumSlots else { throw LibraryDefect("counted more than \(Self.maximumSlots) slots") }
+      guard let slot, slot.pointee.size >= MemoryLayout<cachectl_slot>.size else {
+        throw LibraryDefect("counted a slot that is none")
+      }
+      try add(slot.pointee)
+      return LibraryCall.goOn
+    } catch {
+      defect = error
+      return LibraryCall.stop
+    }
+  }
+
+  private mutating func add(_ lent: cachectl_slot) throws(LibraryDefect) {
+    let slot = try EntryTally.Slot(lent)
+    guard lent.entries > 0 || lent.payload_bytes == 0 else { throw LibraryDefect("counted payloads without entries") }
+    let count = EntryTally.Count(
+      entries: Int(clamping: min(lent.entries, UInt64(Self.maximumSum))),
+      payloadBytes: Int(clamping: min(lent.payload_bytes, UInt64(Self.maximumSum))))
+    total = total + count
+    guard total.entries < Self.maximumSum, total.payloadBytes < Self.maximumSum else {
+      throw LibraryDefect("counted more entries or bytes than there can be")
+    }
+    tally.add(count, to: slot)
+  }
+}
+
+extension EntryTally.Slot {
+  fileprivate init(_ lent: cachectl_slot) throws(LibraryDefect) {
+    let namespace = try LibraryText.text(try lent.name_space.checked("namespace"), "namespace")
+    guard CacheKey.isNamespace(namespace) else {
+      throw LibraryDefect("counted entries of namespace \(LibraryText.cleaned(namespace).debugDescription)")
+    }
+    let slots = 0...(Timestamp.distantFuture.milliseconds >> EntryTally.slotBits)
+    guard slots.contains(lent.fresh_slot), slots.contains(lent.retain_slot) else {
+      throw LibraryDefect("counted entries at times that are out of range")
+    }
+    self.init(namespace: namespace, freshSlot: lent.fresh_slot, retainSlot: lent.retain_slot)
+  }
+}
+
+extension LibraryStore {
+  /// How much the store holds.
+  func statistics() throws(StorageError) -> StorageStatistics {
+    var state = LibraryStatistics()
+    var storageBytes: UInt64 = 0
+    try LibraryCall.make(.statistics, table, &state) { context, failure in
+      table.functions.statistics(handle, LibraryStatistics.callback, context, &storageBytes, failure)
+    }
+    guard storageBytes <= LibraryStatistics.maximumSum else {
+      throw .defect("says that its store takes up \(storageBytes) bytes", of: table.name)
+    }
+    return StorageStatistics(tally: state.tally, storageBytes: Int(storageBytes))
+  }
+}

@@ -1,0 +1,57 @@
+internal import CCachectlPlugin
+internal import Glibc
+internal import StorageSPI
+internal import Synchronization
+
+/// An engine in a loaded library: its functions, and what it says of itself.
+///
+/// There is one for each library, for as long as the process lives, so that its address can be the context of every
+/// call: whatever a library does with that, it points to something.
+///
+/// `@unchecked Sendable`: the functions are constants of the library, which by the rules of the interface may be called
+/// by any thread; all else is immutable or atomic.
+final class LibraryTable: @unchecked Sendable {
+  let functions: LibraryFunctions
+  let declaration: EngineDeclaration
+  /// Whether a read may wait for a disk or a network.
+  let readsWait: Bool
+  /// The key of the thread's call under way.
+  let callKey: pthread_key_t
+  private let strays = Atomic<Int>(0)
+
+  /// The table at `pointer`, which came from `file`.
+  ///
+  /// - Throws: `StorageError` with the code `invalidPlugin` that says what is wrong with it.
+  init(_ pointer: UnsafeRawPointer, _ file: LibraryFile) throws(StorageError) {
+    guard let callKey = LibraryCall.threadKey else {
+      throw StorageError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
+    }
+    self.callKey = callKey
+    do throws(LibraryDefect) {
+      let engine = try cachectl_engine(copying: pointer)
+      functions = try LibraryFunctions(engine)
+      declaration = try EngineDeclaration(engine)
+      readsWait = engine.flags & CACHECTL_READS_WAIT != 0
+    } catch {
+      throw StorageError(
+        .invalidPlugin, "library \(file.path) \(error.text)",
+        hint: "get one that is built for this version of cachectl, or tell its author")
+    }
+  }
+
+  /// The engine's name.
+  var name: String { declaration.name }
+
+  /// What the library is given as context of every call.
+  var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  /// Counts a callback that came when it must not.
+  func countStray() { strays.add(1, ordering: .relaxed) }
+
+  /// Whether callbacks came when they must not, since this was last asked.
+  @inline(__always)
+  func takeStrays() -> Bool {
+    if strays.load(ordering: .relaxed) == 0 { return false }
+    return strays.exchange(0, ordering: .relaxed) != 0
+  }
+}

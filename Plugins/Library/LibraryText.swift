@@ -1,0 +1,109 @@
+internal import CCachectlPlugin
+internal import Glibc
+
+/// Texts of a library, which may be anything.
+enum LibraryText {
+  /// The longest text that a table may hold, in bytes.
+  static let maximumLength = 4_096
+
+  /// The most bytes that anything lent may have.
+  static let maximumByteCount = 1 << 40
+
+  /// The text at `pointer` in a table or an issue.
+  ///
+  /// - Throws: `LibraryDefect` where there is none, it is not UTF-8, or it is too long.
+  static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(LibraryDefect) -> String {
+    guard let pointer else { throw LibraryDefect("has no \(what)") }
+    let length = strnlen(pointer, maximumLength + 1)
+    guard length <= maximumLength else { throw LibraryDefect("has a \(what) of more than \(maximumLength) bytes") }
+    return try text(UnsafeRawBufferPointer(start: pointer, count: length), what)
+  }
+
+  /// The text in `bytes`.
+  ///
+  /// - Throws: `LibraryDefect` where it is not UTF-8.
+  static func text(_ bytes: UnsafeRawBufferPointer, _ what: String) throws(LibraryDefect) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw LibraryDefect("has a \(what) that is not UTF-8")
+    }
+    return text
+  }
+
+  /// The text at `pointer`, which is a line for people: not empty, and without a final full stop.
+  static func line(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(LibraryDefect) -> String {
+    let text = try text(pointer, what)
+    guard isLine(text), !text.hasSuffix(".") else {
+      throw LibraryDefect("has a \(what) that is not one line without a final full stop")
+    }
+    return text
+  }
+
+  /// The texts of the list at `pointer`, which ends with NULL. Where there is no list, there are none.
+  ///
+  /// - Throws: `LibraryDefect` where there are more than `limit`, or one is no text.
+  static func list(
+    _ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ what: String, limit: Int
+  ) throws(LibraryDefect) -> [String] {
+    guard var next = pointer else { return [] }
+    var texts: [String] = []
+    while let item = next.pointee {
+      guard texts.count < limit else { throw LibraryDefect("has more than \(limit) times a \(what)") }
+      texts.append(try text(item, what))
+      next += 1
+    }
+    return texts
+  }
+
+  /// Whether `text` is one line that can be shown: not empty, no control characters.
+  static func isLine(_ text: String) -> Bool { !text.isEmpty && !text.unicodeScalars.contains(where: isUnseen) }
+
+  /// One clean line out of whatever is in `bytes` up to the first zero byte, or to their end: what is not UTF-8 is
+  /// replaced, control characters and line ends become spaces, and a final full stop goes.
+  static func cleaned(_ bytes: UnsafeRawBufferPointer) -> String {
+    cleaned(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+  }
+
+  /// One clean line out of `text`, likewise.
+  static func cleaned(_ text: String) -> String {
+    var line = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      let isSpace = scalar == " " || isUnseen(scalar)
+      if !isSpace { line.append(scalar) } else if line.last != " ", !line.isEmpty { line.append(" ") }
+    }
+    while line.last == " " || line.last == "." { line.removeLast() }
+    return String(line)
+  }
+
+  /// Whether `name` is in camel case.
+  static func isCamelCase(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (97...122).contains(first) else { return false }
+    return name.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
+  }
+
+  /// Whether `name` is in kebab case: lower-case letters, digits and single hyphens, the first a letter.
+  static func isKebabCase(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (97...122).contains(first), !name.hasSuffix("-"), !name.contains("--") else {
+      return false
+    }
+    return name.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  /// Whether a terminal would obey `scalar` instead of showing it.
+  private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}
+
+extension cachectl_bytes {
+  /// The bytes where they lie.
+  ///
+  /// - Throws: `LibraryDefect` where there can be none.
+  func checked(_ what: String) throws(LibraryDefect) -> UnsafeRawBufferPointer {
+    guard length <= LibraryText.maximumByteCount else { throw LibraryDefect("gave a \(what) of \(length) bytes") }
+    guard data != nil || length == 0 else { throw LibraryDefect("gave a \(what) without its bytes") }
+    return UnsafeRawBufferPointer(start: data, count: length)
+  }
+}
