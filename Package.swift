@@ -144,6 +144,6 @@ let package = Package(
       "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
       data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
-    tests("CommandLineTests", "cachectl", "TestOrigin"),
+    tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )

@@ -22,12 +22,33 @@ struct BackendViewTests {
         + #""builtIn":false,"path":"/lib/other.so","capabilities":[]}]"# + "\n")
     #expect(
       Self.text(view, .table) == """
-           Name   Version  Summary                  Capabilities        Library
-        *  lmdb   0.9.24   a memory-mapped B+ tree  persistent, shared  built in
-           other  1        an example               -                   /lib/other.so
+           Name   Version  Library        Capabilities        Summary
+        *  lmdb   0.9.24   built in       persistent, shared  a memory-mapped B+ tree
+           other  1        /lib/other.so  -                   an example
 
         """)
     #expect(Self.text(view, .csv).hasSuffix("\r\nother,1,an example,false,/lib/other.so,\r\n"))
+  }
+
+  @Test func aLibraryThatIsNotLoaded() {
+    let library = BackendRow(
+      name: "other", version: nil, summary: "not loaded", path: "/lib/libcachectl-other.so", capabilities: [])
+    let warning = ErrorView(code: "invalidPlugin", message: "/lib/x.so is not used")
+    let view = BackendsView([library], selected: "other", warnings: [warning])
+    #expect(
+      Self.text(view, .json)
+        == #"[{"name":"other","version":null,"summary":"not loaded","builtIn":false,"#
+        + #""path":"/lib/libcachectl-other.so","capabilities":[]}]"# + "\n")
+    #expect(!Self.text(view, .table).contains("*"), "What is not loaded is not in use")
+    #expect(view.warnings == [warning])
+  }
+
+  @Test func longMessagesAreBrokenBetweenWords() {
+    let row = ChecksView.CheckRow(name: "reads", result: .failed, message: "expected the entry that was written")
+    let text = OutputRenderer(.table, on: .terminal(width: 40, hasColor: false)).text(
+      ChecksView(backend: "x", checks: [row]))
+    #expect(text.split(separator: "\n").count == 3 && text.contains("was written"), "\(text)")
+    #expect(row.line == #"{"name":"reads","result":"failed","message":"expected the entry that was written"}"# + "\n")
   }
 
   @Test func show() {
@@ -72,8 +93,8 @@ struct BackendViewTests {
     #expect(
       Self.text(view, .table) == """
         Result   Check       Message
-        passed   reads back
         failed   expires     still there
+        passed   reads back
         skipped  is shared   not declared
 
         """)

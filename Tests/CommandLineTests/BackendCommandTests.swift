@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `backends`, and signals while it works.
+/// `backends` with engines that are built in, and signals while it works.
 @Suite struct BackendCommandTests {
   @Test func enginesAreListed() async throws {
     let scratch = try Scratch()

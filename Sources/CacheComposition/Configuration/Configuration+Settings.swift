@@ -3,15 +3,17 @@ internal import StorageSPI
 /// The typed values, out of the settings.
 extension Configuration {
   init(
-    file: String?, home: (path: String, source: ConfigurationSource), _ settings: ConfigurationSettings
+    file: String?, home: (path: String, source: ConfigurationSource), _ settings: ConfigurationSettings,
+    loaded engines: [LoadedEngine]
   ) throws(ConfigurationError) {
     self.file = file
     self.home = home.path
     homeSource = home.source
     self.settings = settings
-    backend = try settings.text("backend")
+    loadedEngines = engines
+    backend = EngineName.name(of: try settings.text(ConfigurationKey.engine))
     environment = try settings.choice("environment")
-    pluginSearchPath = settings.list("plugins.searchPath")
+    pluginSearchPath = settings.list(ConfigurationKey.searchPath)
     cache = try Cache(settings)
     maxQueries = try settings.integer("queries.maxCount")
     cities = try CitiesOrigin(settings)
@@ -85,7 +87,7 @@ extension ConfigurationSettings {
     return choice
   }
 
-  fileprivate func list(_ path: String) -> [String] {
+  func list(_ path: String) -> [String] {
     guard case .list(let texts)? = self[path]?.value else { return [] }
     return texts
   }

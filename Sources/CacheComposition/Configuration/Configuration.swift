@@ -104,7 +104,7 @@ public struct Configuration: Sendable {
   public let home: String
   /// Where `home` comes from.
   public let homeSource: ConfigurationSource
-  /// The name of the engine, one of those that were declared.
+  /// The name of the engine: one of those that were declared, or that of a loaded one.
   public let backend: String
   /// Which origins are asked where the configuration names none.
   public let environment: Environment
@@ -118,6 +118,9 @@ public struct Configuration: Sendable {
   public let cities: CitiesOrigin
   /// Where movies and posters come from.
   public let movies: MoviesOrigin
+
+  /// The engines that are named and not built in, whose libraries were loaded.
+  public let loadedEngines: [LoadedEngine]
 
   let settings: ConfigurationSettings
 }

@@ -18,6 +18,10 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case outOfRange
     /// A value is missing that the others make necessary.
     case missing
+    /// A library is no engine, or none that can be used here.
+    case invalidPlugin
+    /// Others may change a library.
+    case permissionDenied
   }
 
   /// What kind of mistake this is.

@@ -1,13 +1,15 @@
 internal import CachePresentation
 public import StorageSPI
 
-/// The file that shows every key with its default.
+/// The file that shows every key with its default, those of this project's own libraries among them.
 public enum ConfigurationExample {
   /// The text of the file for `engines`, with a line feed at its end. It is itself a valid configuration.
   public static func text(engines: [EngineDeclaration]) -> String {
-    let values = ConfigurationKey.all(engines).compactMap { key in
+    var values = ConfigurationKey.all(engines).compactMap { key in
       key.defaultValue.map { (path: key.path, value: key.kind.json($0)) }
     }
+    let last = values.lastIndex { $0.path.hasPrefix(ConfigurationKey.engines + ".") } ?? values.startIndex
+    values.insert(contentsOf: PluginCatalogue.apart, at: values.index(after: last))
     return JSONText.text(.nested(values), .pretty) + "\n"
   }
 }

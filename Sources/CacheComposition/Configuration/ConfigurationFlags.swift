@@ -4,6 +4,8 @@ public struct ConfigurationFlags: Sendable, Hashable {
   public var file: String?
   /// The value of `--backend`; `nil` where it was not given.
   public var backend: String?
+  /// The option or argument that `backend` is the value of.
+  public var backendFlag = "--backend"
   /// The value of `--home`; `nil` where it was not given.
   public var home: String?
 

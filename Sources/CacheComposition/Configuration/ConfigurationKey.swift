@@ -10,19 +10,16 @@ struct ConfigurationKey: Sendable {
   /// What it is for, in one line without a final full stop.
   let help: String
   private let ownVariable: String?
-  /// The flag that overrides both; `nil` where there is none.
-  let flag: String?
 
   init(
     _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil, help: String,
-    variable: String? = nil, flag: String? = nil
+    variable: String? = nil
   ) {
     self.path = path
     self.kind = kind
     self.defaultValue = defaultValue
     self.help = help
     ownVariable = variable
-    self.flag = flag
   }
 
   /// The key of `option` of the engine called `engine`.
@@ -44,8 +41,14 @@ struct ConfigurationKey: Sendable {
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }
 
+  /// The path of the engine that is used.
+  static var engine: String { "backend" }
+
   /// The object that has an object for each engine.
   static var engines: String { "backends" }
+
+  /// The path of the folders in which libraries are looked for.
+  static var searchPath: String { "plugins.searchPath" }
 
   /// What the names of the variables of `engine` begin with.
   static func variable(of engine: String) -> String { "CACHECTL_\(upperSnakeCase(engine))_" }

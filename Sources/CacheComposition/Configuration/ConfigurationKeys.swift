@@ -21,8 +21,8 @@ extension ConfigurationKey {
   private static func general(_ engines: [EngineDeclaration]) -> [ConfigurationKey] {
     [
       Self(
-        "backend", .option(.choice(engines.map(\.name))), default: .text("sqlite"), help: "the storage engine",
-        variable: "CACHECTL_BACKEND", flag: "--backend"),
+        engine, .backend(engines.map(\.name)), default: .text("sqlite"), help: "the storage engine",
+        variable: "CACHECTL_BACKEND"),
       choice("environment", of: Configuration.Environment.dev, help: "which origins are asked unless told otherwise"),
     ]
   }
@@ -30,7 +30,7 @@ extension ConfigurationKey {
   private static var caching: [ConfigurationKey] {
     [
       Self(
-        "plugins.searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]),
+        searchPath, .paths, default: .list(["~/.local/lib/cachectl/plugins"]),
         help: "the folders in which plugins are looked for", variable: "CACHECTL_PLUGIN_PATH"),
       duration("cache.timeToLive", hour, help: "how long an entry is fresh when its origin does not say"),
       duration("cache.staleIfError", 7 * 24 * hour, help: "how long a stale entry stands in for an origin that fails"),

@@ -22,11 +22,15 @@ public enum ConfigurationSchema {
       let key = table.position(ofPath: path).map { table.keys[$0] }
       return (key: name, value: key.map(schema) ?? .object(members: object(table, path)))
     }
-    return [
-      ("type", .string("object")), ("additionalProperties", .boolean(false)),
-      ("properties", .object(members: properties)),
-    ]
+    let others = section == ConfigurationKey.engines ? [(key: "patternProperties", value: library)] : []
+    return [("type", .string("object")), ("additionalProperties", .boolean(false))] + others
+      + [("properties", .object(members: properties))]
   }
+
+  /// The sections of engines that are libraries: which keys they have is known once they are loaded.
+  private static let library = JSONValue.object(members: [
+    ("^[a-z][a-z0-9]{0,31}$", .object(members: [("type", .string("object"))]))
+  ])
 
   private static func schema(_ key: ConfigurationKey) -> JSONValue {
     var members = keywords(key.kind)
@@ -38,6 +42,11 @@ public enum ConfigurationSchema {
   private static func keywords(_ kind: ConfigurationKind) -> [(key: String, value: JSONValue)] {
     switch kind {
     case .option(let option): keywords(option)
+    case .backend(let names):
+      [
+        ("type", .string("string")), ("pattern", .string("^[a-z][a-z0-9]{0,31}$|/")),
+        ("examples", .array(names.map(JSONValue.string))),
+      ]
     case .url:
       [("type", .string("string")), ("format", .string("uri")), ("pattern", .string("^https?://[^/:@?#][^@?#]*$"))]
     case .paths:

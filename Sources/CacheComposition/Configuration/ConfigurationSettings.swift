@@ -63,20 +63,27 @@ struct ConfigurationSettings: Sendable {
       if isName, let position = table.position(ofPath: path) {
         apply(member.node, position, file)
       } else if isName, table.isSection(path) {
-        enter(member, path, file)
+        apply(object(member, path, file) ?? [], section: path, file)
+      } else if isName, section == ConfigurationKey.engines, table.mayBelongToLibrary(member.key) {
+        // What it may say is known when its engine is named, and loaded.
+        _ = object(member, path, file)
       } else {
         report(unknown(member, section, file))
       }
     }
   }
 
-  private mutating func enter(_ member: ConfigurationDocument.Member, _ path: String, _ file: String) {
-    if case .object(let members) = member.node.value { return apply(members, section: path, file) }
+  /// The members of an object; `nil` where the value is none, which is then reported.
+  private mutating func object(
+    _ member: ConfigurationDocument.Member, _ path: String, _ file: String
+  ) -> [ConfigurationDocument.Member]? {
+    if case .object(let members) = member.node.value { return members }
     let place = member.node.place
     report(
       ConfigurationError(
         .wrongType, "\(file):\(place): '\(path)' is \(member.node.value.noun), not an object",
         hint: "give an object", key: path, source: .file(file, place)))
+    return nil
   }
 
   private mutating func apply(_ node: ConfigurationDocument.Node, _ position: Int, _ file: String) {
@@ -104,9 +111,9 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Overrides the key at `path` by the text of its flag.
-  mutating func apply(flag text: String, path: String) {
-    guard let position = table.position(ofPath: path), let flag = table.keys[position].flag else { return }
+  /// Overrides the key at `path` by the text of `flag`.
+  mutating func apply(_ text: String, of flag: String, path: String) {
+    guard let position = table.position(ofPath: path) else { return }
     apply(text, position, .flag(flag))
   }
 

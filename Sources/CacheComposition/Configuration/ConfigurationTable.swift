@@ -33,6 +33,12 @@ struct ConfigurationTable: Sendable {
     engines.contains { variable.hasPrefix(ConfigurationKey.variable(of: $0.name)) }
   }
 
+  /// Whether `name` may be that of an engine that is not known because its library is not loaded. A name that is close
+  /// to a known one is more likely a mistake.
+  func mayBelongToLibrary(_ name: String) -> Bool {
+    EngineName.isValid(name) && !engines.contains { EngineName.isNear(name, $0.name) }
+  }
+
   /// What to write instead of the unknown key `name` in the object at `section`.
   ///
   /// The nearest is looked for among all paths, so that a key that was written into the wrong object is found as well;

@@ -16,6 +16,8 @@ enum ConfigurationValue: Sendable, Hashable {
 enum ConfigurationKind: Sendable, Hashable {
   /// A value like that of an engine's option.
   case option(EngineOption.Kind)
+  /// An engine: one of the names, or a library by its name or by its path, which has a slash in it.
+  case backend([String])
   /// The address of an HTTP server.
   case url
   /// A list of folders.
@@ -42,7 +44,7 @@ enum ConfigurationKind: Sendable, Hashable {
   /// What a person calls such a value, with its article.
   var noun: String {
     switch self {
-    case .option(.text), .option(.choice), .option(.storeName): "a text"
+    case .option(.text), .option(.choice), .option(.storeName), .backend: "a text"
     case .option(.path): "a path"
     case .option(.integer): "a whole number"
     case .option(.size): "a size"
@@ -69,6 +71,7 @@ enum ConfigurationKind: Sendable, Hashable {
     case .option(.boolean): "true or false"
     case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
     case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"
+    case .backend(let names): "one of \(names.joined(separator: ", ")), or the name or path of a library"
     case .url: "an address that begins with https:// or http://, without user, query and fragment"
     case .paths: "a list of paths, none of them empty"
     case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"

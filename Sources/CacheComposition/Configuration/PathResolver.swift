@@ -30,6 +30,7 @@ struct PathResolver: Sendable {
   func resolving(_ value: ConfigurationValue, _ kind: ConfigurationKind) -> ConfigurationValue {
     switch (kind, value) {
     case (.option(.path), .option(.text(let path))): .text(absolute(path))
+    case (.backend, .option(.text(let reference))): EngineName.isPath(reference) ? .text(absolute(reference)) : value
     case (.paths, .list(let paths)): .list(paths.map(absolute))
     default: value
     }

@@ -38,6 +38,7 @@ struct ValueReader {
   func value(_ text: String) throws(Mismatch) -> ConfigurationValue {
     switch kind {
     case .option(let option): .option(try value(text, option))
+    case .backend(let names): .text(try backend(text, names))
     case .url: .text(try url(text))
     case .paths: .list(text.split(separator: ":").map(String.init))
     case .headers, .secret: throw wrongType("a text")
@@ -78,6 +79,12 @@ struct ValueReader {
         code: .outOfRange, message: "cannot be \(Self.shown(text))", hint: "give \(kind.allowed)\(nearest)")
     }
     return text
+  }
+
+  /// The name or path of an engine. Whether there is a library of that name is found out when all is known that says
+  /// where to look.
+  private func backend(_ text: String, _ names: [String]) throws(Mismatch) -> String {
+    EngineName.isPath(text) || EngineName.isValid(text) ? text : try choice(text, names)
   }
 
   private func nonEmpty(_ text: String) throws(Mismatch) -> String {
@@ -159,7 +166,7 @@ struct ValueReader {
   }
 
   /// `text` quoted, and shortened where it is long.
-  private static func shown(_ text: String) -> String {
+  static func shown(_ text: String) -> String {
     quoted(text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(57)) + "..." : text)
   }
 }

@@ -14,7 +14,8 @@ public struct AppDIContainer: Sendable {
   private let origins: OriginFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// The container for `configuration`, with the engines of `catalogue` and the time of `clock`.
+  /// The container for `configuration`, with the engines of `catalogue`, those that were loaded for the configuration,
+  /// and the time of `clock`.
   ///
   /// - Parameters:
   ///   - userAgent: what servers are told that the client is, as RFC 9110, section 10.1.5, writes it.
@@ -31,7 +32,7 @@ public struct AppDIContainer: Sendable {
     self.observe = observe
     origins = OriginFactory(userAgent: userAgent, makeTransfer: transfer)
     self.configuration = configuration
-    self.catalogue = catalogue
+    self.catalogue = catalogue.adding(configuration.loadedEngines)
     self.clock = clock
   }
 

@@ -10,7 +10,9 @@ struct ConfigurationCheck: Sendable {
   /// Everything that is wrong with it, or where it comes from.
   func findings(_ flags: ConfigurationFlags) -> [Finding] {
     let problems = loader.problems(flags).map { problem in
-      Finding.problem(Self.name, .invalidOption, problem.message, hint: problem.hint)
+      Finding.problem(
+        Self.name, problem.code == .permissionDenied ? .permissionDenied : .invalidOption, problem.message,
+        hint: problem.hint)
     }
     let used = loader.searchPath(flags).map(\.path).first { files.file(at: $0) != nil }
     let unsafe = used.map(permissions) ?? []

@@ -1,4 +1,5 @@
 internal import CacheDomain
+internal import CachePresentation
 internal import LMDBStorage
 internal import MemoryStorage
 internal import PlistStorage
@@ -11,8 +12,17 @@ public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
 
+  /// The settings of engines that are libraries of this project's own, with their defaults: the file that shows every
+  /// setting has them too, although it is made without loading anything.
+  static let apart: [(path: String, value: JSONValue)] = [
+    ("backends.redis.url", "redis://127.0.0.1:6379"), ("backends.redis.user", ""),
+    ("backends.redis.prefix", "cachectl"), ("backends.redis.connectTimeout", "2s"),
+    ("backends.redis.timeout", "5s"), ("backends.redis.connections", 4), ("backends.redis.durability", "normal"),
+  ]
+
   /// The plugins, in the order in which they are shown.
   public let plugins: [any StoragePlugin]
+  private var libraries: [EngineLibrary] = []
 
   /// The catalogue of `plugins`, whose names differ.
   public init(_ plugins: [any StoragePlugin]) {
@@ -32,6 +42,18 @@ public struct PluginCatalogue: Sendable {
     }
     return plugin
   }
+
+  /// The catalogue with `engines`, whose names are not in it, after its own.
+  public func adding(_ engines: [LoadedEngine]) -> PluginCatalogue {
+    if engines.isEmpty { return self }
+    var catalogue = PluginCatalogue(plugins + engines.map(\.plugin))
+    catalogue.libraries =
+      libraries + engines.map { EngineLibrary(name: $0.plugin.declaration.name, path: $0.path) }
+    return catalogue
+  }
+
+  /// The path of the library of the engine called `name`; `nil` where it is built in.
+  func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
 }
 
 extension StorageError.Code {

@@ -4,21 +4,33 @@ internal import ResponseStorage
 internal import StorageConformance
 internal import StorageSPI
 
-/// What the catalogue of engines shows, as views.
+/// What the engines show, as views: those that are built in or loaded, and libraries that could be.
 public struct BackendsPresenter: Sendable {
-  private let catalogue: PluginCatalogue
+  private let container: AppDIContainer
+  private let libraries: EngineLibraries
 
-  /// The views of `catalogue`.
-  public init(catalogue: PluginCatalogue = .builtIn) {
-    self.catalogue = catalogue
+  init(container: AppDIContainer, libraries: EngineLibraries) {
+    self.container = container
+    self.libraries = libraries
   }
 
-  /// The names of all engines.
-  public var names: [String] { catalogue.declarations.map(\.name) }
+  /// The names of the engines that are built in.
+  public static var builtInNames: [String] { PluginCatalogue.builtIn.declarations.map(\.name) }
 
-  /// All engines, the one called `selected` marked.
-  public func list(selected: String?) -> BackendsView {
-    BackendsView(catalogue.declarations.map(BackendRow.init), selected: selected)
+  /// The names of all engines, those of libraries that are not loaded among them.
+  public var names: [String] {
+    var names = container.catalogue.declarations.map(\.name)
+    for library in found.usable where !names.contains(library.name) { names.append(library.name) }
+    return names
+  }
+
+  /// All engines, that of the configuration marked. Libraries of the search path are listed without loading them.
+  public func list() -> BackendsView {
+    let found = found
+    let known = container.catalogue.declarations.map(row)
+    return BackendsView(
+      known + found.usable.map { BackendRow($0, isAmbiguous: found.ambiguous.contains($0.name)) },
+      selected: container.configuration.backend, warnings: found.unusable.map(ErrorView.init))
   }
 
   /// The engine called `name`, with its options.
@@ -26,46 +38,83 @@ public struct BackendsPresenter: Sendable {
   /// - Throws: `CacheError` with the code `unknownBackend`.
   public func backend(_ name: String) throws(CacheError) -> BackendView {
     let declaration = try plugin(name).declaration
-    return BackendView(BackendRow(declaration), options: declaration.options.map(BackendView.OptionRow.init))
+    return BackendView(row(declaration), options: declaration.options.map(BackendView.OptionRow.init))
   }
 
-  /// Runs the whole conformance suite over the engine called `name`, on stores below `scratchFolder` only.
+  /// Runs the whole conformance suite over the engine called `name`, on stores below `scratchFolder` and on stores
+  /// with names of their own only, with the options that are configured for it.
   ///
   /// - Parameters:
   ///   - seed: the seed of the random checks.
-  ///   - progress: called with the number of checks done, the number of all and the name of the next.
-  /// - Throws: `CacheError` with the code `unknownBackend`; that a check fails is no error but part of the view.
+  ///   - progress: called with each check that was made, and before the first with none.
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`, or what `progress` throws; that a check
+  ///   fails is no error but part of the view.
   public func test(
-    _ name: String, scratchFolder: String, seed: UInt64, progress: (_ done: Int, _ total: Int) -> Void
-  ) async throws(CacheError) -> (view: ChecksView, hasFailures: Bool) {
+    _ name: String, scratchFolder: String, seed: UInt64, progress: (ChecksView.CheckRow) -> Void
+  ) async throws(CacheError) -> ChecksView {
+    let subject = try subject(name, scratchFolder: scratchFolder)
+    let report = await ConformanceSuite.run(subject, seed: seed) { progress(ChecksView.CheckRow($0)) }
+    return ChecksView(backend: name, checks: report.outcomes.map(ChecksView.CheckRow.init))
+  }
+
+  /// Finds out whether the engine called `name` can be tested.
+  ///
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
+  public func requireTestable(_ name: String) throws(CacheError) {
+    _ = try subject(name, scratchFolder: container.configuration.home)
+  }
+
+  private func subject(_ name: String, scratchFolder: String) throws(CacheError) -> ConformanceSubject {
     let plugin = try plugin(name)
-    let subject: ConformanceSubject
     do throws(StorageError) {
-      subject = try ConformanceSubject(plugin: plugin, scratchFolder: scratchFolder)
+      return try ConformanceSubject(
+        plugin: plugin, values: container.configuration.options(of: name), scratchFolder: scratchFolder)
     } catch {
       throw CacheError(error)
     }
-    var done = 0
-    progress(0, ConformanceSuite.checks.count)
-    let report = await ConformanceSuite.run(subject, seed: seed) { _ in
-      done += 1
-      progress(done, ConformanceSuite.checks.count)
-    }
-    return (
-      ChecksView(backend: name, checks: report.outcomes.map(ChecksView.CheckRow.init)), !report.failures.isEmpty
-    )
   }
 
   private func plugin(_ name: String) throws(CacheError) -> any StoragePlugin {
-    do throws(StorageError) { return try catalogue.plugin(named: name) } catch { throw CacheError(error) }
+    do throws(StorageError) { return try container.catalogue.plugin(named: name) } catch { throw CacheError(error) }
+  }
+
+  private var found: FoundLibraries {
+    FoundLibraries(
+      libraries, searchPath: container.configuration.pluginSearchPath, catalogue: container.catalogue)
+  }
+
+  private func row(_ declaration: EngineDeclaration) -> BackendRow {
+    BackendRow(
+      name: declaration.name, version: declaration.version, summary: declaration.summary,
+      path: container.catalogue.path(ofLibrary: declaration.name),
+      capabilities: declaration.capabilities.map(\.rawValue).sorted())
+  }
+}
+
+extension AppDIContainer {
+  /// What the engines show, those of `libraries` among them.
+  public func makeBackendsPresenter(_ libraries: EngineLibraries = EngineLibraries()) -> BackendsPresenter {
+    BackendsPresenter(container: self, libraries: libraries)
   }
 }
 
 extension BackendRow {
-  fileprivate init(_ declaration: EngineDeclaration) {
+  /// The row of a library that is not loaded, whose name another one has as well where it `isAmbiguous`.
+  fileprivate init(_ library: EngineLibrary, isAmbiguous: Bool) {
+    let summary =
+      isAmbiguous
+      ? "not loaded; another folder has one too: name it by its path"
+      : "not loaded; see: cachectl backends show \(library.name)"
+    self.init(name: library.name, version: nil, summary: summary, path: library.path, capabilities: [])
+  }
+}
+
+extension ErrorView {
+  /// The warning that `library` is not used.
+  fileprivate init(_ library: EngineLibrary) {
     self.init(
-      name: declaration.name, version: declaration.version, summary: declaration.summary, path: nil,
-      capabilities: declaration.capabilities.map(\.rawValue).sorted())
+      code: "invalidPlugin", message: "\(library.path) is not used: the engine \(library.name) is built in",
+      hint: "remove it, or give its engine another name")
   }
 }
 

@@ -10,8 +10,10 @@ extension SettingsView.SettingRow {
 }
 
 extension ConfigurationError {
-  /// Whether the mistake is in a flag, and so one of the command line.
+  /// Whether the mistake is in a flag, and so one of the command line. A library that a flag names correctly and that
+  /// cannot be used is none.
   public var isOfCommandLine: Bool {
-    if case .flag? = source { true } else { false }
+    guard code != .invalidPlugin, code != .permissionDenied else { return false }
+    return if case .flag? = source { true } else { false }
   }
 }

@@ -2,17 +2,17 @@
 public struct BackendRow: Sendable, Hashable {
   /// The name.
   public let name: String
-  /// The version of the backend, or of the library under it.
-  public let version: String
+  /// The version of the backend, or of the library under it; `nil` where it is not loaded, and so not known.
+  public let version: String?
   /// What it is, in one line.
   public let summary: String
-  /// Where its library was loaded from; `nil` where it is built in.
+  /// Where its library is; `nil` where it is built in.
   public let path: String?
   /// What it can do, in the order in which it is shown.
   public let capabilities: [String]
 
   /// A backend with the given fields.
-  public init(name: String, version: String, summary: String, path: String?, capabilities: [String]) {
+  public init(name: String, version: String?, summary: String, path: String?, capabilities: [String]) {
     self.name = name
     self.version = version
     self.summary = summary
@@ -29,7 +29,7 @@ public struct BackendRow: Sendable, Hashable {
   /// The members of the backend's document, in order.
   var members: [JSONValue.Member] {
     [
-      .init("name", .string(name)), .init("version", .string(version)), .init("summary", .string(summary)),
+      .init("name", .string(name)), .init("version", JSONValue(version)), .init("summary", .string(summary)),
       .init("builtIn", .boolean(isBuiltIn)), .init("path", JSONValue(path)),
       .init("capabilities", JSONValue(capabilities)),
     ]

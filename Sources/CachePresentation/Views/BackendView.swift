@@ -60,7 +60,7 @@ public struct BackendView: SingleRecordView {
     let capabilities = backend.capabilities.joined(separator: ", ")
     let facts = Details.text(
       [
-        ("Name", .init(backend.name, .bold)), ("Version", .init(backend.version, .plain)),
+        ("Name", .init(backend.name, .bold)), ("Version", .init(backend.version)),
         ("Summary", .init(backend.summary, .plain)), ("Library", .init(backend.path ?? "built in", .plain)),
         ("Capabilities", .init(capabilities.isEmpty ? nil : capabilities)),
       ], on: screen)

@@ -2,11 +2,14 @@
 public struct BackendsView: OutputView {
   private let backends: [BackendRow]
   private let selected: String?
+  /// What ought to be known of libraries that are no backends.
+  public let warnings: [ErrorView]
 
   /// The view of `backends`, of which the one called `selected` is in use.
-  public init(_ backends: [BackendRow], selected: String? = nil) {
+  public init(_ backends: [BackendRow], selected: String? = nil, warnings: [ErrorView] = []) {
     self.backends = backends
     self.selected = selected
+    self.warnings = warnings
   }
 
   /// The array of the backends.
@@ -21,19 +24,20 @@ public struct BackendsView: OutputView {
   /// The backends; an asterisk stands before the selected one.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [
-      .init(""), .init("Name"), .init("Version"), .init("Summary", isShrinkable: true),
-      .init("Capabilities", isShrinkable: true), .init("Library", isShrinkable: true),
+      .init(""), .init("Name"), .init("Version"), .init("Library", isShrinkable: true),
+      .init("Capabilities", isShrinkable: true), .init("Summary", isShrinkable: true),
     ]
     return Table(columns, rows: backends.map(row)).text(on: screen, hasHeader: hasHeader)
   }
 
   private func row(_ backend: BackendRow) -> [Table.Cell] {
-    let isSelected = backend.name == selected
+    // A library that is not loaded is not the one in use, whatever its name.
+    let isSelected = backend.name == selected && backend.version != nil
     let capabilities = backend.capabilities.joined(separator: ", ")
     return [
       .init(isSelected ? "*" : "", .green), .init(backend.name, isSelected ? .bold : .plain),
-      .init(backend.version, .plain), .init(backend.summary, .plain),
-      .init(capabilities.isEmpty ? nil : capabilities), .init(backend.path ?? "built in", .dim),
+      .init(backend.version), .init(backend.path ?? "built in", .dim),
+      .init(capabilities.isEmpty ? nil : capabilities), .init(backend.summary, .plain),
     ]
   }
 }

@@ -25,6 +25,13 @@ public struct ChecksView: OutputView {
       self.result = result
       self.message = message
     }
+
+    /// The check as a line of NDJSON, with its line end.
+    public var line: String { JSONText.text(json) + "\n" }
+
+    fileprivate var json: JSONValue {
+      ["name": .string(name), "result": .string(result.rawValue), "message": .string(message)]
+    }
   }
 
   private let backend: String
@@ -48,30 +55,28 @@ public struct ChecksView: OutputView {
   public var columns: [String] { ["name", "result", "message"] }
 
   /// The checks.
-  public var records: [JSONValue] {
-    checks.map {
-      ["name": .string($0.name), "result": .string($0.result.rawValue), "message": .string($0.message)]
-    }
-  }
+  public var records: [JSONValue] { checks.map(\.json) }
 
-  /// The checks, the result first.
+  /// Whether a check failed.
+  public var hasFailures: Bool { count(.failed) > 0 }
+
+  /// The checks, the result first: those that failed before all others. Messages are broken between words.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    let rows = checks.map { check in
+    let ordered = checks.filter { $0.result == .failed } + checks.filter { $0.result != .failed }
+    let rows = ordered.map { check in
       [
         Table.Cell(check.result.rawValue, Self.style(check.result)), Table.Cell(check.name, .plain),
         Table.Cell(check.message, .plain),
       ]
     }
-    let columns: [Table.Column] = [
-      .init("Result"), .init("Check", isShrinkable: true), .init("Message", isShrinkable: true),
-    ]
-    return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
+    return Table([.init("Result"), .init("Check"), .init("Message")], rows: rows).wrappingLastColumn(on: screen)
+      .text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
   /// How many checks passed, failed and were skipped.
   public var status: StatusLine? {
     let counts = CheckRow.Result.allCases.map { "\(NumberText.text(count($0))) \($0.rawValue)" }
-    let style: TextStyle = count(.failed) > 0 ? .red : .green
+    let style: TextStyle = hasFailures ? .red : .green
     return StatusLine(["\(backend): \(counts.joined(separator: ", "))"], style: style)
   }
 

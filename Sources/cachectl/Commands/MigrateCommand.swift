@@ -16,16 +16,15 @@ struct MigrateCommand: AsyncParsableCommand {
       Examples:
         cachectl migrate --from sqlite --to lmdb --dry-run
         cachectl migrate --from sqlite --to lmdb
+        cachectl migrate --from sqlite --to ./libcachectl-folder.so
       """)
 
   @Option(
-    help: ArgumentHelp("Read the store of BACKEND", valueName: "backend"),
-    completion: .list(BackendsPresenter().names))
+    help: ArgumentHelp("Read the store of BACKEND", valueName: "backend"), completion: .backends)
   var from: String
 
   @Option(
-    help: ArgumentHelp("Write to the store of BACKEND", valueName: "backend"),
-    completion: .list(BackendsPresenter().names))
+    help: ArgumentHelp("Write to the store of BACKEND", valueName: "backend"), completion: .backends)
   var to: String
 
   @Flag(help: "Replace newer entries too")
@@ -38,15 +37,17 @@ struct MigrateCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    try BackendsCommand.check(from)
-    try BackendsCommand.check(to)
-    if from == to { throw ValidationError("--from and --to name the same backend, \(from)") }
+    if source == destination { throw ValidationError("--from and --to name the same backend, \(source)") }
   }
 
+  private var source: String { EngineName.name(of: from) }
+  private var destination: String { EngineName.name(of: to) }
+
   func run() async throws {
-    let session = try Session(global)
-    let view = try await session.withStore(toReadOf: from) { source throws(CacheError) in
-      try await session.withStore(toWriteOf: to, isDryRun: dryRun) { destination throws(CacheError) in
+    let session = try Session(
+      global, naming: [EngineReference(from, flag: "--from"), EngineReference(to, flag: "--to")])
+    let view = try await session.withStore(toReadOf: source) { source throws(CacheError) in
+      try await session.withStore(toWriteOf: destination, isDryRun: dryRun) { destination throws(CacheError) in
         try await migrate(source, destination, session)
       }
     }
@@ -55,12 +56,12 @@ struct MigrateCommand: AsyncParsableCommand {
   }
 
   private func migrate(
-    _ source: OpenStore, _ destination: OpenStore?, _ session: Session
+    _ opened: OpenStore, _ target: OpenStore?, _ session: Session
   ) async throws(CacheError) -> MigrationView {
     var progress = ProgressDisplay("Opening", isVisible: global.showsProgress)
     defer { progress.finish() }
     return try await session.container.makeTransferPresenter().migrate(
-      from: (from, source), to: (to, destination), overwrites: overwrite, isDryRun: dryRun
+      from: (source, opened), to: (destination, target), overwrites: overwrite, isDryRun: dryRun
     ) { label, done, total in
       if progress.label != label { progress = ProgressDisplay(label, isVisible: global.showsProgress) }
       progress.update(done: done, total: total)

@@ -8,7 +8,9 @@ struct GlobalOptions: ParsableArguments {
   @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
   var config: String?
 
-  @Option(help: "Keep entries in the storage engine NAME", completion: .list(BackendsPresenter().names))
+  @Option(
+    help: "Keep entries in the storage engine NAME, or in that of the library at a path",
+    completion: .backends)
   var backend: String?
 
   @Option(help: "The folder in which stores live", completion: .directory)
@@ -71,6 +73,13 @@ struct GlobalOptions: ParsableArguments {
 
   /// Whether a progress bar would be seen and is wanted.
   var showsProgress: Bool { Console.error.screen.isTerminal && Console.hasCursor && !quiet }
+}
+
+extension CompletionKind {
+  /// The names of the engines, those of libraries that are there when the script is made among them.
+  static var backends: CompletionKind {
+    .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.builtInNames)
+  }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

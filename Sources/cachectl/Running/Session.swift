@@ -9,16 +9,18 @@ struct Session {
   let global: GlobalOptions
   let container: AppDIContainer
 
+  /// - Parameter references: engines that the command names besides the configured one.
   /// - Throws: `ConfigurationError`.
-  init(_ global: GlobalOptions) throws(ConfigurationError) {
+  init(_ global: GlobalOptions, naming references: [EngineReference] = []) throws(ConfigurationError) {
     self.global = global
-    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
+    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
     container = AppDIContainer(
       configuration: configuration, userAgent: "cachectl/\(Tool.version)",
       transfer: NetworkServiceFactory(log: global.logger("request")).makeService,
       observe: global.observer)
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
+    for engine in configuration.loadedEngines { global.explain("library", engine.path) }
     global.explain("configuration", configuration.file ?? "no file, all defaults")
   }
 
@@ -82,13 +84,26 @@ struct Session {
   }
 }
 
+extension AppDIContainer {
+  /// The container for the configuration of this process with `flags`.
+  static func ofProcess(
+    _ flags: ConfigurationFlags = ConfigurationFlags(), loader: ConfigurationLoader = .ofProcess
+  ) throws(ConfigurationError) -> AppDIContainer {
+    AppDIContainer(configuration: try loader.load(flags))
+  }
+}
+
 extension ConfigurationLoader {
   /// The loader for this process: its environment, its current directory and the files of the system.
-  static var ofProcess: ConfigurationLoader {
+  static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
+
+  /// The same, which loads engines by `libraries`.
+  static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
     let environment = ProcessEnvironment.variables
     return ConfigurationLoader(
       engines: PluginCatalogue.builtIn.declarations, environment: environment,
       workingDirectory: ProcessEnvironment.workingDirectory, userHome: environment["HOME"] ?? "/",
+      libraries: libraries,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
   }
 }

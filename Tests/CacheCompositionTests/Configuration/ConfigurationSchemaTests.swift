@@ -96,9 +96,12 @@ struct ConfigurationSchemaTests {
       schema.merge(definitions[String(name)] ?? [:]) { own, _ in own }
     }
     if let object = value as? [String: Any], let properties = schema["properties"] as? [String: [String: Any]] {
+      let patterns = schema["patternProperties"] as? [String: [String: Any]] ?? [:]
       for (key, member) in object {
-        #expect(properties[key] != nil, "\(path).\(key)")
-        check(member, properties[key] ?? [:], definitions, at: "\(path).\(key)")
+        let pattern = patterns.first { key.range(of: $0.key, options: .regularExpression) != nil }
+        let property = properties[key] ?? pattern?.value
+        #expect(property != nil, "\(path).\(key)")
+        check(member, property ?? [:], definitions, at: "\(path).\(key)")
       }
     } else if let names = schema["enum"] as? [String] {
       #expect(names.contains(value as? String ?? ""), "\(path)")

@@ -7,6 +7,9 @@ import StorageSPI
 enum Fixtures {
   static let engines = PluginCatalogue.builtIn.declarations
 
+  /// A library of the engine `server`, in the folder that is looked into by default.
+  static let serverLibrary = "/home/ada/.local/lib/cachectl/plugins/libcachectl-server.so"
+
   static let server = engine(
     "server",
     [
@@ -23,16 +26,38 @@ enum Fixtures {
   /// A loader over files in memory, in the directory /project of a user who lives in /home/ada.
   static func loader(
     _ files: [String: String] = [:], environment: [String: String] = [:],
-    engines: [EngineDeclaration] = engines + [server]
+    engines: [EngineDeclaration] = engines + [server], libraries: EngineLibraries = EngineLibraries()
   ) -> ConfigurationLoader {
     ConfigurationLoader(
       engines: engines, environment: environment, workingDirectory: "/project", userHome: "/home/ada",
+      libraries: libraries,
       readFile: { path in files[path].map { Array($0.utf8) } })
+  }
+
+  /// Libraries at the given paths, whose engines have the options of `server`. What is loaded goes to `load` first.
+  static func libraries(
+    _ paths: [String], _ load: @escaping @Sendable (String) throws(StorageError) -> Void = { _ in }
+  ) -> EngineLibraries {
+    var files = FakeFiles()
+    for path in paths { files.files[path] = .file() }
+    return EngineLibraries(files: files) { library throws(StorageError) in
+      try load(library.path)
+      return NoPlugin(declaration: engine(library.name, server.options))
+    }
   }
 
   /// What is wrong with a file of that text.
   static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationError] {
     loader(["/project/cachectl.json": text], environment: environment).problems()
+  }
+
+  /// A plugin that opens nothing.
+  struct NoPlugin: StoragePlugin {
+    let declaration: EngineDeclaration
+
+    func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+      throw StorageError(.unsupported, "for tests")
+    }
   }
 
   static var exampleURL: URL {

@@ -7,7 +7,9 @@ final class Scratch: Sendable {
 
   init() throws {
     folder = NSTemporaryDirectory() + "cachectl-tests-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // For the user alone: libraries are loaded from nowhere else.
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     for name in ["work", "user", "temporary", "streams"] { try makeFolder(name) }
   }
 

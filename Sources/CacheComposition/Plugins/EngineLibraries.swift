@@ -1,0 +1,98 @@
+internal import LibraryStorage
+internal import StorageSPI
+
+/// Finds the engines that are shared libraries, and loads those that are named.
+///
+/// Nothing is looked for before a name is asked for that is not built in.
+public struct EngineLibraries: Sendable {
+  private let files: any FileInspection
+  private let loadPlugin: @Sendable (EngineLibrary) throws(StorageError) -> any StoragePlugin
+
+  /// The libraries of the file system.
+  ///
+  /// - Parameter willLoad: is told of each library right before it is loaded.
+  public init(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) {
+    self.init(files: SystemFileInspection()) { library throws(StorageError) in
+      willLoad(library)
+      return try LibraryPlugin(loading: library.path)
+    }
+  }
+
+  init(
+    files: any FileInspection, load: @escaping @Sendable (EngineLibrary) throws(StorageError) -> any StoragePlugin
+  ) {
+    self.files = files
+    loadPlugin = load
+  }
+
+  /// Loads `library`.
+  ///
+  /// - Throws: `StorageError`: `permissionDenied` where others may change it, `invalidPlugin` where it is no plugin.
+  func load(_ library: EngineLibrary) throws(StorageError) -> LoadedEngine {
+    LoadedEngine(plugin: try loadPlugin(library), path: library.path)
+  }
+
+  /// Whether two paths lead to the same file.
+  func areSame(_ left: String, _ right: String) -> Bool {
+    (files.realPath(of: left) ?? left) == (files.realPath(of: right) ?? right)
+  }
+
+  /// The libraries in the folders of `searchPath`, ordered by folder, then by name. Folders that are not there or
+  /// cannot be read hold none.
+  func all(in searchPath: [String]) -> [EngineLibrary] {
+    var seen: Set<String> = []
+    return searchPath.flatMap { folder in
+      files.names(in: folder).compactMap { file in
+        EngineName.name(ofLibrary: file).map { EngineLibrary(name: $0, path: Self.path(of: file, in: folder)) }
+      }
+    }.filter { seen.insert(files.realPath(of: $0.path) ?? $0.path).inserted }
+  }
+
+  /// The library that `reference`, the name of an engine or an absolute path, names.
+  ///
+  /// - Throws: `StorageError`: `unknownBackend` where no folder of `searchPath` has a library of that name,
+  ///   `invalidPlugin` where two have, or where there is no library at the path, or none that can be used.
+  func library(
+    _ reference: String, builtIn: [String], searchPath: [String]
+  ) throws(StorageError) -> EngineLibrary {
+    EngineName.isPath(reference)
+      ? try library(at: reference, builtIn: builtIn) : try library(named: reference, searchPath: searchPath)
+  }
+
+  private func library(at path: String, builtIn: [String]) throws(StorageError) -> EngineLibrary {
+    guard let name = EngineName.name(ofLibrary: path) else {
+      throw StorageError(
+        .invalidPlugin, "\(path) is not called like the library of an engine",
+        hint: "such a file is called \(EngineName.file(of: "NAME")), NAME in lower-case letters and digits")
+    }
+    if builtIn.contains(name) {
+      throw StorageError(
+        .invalidPlugin, "\(path) is called like the built-in engine \(name)",
+        hint: "use that one, or give the library's engine another name")
+    }
+    guard files.file(at: path) != nil else {
+      throw StorageError(
+        .invalidPlugin, "there is no library \(path)", hint: "see which there are with: cachectl backends list")
+    }
+    return EngineLibrary(name: name, path: path)
+  }
+
+  private func library(named name: String, searchPath: [String]) throws(StorageError) -> EngineLibrary {
+    let paths = searchPath.map { Self.path(of: EngineName.file(of: name), in: $0) }
+    var seen: Set<String> = []
+    let found = paths.filter { path in files.realPath(of: path).map { seen.insert($0).inserted } ?? false }
+    guard let first = found.first else {
+      throw StorageError(.unknownBackend, "there is no backend '\(name)'")
+    }
+    guard found.count == 1 else {
+      throw StorageError(
+        .invalidPlugin, "backend \(name) is in more than one folder: \(found.joined(separator: ", "))",
+        hint: "name one by its path, or remove the others")
+    }
+    return EngineLibrary(name: name, path: first)
+  }
+
+  private static func path(of file: String, in folder: String) -> String {
+    folder.hasSuffix("/") ? folder + file : folder + "/" + file
+  }
+}

@@ -1,0 +1,70 @@
+internal import LibraryStorage
+internal import StorageSPI
+
+/// The engines that are named and not built in: found, loaded, and what was wrong with them.
+struct NamedEngines {
+  private let libraries: EngineLibraries
+  private let builtIn: [String]
+  private let searchPath: [String]
+  /// The engines that were loaded, in the order in which they were named.
+  private(set) var loaded: [LoadedEngine] = []
+  /// What was wrong with the others.
+  private(set) var problems: [ConfigurationError] = []
+
+  init(_ libraries: EngineLibraries, builtIn: [String], searchPath: [String]) {
+    self.libraries = libraries
+    self.builtIn = builtIn
+    self.searchPath = searchPath
+  }
+
+  /// Loads the engine that `reference`, a name or an absolute path, names; nothing where it is there already.
+  ///
+  /// - Parameter key: the path of the key that has the reference; `nil` where it is none.
+  mutating func load(_ reference: String, from source: ConfigurationSource, key: String? = nil) {
+    guard !builtIn.contains(reference), !loaded.contains(where: { $0.plugin.declaration.name == reference }) else {
+      return
+    }
+    do throws(StorageError) {
+      let library = try library(reference)
+      if let other = loaded.first(where: { $0.plugin.declaration.name == library.name }) {
+        if libraries.areSame(other.path, library.path) { return }
+        throw StorageError(
+          .invalidPlugin, "two libraries with an engine \(library.name) are named: \(other.path), \(library.path)",
+          hint: "name only one of them")
+      }
+      loaded.append(try libraries.load(library))
+    } catch {
+      problems.append(problem(error, reference, source, key))
+    }
+  }
+
+  /// The library that `reference` names.
+  func library(_ reference: String) throws(StorageError) -> EngineLibrary {
+    try libraries.library(reference, builtIn: builtIn, searchPath: searchPath)
+  }
+
+  /// `error`, which came of `reference`, as one of the configuration.
+  func problem(
+    _ error: StorageError, _ reference: String, _ source: ConfigurationSource, _ key: String?
+  ) -> ConfigurationError {
+    guard error.code == .unknownBackend else {
+      return ConfigurationError(
+        error.code == .permissionDenied ? .permissionDenied : .invalidPlugin, "\(source): \(error.message)",
+        hint: error.hint, key: key, source: source)
+    }
+    let isFlag = if case .flag = source { true } else { false }
+    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(ValueReader.shown(reference))"
+    return ConfigurationError(
+      .outOfRange, "\(source): \(message)", hint: hint(forUnknown: reference), key: key, source: source)
+  }
+
+  /// The names that there are, the nearest among them, and where libraries were looked for.
+  private func hint(forUnknown name: String) -> String {
+    let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
+    let known = builtIn + found
+    let nearest = SpellingDistance.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
+    let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")
+    return "give one of \(known.joined(separator: ", "))\(nearest); "
+      + "\(EngineName.file(of: name)) was looked for \(folders)"
+  }
+}

@@ -1,0 +1,82 @@
+public import CachePresentation
+internal import StorageConformance
+
+/// The checks of an engine that are made in another process, which the engine may end at any time.
+public struct IsolatedChecks: Sendable {
+  /// How the other process ended.
+  public enum End: Sendable, Hashable {
+    /// With a status.
+    case exited(status: Int32)
+    /// By a signal.
+    case killed(signal: Int32)
+    /// It was killed, because a check took longer than this.
+    case gaveUp(after: Duration)
+
+    /// What is to be said of it, for a process that ended when it should not have.
+    fileprivate var message: String {
+      switch self {
+      case .exited(let status): "the engine ended the process with status \(status)"
+      case .killed(let signal): "the engine ended the process: \(SignalName.text(signal))"
+      case .gaveUp(let limit): "the engine did not return within \(DurationText(limit))"
+      }
+    }
+  }
+
+  private let names = ConformanceSuite.checks.map(\.name)
+  private var rows: [ChecksView.CheckRow] = []
+
+  /// No check is made yet.
+  public init() {}
+
+  /// How many checks there are.
+  public static var total: Int { ConformanceSuite.checks.count }
+
+  /// How many checks were made.
+  public var done: Int { rows.count }
+
+  /// The name of the check under way; `nil` where all were made.
+  public var underWay: String? { done < names.count ? names[done] : nil }
+
+  /// Takes note of the next check, if `line` is what the other process says of it, as `ChecksView.CheckRow.line` does.
+  /// Anything else, such as what an engine prints, is passed over.
+  ///
+  /// - Returns: whether it was.
+  public mutating func add(line: [UInt8]) -> Bool {
+    guard let row = ChecksView.CheckRow(line: line), row.name == underWay else { return false }
+    add(row)
+    return true
+  }
+
+  /// Takes note of the next check.
+  public mutating func add(_ row: ChecksView.CheckRow) { rows.append(row) }
+
+  /// All checks, once the other process has ended. Where the engine has ended it, the check under way has failed, and
+  /// those after it were not made.
+  public func view(backend: String, _ end: End) -> ChecksView {
+    let hasFailures = rows.contains { $0.result == .failed }
+    if underWay == nil, end == .exited(status: hasFailures ? 1 : 0) {
+      return ChecksView(backend: backend, checks: rows)
+    }
+    let failed = ChecksView.CheckRow(name: underWay ?? "end-of-process", result: .failed, message: end.message)
+    let skipped = names.dropFirst(done + 1).map {
+      ChecksView.CheckRow(name: $0, result: .skipped, message: "not made: the process had ended")
+    }
+    return ChecksView(backend: backend, checks: rows + [failed] + skipped)
+  }
+}
+
+extension ChecksView.CheckRow {
+  /// The check that `line` tells of; `nil` where it tells of none.
+  fileprivate init?(line: [UInt8]) {
+    guard let document = try? ConfigurationDocument(parsing: line), case .object(let members) = document.root.value
+    else { return nil }
+    let texts = members.compactMap { member -> (String, String)? in
+      if case .text(let text) = member.node.value { (member.key, text) } else { nil }
+    }
+    // The parser has seen to it that no key occurs twice.
+    let fields = Dictionary(uniqueKeysWithValues: texts)
+    guard let name = fields["name"], let result = fields["result"].flatMap(Result.init), let message = fields["message"]
+    else { return nil }
+    self.init(name: name, result: result, message: message)
+  }
+}

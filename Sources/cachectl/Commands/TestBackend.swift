@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `backends test`.
+struct TestBackend: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test", abstract: "Run the conformance suite over a storage engine",
+    discussion: """
+      It works on scratch stores only, and never touches a real one: paths and names of stores that are configured are \
+      replaced, all other options count. The status is 1 where a check fails.
+
+      A library is tested in a process of its own. Where it ends that process, or a check hangs, the check under way \
+      has failed, and those after it are not made.
+
+      Examples:
+        cachectl backends test lmdb
+        cachectl backends test ./libcachectl-folder.so --seed 7
+        gdb --args cachectl backends test ./libcachectl-folder.so --in-process
+      """)
+
+  @Argument(help: "The name of the engine, or the path of its library", completion: .backends)
+  var name: String
+
+  @Option(help: "The seed of the random checks")
+  var seed: UInt64 = 1
+
+  @Option(help: ArgumentHelp("Give up a check of a library after DURATION (default: 2m)", valueName: "duration"))
+  var limit: DurationText?
+
+  @Flag(help: "Test a library in this process, for a debugger")
+  var inProcess = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  private var flags: ConfigurationFlags { global.configurationFlags(backend: name) }
+
+  /// The loader without a notice of crashes, which are what a test may find.
+  private var loader: ConfigurationLoader { .ofProcess(EngineLibraries()) }
+
+  func run() async throws {
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    let library = try loader.library(flags)
+    let isIsolated = library != nil && !inProcess
+    let view = try await test(isIsolated ? library : nil, in: scratch)
+    if Task.isCancelled { throw CacheError.cancelled }
+    if isIsolated || global.output != .ndjson { try global.show(view) }
+    if view.hasFailures { throw ExitCode.failure }
+  }
+
+  /// - Parameter library: what to test in another process; `nil` to test in this one.
+  private func test(_ library: EngineLibrary?, in scratch: ScratchFolder) async throws -> ChecksView {
+    let progress = ProgressDisplay("Testing \(EngineName.name(of: name))", isVisible: global.showsProgress)
+    defer { progress.finish() }
+    guard let library else { return try await testHere(in: scratch, progress) }
+    let test = IsolatedTest(library: library, seed: seed, limit: limit?.duration ?? .seconds(120), global: global)
+    if let view = try test.run(in: scratch, progress: progress) { return view }
+    // What keeps the other process from beginning is no crash, and keeps this one too.
+    let container = try AppDIContainer.ofProcess(flags, loader: loader)
+    try container.makeBackendsPresenter().requireTestable(container.configuration.backend)
+    throw CacheError(CacheError.Code(rawValue: "failed"), "the test of \(library.path) could not begin")
+  }
+
+  /// Makes the checks in this process. NDJSON is printed line by line, which another process may wait for.
+  private func testHere(in scratch: ScratchFolder, _ progress: ProgressDisplay) async throws -> ChecksView {
+    let container = try AppDIContainer.ofProcess(flags, loader: loader)
+    let presenter = container.makeBackendsPresenter()
+    var checks = IsolatedChecks()
+    progress.update(done: 0, total: IsolatedChecks.total, item: checks.underWay)
+    return try await presenter.test(container.configuration.backend, scratchFolder: scratch.path, seed: seed) { row in
+      if global.output == .ndjson { Console.output.writeIfPossible(row.line) }
+      checks.add(row)
+      progress.update(done: checks.done, total: IsolatedChecks.total, item: checks.underWay)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+internal import CacheComposition
+internal import Glibc
+internal import Synchronization
+
+/// Says which library was loaded when the process crashes: code of somebody else runs in it.
+enum CrashNotice {
+  private static let signals = [SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP]
+  private static let libraries = Mutex<[EngineLibrary]>([])
+  /// The address of the line, made beforehand because a signal handler must not allocate. It is never freed.
+  private static let line = Atomic<UInt>(0)
+
+  /// Has a crash from now on name `library` too.
+  static func add(_ library: EngineLibrary) {
+    let libraries = libraries.withLock { libraries in
+      libraries.append(library)
+      return libraries
+    }
+    let names = libraries.map { "\($0.name) (\($0.path))" }.joined(separator: " and ")
+    let text =
+      "cachectl: the process crashed with backend \(names) loaded: "
+      + "run cachectl backends test \(libraries.last?.path ?? "")\n"
+    guard let copy = strdup(text) else { return }
+    line.store(UInt(bitPattern: copy), ordering: .releasing)
+    if libraries.count == 1 { install() }
+  }
+
+  private static func install() {
+    for signal in signals {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { CrashNotice.report($0) }
+      // The second time the system does what it does without a handler, which leaves the status and the core.
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+      sigaction(signal, &action, nil)
+    }
+  }
+
+  /// Only makes calls that signal-safety(7) allows.
+  private static func report(_ signal: Int32) {
+    if let line = UnsafePointer<CChar>(bitPattern: line.load(ordering: .acquiring)) {
+      _ = write(STDERR_FILENO, line, strlen(line))
+    }
+    raise(signal)
+  }
+}
