@@ -118,6 +118,8 @@ let package = Package(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
+    // An engine in C that the tests build, and load as a user would.
+    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )
