@@ -41,9 +41,10 @@ public struct Doctor: Sendable {
     if let configuration = try? loader.load(flags) {
       let catalogue = catalogue.adding(configuration.loadedEngines)
       findings += folders.plugins(configuration.pluginSearchPath)
-      findings += LibraryCheck(libraries: loader.libraries).findings(
-        searchPath: configuration.pluginSearchPath, catalogue: catalogue)
-      findings += await stores(configuration, catalogue)
+      let others = FoundLibraries(
+        loader.libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
+      findings += LibraryCheck(catalogue: catalogue, found: others).findings
+      findings += await stores(configuration, catalogue, others)
     } else {
       findings.append(
         .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
@@ -53,7 +54,9 @@ public struct Doctor: Sendable {
   }
 
   /// The space that is left for the stores, each store, what is left over, and the clock by which entries are judged.
-  private func stores(_ configuration: Configuration, _ catalogue: PluginCatalogue) async -> [Finding] {
+  private func stores(
+    _ configuration: Configuration, _ catalogue: PluginCatalogue, _ others: FoundLibraries
+  ) async -> [Finding] {
     let container = AppDIContainer(configuration: configuration, catalogue: self.catalogue, clock: clock)
     var stores: [(name: String, result: StoreCheck.Result)] = []
     for plugin in catalogue.plugins {
@@ -67,7 +70,8 @@ public struct Doctor: Sendable {
       home: configuration.home, maximumBytes: configuration.cache.maxBytes,
       usedBytes: stores.first { $0.name == configuration.backend }?.result.payloadBytes ?? 0)
     return [space] + stores.flatMap(\.result.findings)
-      + LeftoverCheck(files: files).findings(home: configuration.home, stores: stores)
+      + LeftoverCheck(files: files).findings(
+        home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
       + ClockCheck(now: clock.now).findings([program] + stores.flatMap { Self.witnesses($0.name, $0.result) })
   }
 

@@ -6,10 +6,10 @@ internal import StorageSPI
 struct LibraryCheck: Sendable {
   private static let name = "libraries"
 
-  let libraries: EngineLibraries
+  let catalogue: PluginCatalogue
+  let found: FoundLibraries
 
-  func findings(searchPath: [String], catalogue: PluginCatalogue) -> [Finding] {
-    let found = FoundLibraries(libraries, searchPath: searchPath, catalogue: catalogue)
+  var findings: [Finding] {
     let loaded = catalogue.declarations.compactMap { declaration in
       catalogue.path(ofLibrary: declaration.name).map { path in
         Finding.ok(Self.name, "\(path) is loaded: backend \(declaration.name), version \(declaration.version)")

@@ -29,13 +29,7 @@ public struct EngineLibraries: Sendable {
   ///
   /// - Throws: `StorageError`: `permissionDenied` where others may change it, `invalidPlugin` where it is no plugin.
   func load(_ library: EngineLibrary) throws(StorageError) -> LoadedEngine {
-    let plugin = try loadPlugin(library)
-    guard plugin.declaration.name == library.name else {
-      throw StorageError(
-        .invalidPlugin, "\(library.path) has the engine '\(plugin.declaration.name)', and its name says another one",
-        hint: "call it \(EngineName.file(of: plugin.declaration.name))")
-    }
-    return LoadedEngine(plugin: plugin, path: library.path)
+    LoadedEngine(plugin: try loadPlugin(library), path: library.path)
   }
 
   /// Whether two paths lead to the same file.

@@ -52,7 +52,8 @@ struct NamedEngines {
         error.code == .permissionDenied ? .permissionDenied : .invalidPlugin, "\(source): \(error.message)",
         hint: error.hint, key: key, source: source)
     }
-    let message = key.map { "'\($0)' cannot be \(ValueReader.shown(reference))" } ?? error.message
+    let isFlag = if case .flag = source { true } else { false }
+    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(ValueReader.shown(reference))"
     return ConfigurationError(
       .outOfRange, "\(source): \(message)", hint: hint(forUnknown: reference), key: key, source: source)
   }

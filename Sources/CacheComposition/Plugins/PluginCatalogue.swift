@@ -15,7 +15,9 @@ public struct PluginCatalogue: Sendable {
   /// The settings of engines that are libraries of this project's own, with their defaults: the file that shows every
   /// setting has them too, although it is made without loading anything.
   static let apart: [(path: String, value: JSONValue)] = [
-    ("backends.redis.url", "redis://127.0.0.1:6379")
+    ("backends.redis.url", "redis://127.0.0.1:6379"), ("backends.redis.user", ""),
+    ("backends.redis.prefix", "cachectl"), ("backends.redis.connectTimeout", "2s"),
+    ("backends.redis.timeout", "5s"), ("backends.redis.connections", 4), ("backends.redis.durability", "normal"),
   ]
 
   /// The plugins, in the order in which they are shown.

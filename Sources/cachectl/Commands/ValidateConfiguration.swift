@@ -21,7 +21,7 @@ struct ValidateConfiguration: ParsableCommand {
     let problems = ConfigurationLoader.ofProcess.problems(flags)
     let views = problems.map { ErrorView(code: $0.code.rawValue, message: $0.message, hint: $0.hint) }
     try global.show(ProblemsView(views))
-    if problems.contains(where: { !$0.isOfCommandLine }) { throw ExitCode.badConfiguration }
-    if !problems.isEmpty { throw ExitCode.validationFailure }
+    let statuses = problems.map { ExitCode($0) }
+    if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
   }
 }

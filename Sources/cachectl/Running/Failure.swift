@@ -18,7 +18,7 @@ struct Failure {
       status = .validationFailure
     case let error as ConfigurationError:
       view = ErrorView(code: error.code.rawValue, message: error.message, hint: error.hint)
-      status = error.isOfCommandLine ? .validationFailure : .badConfiguration
+      status = ExitCode(error)
     case let error as CacheError:
       view = ErrorView(error)
       status = ExitCode(error.code)
@@ -42,6 +42,12 @@ extension ExitCode {
   static let badConfiguration = ExitCode(78)
   static let interrupted = ExitCode(130)
 
+  /// The status for what is wrong with the configuration.
+  init(_ error: ConfigurationError) {
+    self =
+      error.code == .permissionDenied ? .refused : error.isOfCommandLine ? .validationFailure : .badConfiguration
+  }
+
   /// The status for each kind of failure, as the contract of the command line has it.
   init(_ code: CacheError.Code) {
     switch code.rawValue {
@@ -53,7 +59,7 @@ extension ExitCode {
     case "noSpace", "ioFailed", "tooLarge", "overBounds": self = .ioFailed
     case "busy", "conflict": self = .busy
     case "originRefused", "permissionDenied": self = .refused
-    case "unknownBackend", "invalidOption", "originUnavailable": self = .badConfiguration
+    case "unknownBackend", "invalidPlugin", "invalidOption", "originUnavailable": self = .badConfiguration
     case "cancelled": self = .interrupted
     default: self = .defect
     }

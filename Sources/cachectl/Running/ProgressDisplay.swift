@@ -21,8 +21,8 @@ final class ProgressDisplay {
     let now = ContinuousClock.now
     guard line.isVisible, lastDrawn.map({ now - $0 > .milliseconds(50) }) ?? true else { return }
     lastDrawn = now
-    let label = item.map { "\(label): \($0)" } ?? label
-    let progress = ProgressLine(label, done: done, total: total, elapsed: now - start)
+    let text = item.map { "\(label): \($0)" } ?? label
+    let progress = ProgressLine(text, done: done, total: total, elapsed: now - start)
     line.show(progress.text(width: Console.error.screen.width ?? 80))
   }
 
