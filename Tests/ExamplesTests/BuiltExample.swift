@@ -18,7 +18,7 @@ enum BuiltExample {
     try FileManager.default.copyItem(at: root.appending(path: "Examples/FolderEngine"), to: folder)
     let make = Process()
     make.executableURL = URL(filePath: "/usr/bin/env")
-    make.arguments = ["make", "-B", "INTERFACE=\(root.path)/Sources/CCachectlPlugin/include"]
+    make.arguments = ["make", "-sB", "CC=clang", "INTERFACE=\(root.path)/Sources/CCachectlPlugin/include"]
     make.currentDirectoryURL = folder
     try make.run()
     make.waitUntilExit()

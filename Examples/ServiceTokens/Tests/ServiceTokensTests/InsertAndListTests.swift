@@ -1,5 +1,6 @@
 import CacheComposition
 import CacheDomain
+import ResponseStorage
 import ServiceTokens
 import ServiceTokensDomain
 import Testing

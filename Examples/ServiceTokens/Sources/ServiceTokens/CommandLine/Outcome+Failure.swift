@@ -14,8 +14,8 @@ extension ServiceTokensTool.Outcome {
   }
 
   private init(_ message: String, hint: String, status: Int32) {
-    error = "service-tokens: " + [message, hint].filter { !$0.isEmpty }.joined(separator: ": ") + "\n"
-    self.status = status
+    let text = [message, hint].filter { !$0.isEmpty }.joined(separator: ": ")
+    self.init(error: "service-tokens: \(text)\n", status: status)
   }
 
   private static func status(of code: CacheError.Code) -> Int32 {

@@ -26,11 +26,18 @@ public struct ServiceTokensTool: Sendable {
   /// What the program writes, and the status to exit with.
   public struct Outcome: Sendable, Hashable {
     /// For the standard output.
-    public var output = ""
+    public let output: String
     /// For the standard error: one line, which never holds a token's value.
-    public var error = ""
+    public let error: String
     /// As for cachectl.
-    public var status: Int32 = 0
+    public let status: Int32
+
+    /// An outcome of the given parts.
+    public init(output: String = "", error: String = "", status: Int32 = 0) {
+      self.output = output
+      self.error = error
+      self.status = status
+    }
   }
 
   /// Does what `arguments`, without the program's name, ask for.
