@@ -144,6 +144,8 @@ let package = Package(
       "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
       data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
+    // An engine in C that the tests build, and load as a user would.
+    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )

@@ -21,6 +21,12 @@ test_packages=(
   curl        # a client that the server for tests is tried with
   openssl     # makes a certificate that nobody trusts, and serves with it
   mount util-linux  # small disks that run full, and programs without privileges
+  make  # builds the example of an engine in C, with the compiler of the toolchain
+)
+
+# What the examples are built with besides.
+example_packages=(
+  make  # the Makefile of the engine in C
 )
 
 # What the benchmarks measure with besides.

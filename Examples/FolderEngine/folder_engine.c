@@ -3,8 +3,6 @@
 #include "folder.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static int compare(cachectl_bytes a, cachectl_bytes b) {
   size_t common = a.length < b.length ? a.length : b.length;
@@ -148,7 +146,7 @@ static int folder_compact(cachectl_store *store, cachectl_failure *failure) {
   struct call call;
   int code = begin(&call, store, failure);
   if (code == OK) code = read_all(&call, 0, NULL, NULL);
-  int64_t now = store->now(store->clock);
+  const int64_t now = store->now(store->clock);
   for (size_t i = 0; i < call.count; i++) {
     int is_expired = call.items[i].record.entry.metadata.retain_until <= now;
     call.items[i].is_there = !is_expired;
