@@ -106,12 +106,11 @@ static int folder_scan(
   int code = begin(&call, store, failure);
   if (code == OK) code = read_all(&call, 0, NULL, NULL);
   if (code == OK && call.count > 0) qsort(call.items, call.count, sizeof *call.items, by_key);
-  size_t visited = 0;
-  for (size_t i = 0; i < call.count && visited < range->limit && code == OK; i++) {
+  for (size_t i = 0, left = range->limit; i < call.count && left > 0 && code == OK; i++) {
     const cachectl_entry *entry = &call.items[i].record.entry;
     if (!has_prefix(entry->key, range->prefix) || compare(entry->key, range->after) <= 0) continue;
     code = visit(context, entry);
-    visited++;
+    left--;
   }
   return end(&call, code);
 }
@@ -171,8 +170,8 @@ static int folder_open(const cachectl_configuration *configuration, cachectl_sto
   *made = (cachectl_store){.now = configuration->now, .clock = configuration->clock};
   made->durability = strcmp(durability, "full") == 0 ? FULL : strcmp(durability, "relaxed") == 0 ? RELAXED : NORMAL;
   int code = open_folder(made, text(configuration, "path"), failure);
-  if (code == OK) *store = made;
-  else free(made);
+  if (code != OK) free(made);
+  else *store = made;
   return code;
 }
 
