@@ -27,7 +27,7 @@ let package = Package(
         .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
         .unsafeFlags([
           "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map",
-        ])
+        ]),
       ]),
     .testTarget(
       name: "NotebookTests",

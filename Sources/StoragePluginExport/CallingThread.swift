@@ -32,6 +32,8 @@ final class CallingThread: TaskExecutor {
       } catch {
         outcome.set(.failure(error))
       }
+      // Wherever it ended: the thread looks.
+      thread.available.signal()
     }
     while true {
       thread.doNext()

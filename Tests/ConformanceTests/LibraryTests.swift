@@ -108,7 +108,8 @@ struct LibraryTests {
     let summaries = try await engine.scan(KeyRange(), limit: 10)
     let key = try #require(summaries.first?.key)
     let text = try await engine.read(key) { payload, metadata throws(StorageError) in
-      metadata.attributes == ["etag": "\"ä\""] ? payload.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } : ""
+      guard metadata.attributes == ["etag": "\"ä\""] else { return "" }
+      return payload.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
     try await engine.close()
     return summaries.map(\.key.text) + [text ?? ""]

@@ -76,8 +76,8 @@ struct Store: @unchecked Sendable {
 
   /// Applies operations that lie `extra` bytes further apart than they are long, as those of a later version do.
   func apply(
-    _ operations: [(kind: UInt32, key: cachectl_bytes, payload: cachectl_bytes, cachectl_metadata)], stride extra: Int = 0,
-    maxEntries: UInt64? = nil, _ failure: Failure = Failure()
+    _ operations: [(kind: UInt32, key: cachectl_bytes, payload: cachectl_bytes, cachectl_metadata)],
+    stride extra: Int = 0, maxEntries: UInt64? = nil, _ failure: Failure = Failure()
   ) -> Int32 {
     let size = MemoryLayout<cachectl_operation>.stride + extra
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size * operations.count, alignment: 8)

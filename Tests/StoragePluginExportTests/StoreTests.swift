@@ -29,7 +29,8 @@ import Testing
     let store = try Store()
     for name in ["b", "a", "c"] { #expect(store.put("cities/v1/\(name)", "123") == 0) }
     let all = store.scan(prefix: "cities/", limit: 2)
-    #expect(all.status == 0 && all.texts.map { $0.prefix(23) } == ["cities/v1/a = 3 bytes, ", "cities/v1/b = 3 bytes, "])
+    #expect(all.status == 0)
+    #expect(all.texts.map { $0.prefix(21) } == ["cities/v1/a = 3 bytes", "cities/v1/b = 3 bytes"])
     let stopped = store.scan(prefix: "", limit: .max, answer: 42)
     #expect(stopped.status == 42 && stopped.texts.count == 1)
     #expect(store.close() == 0)

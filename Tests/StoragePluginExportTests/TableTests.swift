@@ -17,9 +17,10 @@ import Testing
     let table = try table()
     #expect(table.size == MemoryLayout<cachectl_engine>.size && table.abi == 1)
     #expect(table.flags == CACHECTL_READS_WAIT)
-    #expect([table.name, table.version, table.summary].map { String(cString: $0) } == [
-      "scripted", "1.2", "a table for tests",
-    ])
+    #expect(
+      [table.name, table.version, table.summary].map { String(cString: $0) } == [
+        "scripted", "1.2", "a table for tests",
+      ])
     #expect(texts(table.capabilities) == ["atomic-batches", "shared"])
     #expect(table.option_size == MemoryLayout<cachectl_option>.stride)
   }
@@ -27,16 +28,17 @@ import Testing
   @Test func itDeclaresTheOptions() throws {
     let table = try table()
     let options = UnsafeBufferPointer(start: table.options, count: table.option_count)
-    #expect(options.map(describe) == [
-      "manner, choice of atOnce waiting failing, by default atOnce: how calls go",
-      "path, path, required: a path",
-      "password, text, secret, by default ünset: a secret",
-      "entries, integer -3...7, by default -1: a number",
-      "room, size 1...1048576, by default 4096: a size",
-      "patience, duration 0...60000, by default 5000: a duration",
-      "eager, boolean, by default true: yes or no",
-      "store, store name, by default main: a store",
-    ])
+    #expect(
+      options.map(describe) == [
+        "manner, choice of atOnce waiting failing, by default atOnce: how calls go",
+        "path, path, required: a path",
+        "password, text, secret, by default ünset: a secret",
+        "entries, integer -3...7, by default -1: a number",
+        "room, size 1...1048576, by default 4096: a size",
+        "patience, duration 0...60000, by default 5000: a duration",
+        "eager, boolean, by default true: yes or no",
+        "store, store name, by default main: a store",
+      ])
   }
 
   private func describe(_ option: cachectl_option) -> String {

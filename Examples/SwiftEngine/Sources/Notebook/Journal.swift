@@ -29,7 +29,7 @@ struct Journal {
 
   /// Appends the changes of `batch`. Where that fails the file is what it was.
   mutating func append(_ batch: WriteBatch) throws(StorageError) {
-    let changes = batch.operations.compactMap(Change.init)
+    let changes = batch.operations.compactMap { Change($0) }
     if changes.isEmpty { return }
     let line = try Self.line(changes)
     try file.write(line, at: size)
