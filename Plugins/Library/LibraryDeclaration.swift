@@ -36,7 +36,8 @@ extension EngineDeclaration {
     }
     let sizes = MemoryLayout<cachectl_option>.stride...maximumOptionSize
     guard sizes.contains(size), size % MemoryLayout<cachectl_option>.alignment == 0 else {
-      throw LibraryDefect("declares options of \(UInt(bitPattern: size)) bytes each, which are no options of this version")
+      throw LibraryDefect(
+        "declares options of \(UInt(bitPattern: size)) bytes each, which are no options of this version")
     }
     guard let first = UnsafeRawPointer(engine.options) else { throw LibraryDefect("has no table of its options") }
     var options: [EngineOption] = []

@@ -6,7 +6,8 @@ import Testing
 struct TableTests {
   @Test(arguments: [
     ("engine->size = 0", "has a table of 0 bytes"), ("engine->size = 128", "has a table of 128 bytes"),
-    ("engine->size = 137", "has a table of 137 bytes"), ("engine->size = SIZE_MAX", "has a table of 18446744073709551615 bytes"),
+    ("engine->size = 137", "has a table of 137 bytes"),
+    ("engine->size = SIZE_MAX", "has a table of 18446744073709551615 bytes"),
     ("engine->size = 1 << 20", "has a table of 1048576 bytes"), ("engine->abi = 2", "is of version 2 of the interface"),
     ("engine->abi = 0", "is of version 0 of the interface"), ("engine = NULL", "does not work with version 1"),
     ("engine->open = NULL", "has no function 'open'"), ("engine->close = NULL", "has no function 'close'"),
