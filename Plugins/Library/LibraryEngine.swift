@@ -24,19 +24,8 @@ final class LibraryEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    guard reading.isEmpty else { return try await readWaiting(key, body) }
-    try gate.enter()
-    defer { gate.leave() }
-    var output: Output?
-    try store.read(key) { payload, metadata in
-      do throws(StorageError) {
-        output = try body(payload, metadata)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    return output
+    if reading.isEmpty { return try readInPlace(key, body) }
+    return try await readWaiting(key, body)
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
@@ -67,6 +56,34 @@ final class LibraryEngine: StorageEngine {
   func close() async throws(StorageError) {
     await gate.close()
     try await writing.run { [store] () throws(StorageError) in try store.close() }
+  }
+
+  /// Not asynchronous, so that what it keeps is on the stack; and without a value of the type `Output?`, whose metadata
+  /// would have to be looked up.
+  private func readInPlace<Output: Sendable>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try gate.enter()
+    defer { gate.leave() }
+    return try withUnsafeTemporaryAllocation(of: Output.self, capacity: 1) { room throws(StorageError) in
+      guard let place = room.baseAddress else { return nil }
+      var isFilled = false
+      do throws(StorageError) {
+        try store.read(key) { payload, metadata in
+          do throws(StorageError) {
+            place.initialize(to: try body(payload, metadata))
+            isFilled = true
+            return nil
+          } catch {
+            return error
+          }
+        }
+      } catch {
+        if isFilled { place.deinitialize(count: 1) }
+        throw error
+      }
+      return isFilled ? place.move() : nil
+    }
   }
 
   private func readWaiting<Output: Sendable>(

@@ -43,7 +43,7 @@ extension IntegrityIssue {
     guard LibraryText.isCamelCase(kind) else { throw LibraryDefect("reported a kind of issue not in camel case") }
     let message = LibraryText.cleaned(try LibraryText.text(pointer.pointee.message, "message of an issue"))
     guard !message.isEmpty else { throw LibraryDefect("reported an issue without a message") }
-    let hasKey = pointer.pointee.key.length > 0
+    let hasKey = pointer.pointee.key.length != 0
     self.init(
       key: hasKey ? try CacheKey(lent: pointer.pointee.key) : nil, kind: Kind(rawValue: kind), message: message)
   }
