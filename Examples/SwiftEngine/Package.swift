@@ -10,7 +10,7 @@ let package = Package(
   name: "cachectl-notebook",
   products: [
     // The name of the file: libcachectl-NAME.so, where NAME is what the engine declares.
-    .library(name: "cachectl-notebook", type: .dynamic, targets: ["Notebook"])
+    .library(name: "cachectl-notebook", type: .dynamic, targets: ["NotebookLibrary"])
   ],
   dependencies: [
     // Where the repository of cachectl is: here two folders up, and anywhere else once this package is.
@@ -18,13 +18,16 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "Notebook",
-      dependencies: [.product(name: "StoragePluginExport", package: "cachectl")],
+      name: "Notebook", dependencies: [.product(name: "StorageSPI", package: "cachectl")], swiftSettings: settings),
+    // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.
+    .target(
+      name: "NotebookLibrary",
+      dependencies: ["Notebook", .product(name: "StoragePluginExport", package: "cachectl")],
       swiftSettings: settings,
-      // The library brings the Swift runtime along and keeps all names but `cachectl_plugin` to itself.
       linkerSettings: [
         // What FoundationEssentials needs where it is linked statically.
         .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+        // The library brings the Swift runtime along and keeps all names but `cachectl_plugin` to itself.
         .unsafeFlags([
           "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map",
         ]),

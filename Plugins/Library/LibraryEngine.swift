@@ -58,16 +58,20 @@ final class LibraryEngine: StorageEngine {
     try await writing.run { [store] () throws(StorageError) in try store.close() }
   }
 
-  /// Not asynchronous, so that what it keeps is on the stack; and without a value of the type `Output?`, whose metadata
-  /// would have to be looked up.
+  /// Not asynchronous, so that what it keeps is on the stack; and without a generic type made of `Output`, such as an
+  /// optional or a result, whose metadata would have to be looked up.
   private func readInPlace<Output: Sendable>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
     try gate.enter()
     defer { gate.leave() }
-    return try withUnsafeTemporaryAllocation(of: Output.self, capacity: 1) { room throws(StorageError) in
-      guard let place = room.baseAddress else { return nil }
-      var isFilled = false
+    let fits = MemoryLayout<Output>.size <= MemoryLayout<Room>.size && MemoryLayout<Output>.alignment <= 8
+    let allocated = fits ? nil : UnsafeMutablePointer<Output>.allocate(capacity: 1)
+    defer { allocated?.deallocate() }
+    var room: Room = (0, 0, 0, 0, 0, 0, 0, 0)
+    var (failure, isFilled): (StorageError?, Bool) = (nil, false)
+    withUnsafeMutablePointer(to: &room) { room in
+      let place = allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)
       do throws(StorageError) {
         try store.read(key) { payload, metadata in
           do throws(StorageError) {
@@ -79,12 +83,19 @@ final class LibraryEngine: StorageEngine {
           }
         }
       } catch {
-        if isFilled { place.deinitialize(count: 1) }
-        throw error
+        failure = error
       }
-      return isFilled ? place.move() : nil
+      if isFilled, failure != nil { place.deinitialize(count: 1) }
+    }
+    if let failure { throw failure }
+    guard isFilled else { return nil }
+    return withUnsafeMutablePointer(to: &room) { room in
+      (allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)).move()
     }
   }
+
+  /// Room for an output on the stack. A larger one costs an allocation.
+  private typealias Room = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   private func readWaiting<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output

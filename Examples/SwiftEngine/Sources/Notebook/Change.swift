@@ -51,7 +51,7 @@ extension [Change] {
         storedAt: Timestamp(milliseconds: entry.storedAt), freshUntil: Timestamp(milliseconds: entry.freshUntil),
         retainUntil: Timestamp(milliseconds: entry.retainUntil), contentType: entry.contentType,
         attributes: entry.attributes, checksum: entry.checksum)
-      batch.put(key, payload: Array(entry.payload), metadata: metadata)
+      batch.put(key, payload: [UInt8](entry.payload), metadata: metadata)
     }
     return batch
   }

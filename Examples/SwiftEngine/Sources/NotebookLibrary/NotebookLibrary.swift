@@ -1,3 +1,4 @@
+internal import Notebook
 internal import StoragePluginExport
 
 /// The one function of the library. Reads never wait here: they are answered from memory.
