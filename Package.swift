@@ -88,6 +88,8 @@ let package = Package(
         "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
+    // An engine in C that the tests build, and load as a user would.
+    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("DurabilityTests", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
@@ -118,8 +120,6 @@ let package = Package(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
-    // An engine in C that the tests build, and load as a user would.
-    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin"),
   ]
 )
