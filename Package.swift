@@ -111,6 +111,8 @@ let package = Package(
         "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
+    // An engine in C that the tests build, and load as a user would.
+    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("DurabilityTests", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
@@ -144,8 +146,6 @@ let package = Package(
       "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
       data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
-    // An engine in C that the tests build, and load as a user would.
-    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )
