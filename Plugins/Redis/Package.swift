@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same upcoming language features as in the package of the core.
+let features = [
+  "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
+  "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
+
+func core(_ product: String) -> Target.Dependency { .product(name: product, package: "cachectl") }
+
+let package = Package(
+  name: "cachectl-redis",
+  products: [
+    .library(name: "cachectl-redis", type: .dynamic, targets: ["RedisLibrary"]),
+    .library(name: "cachectl-rediscluster", type: .dynamic, targets: ["RedisClusterLibrary"]),
+    .library(name: "RedisStorage", targets: ["RedisStorage"]),
+  ],
+  dependencies: [.package(name: "cachectl", path: "../..")],
+  targets: [
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .target(name: "RedisStorage", dependencies: [core("StorageSPI"), "CHiredis"], swiftSettings: settings),
+    // The two engines as libraries that cachectl loads.
+    .target(
+      name: "RedisLibrary", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings),
+    .target(
+      name: "RedisClusterLibrary", dependencies: ["RedisStorage", core("StoragePluginExport")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RedisStorageTests",
+      dependencies: ["RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance")],
+      swiftSettings: settings),
+  ]
+)
