@@ -23,6 +23,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   /// `counts` gathers how the tally changes, `dropped` the lines of the index that go.
   ///
+  /// The tables of a store without entries go after `lifetime`, so that nothing is left behind.
+  ///
   /// `KEYS`: the tables `keys` (the index: a line for each entry, in the order of keys: key, slot of freshness, slot of
   /// retention, bytes), `expiry` (when the server drops which entry), `tally` and `totals` (by slot and by namespace:
   /// entries, bytes).
@@ -31,7 +33,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local prefix = string.sub(keys, 1, #keys - 4)
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local counts, dropped, forgotten = {}, {}, {}
+    local counts, dropped, forgotten, lifetime = {}, {}, {}, 60000
 
     local function text(number) return string.format('%.0f', number) end
 
@@ -79,6 +81,11 @@ enum RedisScript: Int, Sendable, CaseIterable {
       if changed then
         redis.call('HSET', tally, 'format', '1')
         redis.call('HINCRBY', tally, 'changes', 1)
+        local left = redis.call('ZCARD', keys)
+        for _ in pairs(dropped) do left = left - 1 end
+        for _, kept in ipairs({tally, expiry}) do
+          if left == 0 then redis.call('PEXPIRE', kept, lifetime) else redis.call('PERSIST', kept) end
+        end
       end
       for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end
       for line in pairs(dropped) do redis.call('ZREM', keys, line) end
@@ -107,7 +114,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// (entries, bytes, without the exempt namespace), and whether expired entries are still to be forgotten.
   private static let applySource = #"""
     local more = sweep(\#(sweepLimit))
-    local mode, batch, remembered = ARGV[1], ARGV[2], tonumber(ARGV[3])
+    local mode, batch = ARGV[1], ARGV[2]
+    lifetime = tonumber(ARGV[3])
     if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
     local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
     local name, argument = 4, 11
@@ -166,7 +174,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       redis.call('ZADD', keys, 0, lines[index])
       dropped[lines[index]] = nil
     end
-    if batch ~= '' then redis.call('ZADD', expiry, text(now + remembered), ' ' .. batch) end
+    if batch ~= '' then redis.call('ZADD', expiry, text(now + lifetime), ' ' .. batch) end
     for index = 1, removed do
       local entry = KEYS[name + put + index]
       redis.call('UNLINK', entry)

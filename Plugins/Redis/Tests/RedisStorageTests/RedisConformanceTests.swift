@@ -1,7 +1,8 @@
-import RedisStorage
 import StorageConformance
 import StorageSPI
 import Testing
+
+@testable import RedisStorage
 
 /// Runs `check` over `plugin` at `url`, with a seed that a failure names.
 func expectKept(_ check: ConformanceCheck, _ plugin: any StoragePlugin, url: String) async throws {
@@ -15,6 +16,16 @@ extension StoragePlugin {
   /// The checks of all that the engine claims to do.
   var checks: [ConformanceCheck] {
     ConformanceSuite.checks.filter { declaration.capabilities.isSuperset(of: $0.requiredCapabilities) }
+  }
+}
+
+@Suite("A cluster keeps the storage contract, each batch atomic in each of its parts", .serialized)
+struct RedisClusterConformanceTests {
+  private static let cluster = Result { try RedisCluster() }
+
+  @Test(arguments: RedisClusterPlugin().checks)
+  func keepsContract(_ check: ConformanceCheck) async throws {
+    try await expectKept(check, RedisClusterPlugin(), url: try Self.cluster.get().url)
   }
 }
 
@@ -32,9 +43,11 @@ struct RedisConformanceTests {
     for name in ["batch-of-a-thousand", "random-calls", "shared-separate-stores"] {
       try await expectKept(try #require(ConformanceSuite.check(named: name)), RedisPlugin(), url: server.url)
     }
-    // What remains are the tables that say how many changes there were, and names of batches for a while.
+    // What remains goes by itself within a minute: how many changes there were, and the names of batches.
     for key in try server.cli("--raw", "KEYS", "*").split(separator: "\n") {
       #expect(key.hasSuffix(":tally") || key.hasSuffix(":expiry"), "\(key)")
+      let left = try #require(try server.ask("PTTL", String(key)).integer)
+      #expect((1...60_000).contains(left), "\(key) stays for \(left) ms")
     }
   }
 }

@@ -46,6 +46,12 @@ final class RedisServer: @unchecked Sendable {
     identifier = 0
   }
 
+  /// Stops the server's work, so that it neither answers nor ends, until `resume()`.
+  func pause() { kill(identifier, SIGSTOP) }
+
+  /// Lets the server go on.
+  func resume() { kill(identifier, SIGCONT) }
+
   /// Starts the server again on the same port, without what it held.
   func start() throws {
     guard let identifier = try Self.launch(port, folder, arguments) else {
@@ -141,7 +147,9 @@ final class RedisServer: @unchecked Sendable {
     return try eventually("redis-server on port \(port) answers") {
       let connection = try? RedisConnection(address, timeout: .seconds(1), silence: .seconds(1))
       // It says under which process it runs: another server may have the port.
-      let info = try? connection?.exchange([RedisCommand("INFO", "server")])[0].value.text
+      let answer = try? connection?.exchange([RedisCommand("INFO", "server")])[0].value
+      if answer?.error?.word == "NOAUTH" { return true }
+      let info = answer?.text
       if let info, info.contains("process_id:") { return info.contains("process_id:\(identifier)\r\n") }
       return kill(identifier, 0) == 0 ? nil : false
     }
@@ -154,6 +162,16 @@ func eventually<Output>(_ what: String, _ condition: () throws -> Output?) throw
   while ContinuousClock.now < deadline {
     if let output = try condition() { return output }
     usleep(10_000)
+  }
+  throw RedisServer.Failure(description: "it took too long until \(what)")
+}
+
+/// Waits without keeping a thread until `condition` holds, which it must within half a minute.
+func until(_ what: String, _ condition: () async throws -> Bool) async throws {
+  let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+  while ContinuousClock.now < deadline {
+    if try await condition() { return }
+    try await Task.sleep(for: .milliseconds(10))
   }
   throw RedisServer.Failure(description: "it took too long until \(what)")
 }
