@@ -27,6 +27,10 @@ let package = Package(
     .target(
       name: "RedisClusterLibrary", dependencies: ["RedisStorage", core("StoragePluginExport")],
       swiftSettings: settings),
+    // What the figures in README.md were measured with.
+    .executableTarget(
+      name: "redis-throughput", dependencies: ["RedisStorage", core("StorageSPI")], path: "Sources/RedisThroughput",
+      swiftSettings: settings),
     .testTarget(
       name: "RedisStorageTests",
       dependencies: ["RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance")],

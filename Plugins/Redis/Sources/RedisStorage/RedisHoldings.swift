@@ -10,6 +10,8 @@ final class RedisHoldings: Sendable {
     /// By part, then by namespace.
     let parts: [[String: EntryTally.Count]]
     let time: ContinuousClock.Instant
+    /// How much this handle may have added since.
+    var growth = EntryTally.Count()
   }
 
   private let known = Mutex<Known?>(nil)
@@ -20,15 +22,25 @@ final class RedisHoldings: Sendable {
   func ofOthers(
     than parts: Set<Int>, adding batch: RedisBatch, _ bounds: StoreBounds, _ store: RedisStore
   ) throws(StorageError) -> EntryTally.Count {
-    if let known = known.withLock({ $0 }), known.time.duration(to: .now) < Self.lifetime {
-      let total = Self.sum(known.parts, except: [], bounds) + batch.growth
+    if let known = note(batch.growth), known.time.duration(to: .now) < Self.lifetime {
+      let total = Self.sum(known.parts, except: [], bounds) + known.growth
       let isRoomy =
         total.entries < bounds.maxEntries / 10 * 9 && total.payloadBytes < bounds.maxPayloadBytes / 10 * 9
       if isRoomy { return Self.sum(known.parts, except: parts, bounds) }
     }
-    let fresh = Known(parts: try store.totals(), time: .now)
+    let fresh = Known(parts: try store.totals(), time: .now, growth: batch.growth)
     known.withLock { $0 = fresh }
     return Self.sum(fresh.parts, except: parts, bounds)
+  }
+
+  /// What is known, with `growth` added to it.
+  private func note(_ growth: EntryTally.Count) -> Known? {
+    known.withLock { known in
+      guard var changed = known else { return nil }
+      changed.growth = changed.growth + growth
+      known = changed
+      return changed
+    }
   }
 
   private static func sum(

@@ -2,13 +2,13 @@ internal import StorageSPI
 
 /// How a store lies on the server: the names of its keys, and the parts into which it is divided.
 ///
-/// On one server a store has one part; its keys are `prefix:...`. On a cluster it has 64, each with all its keys in one
+/// On one server a store has one part; its keys are `prefix:...`. On a cluster it has 32, each with all its keys in one
 /// slot (`{prefix:07}:...`): what is in one part can be changed together, and the parts are spread over all nodes.
 struct RedisLayout: Sendable, Hashable {
   /// The version of the layout, which is noted on the server.
   static let format = 1
   /// As many as a large cluster has nodes, and few enough that all can be asked at once.
-  static let clusterPartCount = 64
+  static let clusterPartCount = 32
 
   let prefix: String
   let partCount: Int
@@ -16,7 +16,7 @@ struct RedisLayout: Sendable, Hashable {
   /// The numbers of all parts.
   var parts: Range<Int> { 0..<partCount }
 
-  /// The part to which the entry under `key` belongs: on a cluster the slot of the key's text, modulo 64.
+  /// The part to which the entry under `key` belongs: on a cluster the slot of the key's text, modulo 32.
   func part(of key: CacheKey) -> Int { partCount == 1 ? 0 : Int(RedisSlot.checksum(key.text.utf8)) % partCount }
 
   /// The slot in which the keys of `part` are.
