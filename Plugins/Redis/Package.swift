@@ -10,6 +10,18 @@ let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
 func core(_ product: String) -> Target.Dependency { .product(name: product, package: "cachectl") }
 
+/// An engine as a shared library. It brings the Swift runtime along, and keeps all names but `cachectl_plugin` to
+/// itself.
+func library(_ engine: String) -> Target {
+  .target(
+    name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
+    linkerSettings: [
+      // What FoundationEssentials needs where it is linked statically.
+      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]),
+    ])
+}
+
 let package = Package(
   name: "cachectl-redis",
   products: [
@@ -22,11 +34,8 @@ let package = Package(
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
     .target(name: "RedisStorage", dependencies: [core("StorageSPI"), "CHiredis"], swiftSettings: settings),
     // The two engines as libraries that cachectl loads.
-    .target(
-      name: "RedisLibrary", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings),
-    .target(
-      name: "RedisClusterLibrary", dependencies: ["RedisStorage", core("StoragePluginExport")],
-      swiftSettings: settings),
+    library("Redis"),
+    library("RedisCluster"),
     // What the figures in README.md were measured with.
     .executableTarget(
       name: "redis-throughput", dependencies: ["RedisStorage", core("StorageSPI")], path: "Sources/RedisThroughput",

@@ -41,11 +41,22 @@ final class RedisCluster: Sendable {
 
   /// The master that has `slot`, by the account of `witness`.
   func owner(of slot: Int, asking witness: RedisServer) throws -> RedisServer? {
-    for range in try witness.ask("CLUSTER", "SLOTS").elements ?? [] {
-      guard let parts = range.elements, let first = parts[0].integer, let last = parts[1].integer else { continue }
-      let port = parts[2].elements?[1].integer
-      if (first...last).contains(Int64(slot)) { return nodes.first { Int64($0.port) == port } }
-    }
-    return nil
+    let port = try ranges(asking: witness).first { $0.slots.contains(slot) }?.port
+    return nodes.first { $0.port == port }
+  }
+
+  /// The first slot that `node` has, by its own account.
+  func firstSlot(of node: RedisServer) throws -> Int? {
+    try ranges(asking: node).first { $0.port == node.port }?.slots.lowerBound
+  }
+
+  /// The slots and the port of each master.
+  private func ranges(asking node: RedisServer) throws -> [(slots: ClosedRange<Int>, port: Int)] {
+    try node.ask("CLUSTER", "SLOTS").elements?.compactMap { range in
+      guard let parts = range.elements, let first = parts[0].integer, let last = parts[1].integer,
+        let port = parts[2].elements?[1].integer
+      else { return nil }
+      return (Int(first)...Int(last), Int(port))
+    } ?? []
   }
 }

@@ -50,7 +50,7 @@ struct RedisFailoverTests {
     let engine = try await plugin.open(cluster.url, full.merging(["timeout": .integer(60_000)]) { $1 })
     let other = try await plugin.open(cluster.url, full.merging(["timeout": .integer(200)]) { $1 })
     let victim = try #require(try cluster.masters().first)
-    let slot = try #require(try (0..<16_384).first { try cluster.owner(of: $0, asking: victim)?.port == victim.port })
+    let slot = try #require(try cluster.firstSlot(of: victim))
     let witness = try #require(try cluster.masters().last)
 
     try await withThrowingTaskGroup(of: Void.self) { group in
