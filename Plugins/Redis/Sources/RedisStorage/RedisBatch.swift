@@ -7,6 +7,11 @@ struct RedisBatch: Sendable {
   enum Change: Sendable {
     case put(payload: [UInt8], EntryMetadata)
     case remove
+
+    /// The size of the payload that is put.
+    var payloadBytes: Int {
+      if case .put(let payload, _) = self { payload.count } else { 0 }
+    }
   }
 
   private(set) var requirements: [(key: CacheKey, expectation: WriteBatch.Expectation)] = []
@@ -15,6 +20,8 @@ struct RedisBatch: Sendable {
 
   /// The largest payload: what a server takes as one string, unless it is told otherwise.
   static let maximumPayloadBytes = 512 << 20
+  /// The most that a batch may put: a server takes 1 GiB in one command, all else of it included.
+  static let maximumBatchBytes = 960 << 20
 
   /// - Throws: `StorageError`: `conflict` where a requirement does not hold whatever is on the server, `tooLarge`.
   init(_ batch: WriteBatch) throws(StorageError) {
@@ -28,6 +35,8 @@ struct RedisBatch: Sendable {
       case .require(let key, let expectation): try require(key, expectation)
       }
     }
+    let size = changes.values.reduce(0) { $0 + $1.payloadBytes }
+    guard size <= Self.maximumBatchBytes else { throw .batchTooLarge(size) }
   }
 
   /// The part of `batch` whose keys `isIncluded` chooses, without bounds.
@@ -55,5 +64,11 @@ extension StorageError {
   fileprivate static func tooLarge(_ key: CacheKey) -> StorageError {
     StorageError(
       .tooLarge, "entry \(key) is larger than the 512 MiB that a Redis server takes", hint: "do not cache it")
+  }
+
+  fileprivate static func batchTooLarge(_ size: Int) -> StorageError {
+    StorageError(
+      .tooLarge, "a batch of \(size) bytes is larger than what a Redis server takes at once",
+      hint: "put the entries in several batches")
   }
 }

@@ -55,8 +55,8 @@ extension RedisBatch {
   /// How much a store may grow by the batch at most.
   fileprivate var growth: EntryTally.Count {
     changes.values.reduce(EntryTally.Count()) { sum, change in
-      guard case .put(let payload, _) = change else { return sum }
-      return sum + EntryTally.Count(entries: 1, payloadBytes: payload.count)
+      guard case .put = change else { return sum }
+      return sum + EntryTally.Count(entries: 1, payloadBytes: change.payloadBytes)
     }
   }
 }

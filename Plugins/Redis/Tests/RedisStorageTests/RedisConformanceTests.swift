@@ -21,7 +21,7 @@ extension StoragePlugin {
 
 @Suite("A cluster keeps the storage contract, each batch atomic in each of its parts", .serialized)
 struct RedisClusterConformanceTests {
-  private static let cluster = Result { try RedisCluster() }
+  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
 
   @Test(arguments: RedisClusterPlugin().checks)
   func keepsContract(_ check: ConformanceCheck) async throws {

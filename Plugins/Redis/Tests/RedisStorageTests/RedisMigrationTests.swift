@@ -59,7 +59,7 @@ private final class Progress: Sendable {
 
 @Suite("Slots of a cluster are migrated", .serialized)
 struct RedisMigrationTests {
-  private static let cluster = Result { try RedisCluster() }
+  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
   private let layout = RedisLayout(prefix: "cachectl", partCount: RedisLayout.clusterPartCount)
 
   /// `count` keys of one part, beginning with `text`.
