@@ -128,6 +128,7 @@ final class RedisServer: @unchecked Sendable {
     let script = """
       \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null
       while kill -0 $server && kill -0 \(getpid()); do sleep 1; done 2>/dev/null; kill -9 $server 2>/dev/null
+      kill -0 \(getpid()) 2>/dev/null || rm -rf \(folder.path)
       """
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
