@@ -19,6 +19,8 @@ test_packages=(
   file        # recognises posters
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
+  libhiredis-dev  # the Redis engines, which are a package of their own
+  redis-server    # the servers that the Redis engines are tested with, and redis-cli
   openssl     # makes a certificate that nobody trusts, and serves with it
   mount util-linux  # small disks that run full, and programs without privileges
   make  # builds the example of an engine in C, with the compiler of the toolchain
