@@ -42,7 +42,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "RedisStorageTests",
-      dependencies: ["RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance")],
+      dependencies: [
+        "RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance"),
+        core("LibraryStorage"),
+      ],
       swiftSettings: settings),
   ]
 )
