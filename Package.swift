@@ -98,10 +98,13 @@ let package = Package(
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
       swiftSettings: settings),
 
+    // Starts programs and waits for their end: for tests only, and in no product.
+    .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: settings),
     // An origin that misbehaves as it is told: for tests only, and in no product.
     .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
     .target(
-      name: "TestOrigin", dependencies: ["CTestOrigin", "CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+      name: "TestOrigin", dependencies: ["ChildProcesses", "CTestOrigin", "CZlib"], path: "Tests/TestOrigin",
+      swiftSettings: settings),
     // Numbers for tests whose histories repeat themselves for a seed.
     .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
     // A program that tests kill, starve and run many times at once: for tests only, and in no product.
@@ -112,9 +115,9 @@ let package = Package(
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
     // An engine in C that the tests build, and load as a user would.
-    tests("ExamplesTests", "StorageSPI", "StorageConformance", "LibraryStorage"),
-    tests("DurabilityTests", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
-    tests("TestOriginTests", "TestOrigin", "CZlib"),
+    tests("ExamplesTests", "ChildProcesses", "StorageSPI", "StorageConformance", "LibraryStorage"),
+    tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
+    tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
     tests("CacheDataTests", "CacheDomain", "CacheData", "SeededNumbers"),
@@ -124,17 +127,21 @@ let package = Package(
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
-    tests("ArgumentParserTests", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
+    tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
       "StorageConformance",
       "CacheComposition"),
-    tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
-    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers", data: ["Fixtures"]),
-    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
+    tests("PlistStorageTests", "ChildProcesses", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
+      "SQLiteStorageTests", "ChildProcesses", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers",
+      data: ["Fixtures"]),
+    tests(
+      "LMDBStorageTests", "ChildProcesses", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
+    tests(
+      "ConformanceTests", "ChildProcesses", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage",
+      "SQLiteStorage",
       "LMDBStorage", "LibraryStorage"),
     tests(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
@@ -143,9 +150,10 @@ let package = Package(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
     tests(
-      "LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage", "SQLiteStorage",
+      "LibraryStorageTests", "ChildProcesses", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage",
+      "SQLiteStorage",
       data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
-    tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
+    tests("CommandLineTests", "ChildProcesses", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )

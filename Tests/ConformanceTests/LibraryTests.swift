@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import LibraryStorage
 import StorageConformance
@@ -58,15 +59,10 @@ struct LibraryTests {
   /// Whatever else a library exported could be taken for the host's own, and the other way round.
   @Test(arguments: Libraries.names)
   func exportsOneNameOnly(_ name: String) throws {
-    let (process, output) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["nm", "--dynamic", "--defined-only", "--extern-only", Libraries.path(name)]
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let names = text.split(separator: "\n").compactMap { $0.split(separator: " ").last }
-    #expect(process.terminationStatus == 0 && names == ["cachectl_plugin"], "\(text)")
+    let process = try FinishedProcess(
+      running: ["nm", "--dynamic", "--defined-only", "--extern-only", Libraries.path(name)])
+    let names = process.output.split(separator: "\n").compactMap { $0.split(separator: " ").last }
+    #expect(process.status == 0 && names == ["cachectl_plugin"], "\(process.output)")
   }
 
   /// The same store, written by the engine that is linked in and read by the one in the library, and then the other way

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import LibraryStorage
 
@@ -16,18 +17,15 @@ enum BuiltExample {
 
   private static func build(in folder: URL) throws -> URL {
     try FileManager.default.copyItem(at: root.appending(path: "Examples/FolderEngine"), to: folder)
-    let make = Process()
-    make.executableURL = URL(filePath: "/usr/bin/env")
-    make.arguments = ["make", "-sB", "CC=clang", "INTERFACE=\(root.path)/Sources/CCachectlPlugin/include"]
-    make.currentDirectoryURL = folder
-    try make.run()
-    make.waitUntilExit()
-    guard make.terminationStatus == 0 else { throw BuildFailure(status: make.terminationStatus) }
+    let make = try FinishedProcess(
+      running: ["make", "-sB", "CC=clang", "INTERFACE=\(root.path)/Sources/CCachectlPlugin/include"], in: folder.path)
+    guard make.status == 0 else { throw BuildFailure(status: make.status, errors: make.errors) }
     return folder.appending(path: "libcachectl-folder.so")
   }
 }
 
-/// The example could not be built; what `make` said stands above.
+/// The example could not be built.
 struct BuildFailure: Error {
   let status: Int32
+  let errors: String
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import LibraryStorage
 import StorageSPI
@@ -38,17 +39,11 @@ enum Compiler {
   static func build(
     _ source: String, _ macros: [String] = [], _ flags: [String] = [], in folder: TemporaryFolder, as file: String
   ) throws {
-    let (process, output) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments =
-      ["clang", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", "-pthread"]
-      + ["-I", header, "-I", sources] + macros.map { "-D" + $0 } + flags
-      + [sources + "/" + source, "-o", folder.file(file)]
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CompilationFailure(output: text) }
+    let process = try FinishedProcess(
+      running: ["clang", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", "-pthread"]
+        + ["-I", header, "-I", sources] + macros.map { "-D" + $0 } + flags
+        + [sources + "/" + source, "-o", folder.file(file)])
+    guard process.status == 0 else { throw CompilationFailure(output: process.errors) }
     try folder.setMode(0o755, of: file)
   }
 }
