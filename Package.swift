@@ -21,6 +21,20 @@ func engine(_ folder: String, _ libraries: Target.Dependency..., module: String?
     exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
+/// An engine as a shared library: the same sources and one exported function. The library brings the Swift runtime
+/// along, and keeps all names but that one to itself, so that it and its host cannot disturb each other.
+func library(_ folder: String) -> Target {
+  let exports = "--version-script=\(Context.packageDirectory)/Plugins/Libraries/exports.map"
+  return .target(
+    name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
+    path: "Plugins/Libraries/\(folder)", swiftSettings: settings,
+    linkerSettings: [
+      // What FoundationEssentials needs where it is linked statically.
+      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", exports]),
+    ])
+}
+
 /// The tests of one target, which read the files in the folders `data` in place.
 func tests(_ name: String, _ dependencies: Target.Dependency..., data: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
@@ -39,6 +53,11 @@ let package = Package(
       name: "ResponseCache",
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
+    // The same engines as shared libraries: libcachectl-memory.so and so on.
+    .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
+    .library(name: "cachectl-plist", type: .dynamic, targets: ["PlistLibrary"]),
+    .library(name: "cachectl-sqlite", type: .dynamic, targets: ["SQLiteLibrary"]),
+    .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
     layer("CacheDomain"),
@@ -69,6 +88,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     engine("LMDB", "CLMDB", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"])]),
+    library("Memory"),
+    library("Plist"),
+    library("SQLite"),
+    library("LMDB"),
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
@@ -79,10 +102,13 @@ let package = Package(
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
       swiftSettings: settings),
 
+    // Starts programs and waits for their end: for tests only, and in no product.
+    .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: settings),
     // An origin that misbehaves as it is told: for tests only, and in no product.
     .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
     .target(
-      name: "TestOrigin", dependencies: ["CTestOrigin", "CZlib"], path: "Tests/TestOrigin", swiftSettings: settings),
+      name: "TestOrigin", dependencies: ["ChildProcesses", "CTestOrigin", "CZlib"], path: "Tests/TestOrigin",
+      swiftSettings: settings),
     // Numbers for tests whose histories repeat themselves for a seed.
     .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
     // A program that tests kill, starve and run many times at once: for tests only, and in no product.
@@ -92,8 +118,10 @@ let package = Package(
         "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
-    tests("DurabilityTests", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
-    tests("TestOriginTests", "TestOrigin", "CZlib"),
+    // An engine in C that the tests build, and load as a user would.
+    tests("ExamplesTests", "ChildProcesses", "StorageSPI", "StorageConformance", "LibraryStorage"),
+    tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
+    tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
     tests("CacheDataTests", "CacheDomain", "CacheData", "SeededNumbers"),
@@ -103,17 +131,20 @@ let package = Package(
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
-    tests("ArgumentParserTests", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
+    tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition"),
-    tests("PlistStorageTests", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
-    tests("SQLiteStorageTests", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers", data: ["Fixtures"]),
-    tests("LMDBStorageTests", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
+    tests("PlistStorageTests", "ChildProcesses", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage", "SQLiteStorage",
-      "LMDBStorage"),
+      "SQLiteStorageTests", "ChildProcesses", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers",
+      data: ["Fixtures"]),
+    tests(
+      "LMDBStorageTests", "ChildProcesses", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
+    tests(
+      "ConformanceTests", "ChildProcesses", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage",
+      "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     tests("StorageBenchmarkTests", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
     tests(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
@@ -121,7 +152,10 @@ let package = Package(
     tests(
       "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
       "MemoryStorage"),
-    tests("LibraryStorageTests", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage"),
-    tests("CommandLineTests", "cachectl", "TestOrigin", data: ["Libraries"]),
+    tests(
+      "LibraryStorageTests", "ChildProcesses", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage",
+      "SQLiteStorage", data: ["Libraries"]),
+    tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
+    tests("CommandLineTests", "ChildProcesses", "cachectl", "TestOrigin", data: ["Libraries"]),
   ]
 )

@@ -16,6 +16,7 @@ let package = Package(
       name: "PointReads",
       dependencies: [
         .product(name: "StorageSPI", package: "cachectl"), .product(name: "BuiltInEngines", package: "cachectl"),
+        .product(name: "LibraryStorage", package: "cachectl"),
       ],
       swiftSettings: settings),
     .executableTarget(name: "Compare", swiftSettings: settings),

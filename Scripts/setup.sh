@@ -19,9 +19,17 @@ test_packages=(
   file        # recognises posters
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
+  libhiredis-dev  # the Redis engines, which are a package of their own
+  redis-server    # the servers that the Redis engines are tested with, and redis-cli
   openssl     # makes a certificate that nobody trusts, and serves with it
   chromium    # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
+  make  # builds the example of an engine in C, with the compiler of the toolchain
+)
+
+# What the examples are built with besides.
+example_packages=(
+  make  # the Makefile of the engine in C
 )
 
 # What the benchmarks measure with besides.

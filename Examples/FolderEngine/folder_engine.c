@@ -3,8 +3,6 @@
 #include "folder.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static int compare(cachectl_bytes a, cachectl_bytes b) {
   size_t common = a.length < b.length ? a.length : b.length;
@@ -108,12 +106,11 @@ static int folder_scan(
   int code = begin(&call, store, failure);
   if (code == OK) code = read_all(&call, 0, NULL, NULL);
   if (code == OK && call.count > 0) qsort(call.items, call.count, sizeof *call.items, by_key);
-  size_t visited = 0;
-  for (size_t i = 0; i < call.count && visited < range->limit && code == OK; i++) {
+  for (size_t i = 0, left = range->limit; i < call.count && left > 0 && code == OK; i++) {
     const cachectl_entry *entry = &call.items[i].record.entry;
     if (!has_prefix(entry->key, range->prefix) || compare(entry->key, range->after) <= 0) continue;
     code = visit(context, entry);
-    visited++;
+    left--;
   }
   return end(&call, code);
 }
@@ -148,7 +145,7 @@ static int folder_compact(cachectl_store *store, cachectl_failure *failure) {
   struct call call;
   int code = begin(&call, store, failure);
   if (code == OK) code = read_all(&call, 0, NULL, NULL);
-  int64_t now = store->now(store->clock);
+  const int64_t now = store->now(store->clock);
   for (size_t i = 0; i < call.count; i++) {
     int is_expired = call.items[i].record.entry.metadata.retain_until <= now;
     call.items[i].is_there = !is_expired;
@@ -173,8 +170,8 @@ static int folder_open(const cachectl_configuration *configuration, cachectl_sto
   *made = (cachectl_store){.now = configuration->now, .clock = configuration->clock};
   made->durability = strcmp(durability, "full") == 0 ? FULL : strcmp(durability, "relaxed") == 0 ? RELAXED : NORMAL;
   int code = open_folder(made, text(configuration, "path"), failure);
-  if (code == OK) *store = made;
-  else free(made);
+  if (code != OK) free(made);
+  else *store = made;
   return code;
 }
 

@@ -2,7 +2,7 @@ internal import StorageSPI
 internal import Synchronization
 
 /// A handle on an LMDB store. Reads run where they are called, commits that wait for the disk on a thread of their own.
-final class LMDBEngine: StorageEngine {
+final class LMDBEngine: ImmediateReading {
   /// The environment until the handle is closed. Calls under way keep it open until they end.
   private let environment: Mutex<LMDBEnvironment?>
   private let readers = ResourcePool<LMDBReader>()
@@ -18,8 +18,25 @@ final class LMDBEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
+    try key.withBytes { bytes throws(StorageError) in try read(bytes, namespaceLength: key.namespaceLength, body) }
+  }
+
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    let namespaceLength = CacheKey.namespaceLength(in: keyBytes)
+    return try keyBytes.withUnsafeBytes { bytes throws(StorageError) in
+      try read(bytes, namespaceLength: namespaceLength, body) != nil
+    }
+  }
+
+  @inline(__always)
+  private func read<Output>(
+    _ key: UnsafeRawBufferPointer, namespaceLength: Int,
+    _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
     try withReader { reader throws(StorageError) in
-      guard let entry = try reader.begin(reading: key) else { return nil }
+      guard let entry = try reader.begin(reading: key, namespaceLength: namespaceLength) else { return nil }
       defer { reader.end() }
       return try body(entry.payload.span, try decoding(key) { () throws(LMDBFault) in try entry.metadata() })
     }

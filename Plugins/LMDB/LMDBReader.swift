@@ -22,21 +22,19 @@ final class LMDBReader: @unchecked Sendable {
   /// Finds the entry under `key` in the latest state, which is kept until `end()` if there is one.
   ///
   /// This is the hot path: it allocates nothing, and is not generic, so that no metadata of types is looked up.
-  func begin(reading key: CacheKey) throws(StorageError) -> LMDBEntry? {
-    try key.withBytes { bytes throws(StorageError) -> LMDBEntry? in
-      guard let database = try database(LMDBNamespace(bytes, count: key.namespaceLength)) else { return nil }
-      try begin()
-      do throws(StorageError) {
-        if let value = try transaction.value(ofKey: bytes, in: database) {
-          return try decoding(key) { () throws(LMDBFault) in try LMDBEntry(value) }
-        }
-      } catch {
-        end()
-        throw error
+  func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(StorageError) -> LMDBEntry? {
+    guard let database = try database(LMDBNamespace(key, count: namespaceLength)) else { return nil }
+    try begin()
+    do throws(StorageError) {
+      if let value = try transaction.value(ofKey: key, in: database) {
+        return try decoding(key) { () throws(LMDBFault) in try LMDBEntry(value) }
       }
+    } catch {
       end()
-      return nil
+      throw error
     }
+    end()
+    return nil
   }
 
   /// Calls `body` with the latest state and the databases of all namespaces in it that `isWanted`, in order.
@@ -104,4 +102,13 @@ func decoding<Output>(
   _ key: CacheKey, _ body: () throws(LMDBFault) -> Output
 ) throws(StorageError) -> Output {
   do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key)") }
+}
+
+/// Likewise, given the bytes of the entry's key.
+func decoding<Output>(
+  _ key: UnsafeRawBufferPointer, _ body: () throws(LMDBFault) -> Output
+) throws(StorageError) -> Output {
+  do throws(LMDBFault) { return try body() } catch {
+    throw .lmdb(error, in: "entry \(String(decoding: key, as: UTF8.self))")
+  }
 }

@@ -170,8 +170,10 @@ extension LMDBEnvironment {
   fileprivate func holds(_ key: CacheKey?) throws(StorageError) -> Bool {
     guard let key else { return false }
     let reader = try LMDBReader(self)
-    guard try reader.begin(reading: key) != nil else { return false }
-    reader.end()
-    return true
+    return try key.withBytes { bytes throws(StorageError) in
+      guard try reader.begin(reading: bytes, namespaceLength: key.namespaceLength) != nil else { return false }
+      reader.end()
+      return true
+    }
   }
 }

@@ -24,7 +24,8 @@ struct LibraryArena: ~Copyable {
     guard !bytes.isEmpty else { return cachectl_bytes() }
     let room = room(bytes.count)
     room.copyMemory(from: bytes)
-    return cachectl_bytes(data: UnsafeRawPointer(room.baseAddress)?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
+    return cachectl_bytes(
+      data: UnsafeRawPointer(room.baseAddress)?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
   }
 
   /// A copy of the bytes of `text`.

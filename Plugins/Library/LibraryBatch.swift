@@ -6,7 +6,7 @@ struct LibraryBatch: ~Copyable {
   private var arena = LibraryArena()
   private var batch: cachectl_batch
 
-  /// A copy of `batch`, payloads included: that costs a hundredth of what it costs to store them.
+  /// A copy of `batch`, payloads included: C gets pointers, which arrays lend only for the length of a closure each.
   init(_ source: WriteBatch) {
     batch = cachectl_batch()
     let operations = arena.array(of: cachectl_operation(), count: source.operations.count)

@@ -30,11 +30,14 @@ extension EngineDeclaration {
 
   private static func options(_ engine: cachectl_engine) throws(LibraryDefect) -> [EngineOption] {
     let (count, size) = (engine.option_count, engine.option_size)
-    guard count > 0 else { return [] }
-    guard count <= maximumOptions else { throw LibraryDefect("declares \(count) options; \(maximumOptions) are the most") }
+    guard count != 0 else { return [] }
+    guard (0...maximumOptions).contains(count) else {
+      throw LibraryDefect("declares \(UInt(bitPattern: count)) options; \(maximumOptions) are the most")
+    }
     let sizes = MemoryLayout<cachectl_option>.stride...maximumOptionSize
     guard sizes.contains(size), size % MemoryLayout<cachectl_option>.alignment == 0 else {
-      throw LibraryDefect("declares options of \(size) bytes each, which are no options of this version")
+      throw LibraryDefect(
+        "declares options of \(UInt(bitPattern: size)) bytes each, which are no options of this version")
     }
     guard let first = UnsafeRawPointer(engine.options) else { throw LibraryDefect("has no table of its options") }
     var options: [EngineOption] = []
@@ -69,7 +72,9 @@ extension EngineOption {
     self.init(
       name, kind, default: value, help: try LibraryText.line(option.help, "help of \(what)"),
       isRequired: option.is_required == 1, isSecret: option.is_secret == 1)
-    guard value.map({ accepts($0) }) ?? true else { throw LibraryDefect("has a default of \(what) that it does not take") }
+    guard value.map({ accepts($0) }) ?? true else {
+      throw LibraryDefect("has a default of \(what) that it does not take")
+    }
     guard value == nil || !isSecret else { throw LibraryDefect("declares \(what) as secret and with a default") }
   }
 }

@@ -24,19 +24,8 @@ final class LibraryEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    guard reading.isEmpty else { return try await readWaiting(key, body) }
-    try gate.enter()
-    defer { gate.leave() }
-    var output: Output?
-    try store.read(key) { payload, metadata in
-      do throws(StorageError) {
-        output = try body(payload, metadata)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    return output
+    if reading.isEmpty { return try readInPlace(key, body) }
+    return try await readWaiting(key, body)
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
@@ -68,6 +57,45 @@ final class LibraryEngine: StorageEngine {
     await gate.close()
     try await writing.run { [store] () throws(StorageError) in try store.close() }
   }
+
+  /// Not asynchronous, so that what it keeps is on the stack; and without a generic type made of `Output`, such as an
+  /// optional or a result, whose metadata would have to be looked up.
+  private func readInPlace<Output: Sendable>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try gate.enter()
+    defer { gate.leave() }
+    let fits = MemoryLayout<Output>.size <= MemoryLayout<Room>.size && MemoryLayout<Output>.alignment <= 8
+    let allocated = fits ? nil : UnsafeMutablePointer<Output>.allocate(capacity: 1)
+    defer { allocated?.deallocate() }
+    var room: Room = (0, 0, 0, 0, 0, 0, 0, 0)
+    var (failure, isFilled): (StorageError?, Bool) = (nil, false)
+    withUnsafeMutablePointer(to: &room) { room in
+      let place = allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)
+      do throws(StorageError) {
+        try store.read(key) { payload, metadata in
+          do throws(StorageError) {
+            place.initialize(to: try body(payload, metadata))
+            isFilled = true
+            return nil
+          } catch {
+            return error
+          }
+        }
+      } catch {
+        failure = error
+      }
+      if isFilled, failure != nil { place.deinitialize(count: 1) }
+    }
+    if let failure { throw failure }
+    guard isFilled else { return nil }
+    return withUnsafeMutablePointer(to: &room) { room in
+      (allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)).move()
+    }
+  }
+
+  /// Room for an output on the stack. A larger one costs an allocation.
+  private typealias Room = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   private func readWaiting<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output

@@ -33,14 +33,17 @@ struct LibraryEntry {
   /// The size of the payload, in bytes; it need not be there.
   func payloadSize() throws(LibraryDefect) -> Int {
     let size = pointer.pointee.payload.length
-    guard size <= LibraryText.maximumByteCount else { throw LibraryDefect("gave a payload of \(size) bytes") }
+    guard (0...LibraryText.maximumByteCount).contains(size) else {
+      throw LibraryDefect("gave a payload of \(UInt(bitPattern: size)) bytes")
+    }
     return size
   }
 
   /// The metadata. Without attributes and with a known content type it costs no allocation.
   func metadata() throws(LibraryDefect) -> EntryMetadata {
     EntryMetadata(
-      storedAt: try time(pointer.pointee.metadata.stored_at), freshUntil: try time(pointer.pointee.metadata.fresh_until),
+      storedAt: try time(pointer.pointee.metadata.stored_at),
+      freshUntil: try time(pointer.pointee.metadata.fresh_until),
       retainUntil: try time(pointer.pointee.metadata.retain_until), contentType: try contentType(),
       attributes: pointer.pointee.metadata.attribute_count == 0 ? [:] : try attributes(),
       checksum: pointer.pointee.metadata.checksum)
@@ -60,8 +63,8 @@ struct LibraryEntry {
 
   private func attributes() throws(LibraryDefect) -> [String: String] {
     let count = pointer.pointee.metadata.attribute_count
-    guard count <= LibraryText.maximumByteCount / MemoryLayout<cachectl_attribute>.stride else {
-      throw LibraryDefect("gave an entry with \(count) attributes")
+    guard (0...LibraryText.maximumByteCount / MemoryLayout<cachectl_attribute>.stride).contains(count) else {
+      throw LibraryDefect("gave an entry with \(UInt(bitPattern: count)) attributes")
     }
     guard let first = pointer.pointee.metadata.attributes else {
       throw LibraryDefect("gave an entry without its \(count) attributes")
@@ -95,7 +98,7 @@ extension CacheKey {
 
 /// The content types that most entries have, as far as they are too long to be a `String` without an allocation.
 enum LibraryContentType {
-  /// The text that is in `bytes`, where it is one of these: a literal.
+  /// The text that is in `bytes`, where it is one of these: a literal, which costs no allocation.
   static func known(_ bytes: UnsafeRawBufferPointer) -> String? {
     switch bytes.count {
     case 16: match(bytes, "application/json")
@@ -109,6 +112,10 @@ enum LibraryContentType {
 
   @inline(__always)
   private static func match(_ bytes: UnsafeRawBufferPointer, _ text: String) -> String? {
-    text.utf8.elementsEqual(bytes) ? text : nil
+    guard let start = bytes.baseAddress else { return nil }
+    let isEqual = text.utf8.withContiguousStorageIfAvailable { literal in
+      literal.baseAddress.map { memcmp($0, start, bytes.count) == 0 }
+    }
+    return isEqual == .some(true) ? text : nil
   }
 }

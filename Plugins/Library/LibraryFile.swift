@@ -11,11 +11,11 @@ struct LibraryFile: Sendable, Hashable {
   private let inode: UInt64
 
   /// Looks at the file at `path` and at every folder on the way to it, and where it is a symbolic link at those on the
-  /// way to the link, too.
+  /// way to the link, too. All has to belong to `user` or to root.
   ///
   /// - Throws: `StorageError`: `invalidPlugin` where there is no such file or its name is not that of a plugin,
   ///   `permissionDenied` where others could change it.
-  init(_ path: String) throws(StorageError) {
+  init(_ path: String, for user: uid_t = geteuid()) throws(StorageError) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard let engineName = Self.engineName(of: name) else {
       throw StorageError(
@@ -24,10 +24,10 @@ struct LibraryFile: Sendable, Hashable {
     }
     self.engineName = engineName
     self.path = try Self.resolved(path)
-    let status = try Self.checkedStatus(ofFile: self.path)
+    let status = try Self.checkedStatus(ofFile: self.path, user)
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    try Self.checkFolders(onTheWayTo: self.path)
-    try Self.checkFolders(onTheWayTo: try Self.resolved(Self.folder(of: path)) + "/" + name)
+    try Self.checkFolders(onTheWayTo: self.path, user)
+    try Self.checkFolders(onTheWayTo: try Self.resolved(Self.folder(of: path)) + "/" + name, user)
   }
 
   /// Throws `invalidPlugin`, a sentence that begins with the library, where `condition` does not hold.
@@ -64,30 +64,30 @@ struct LibraryFile: Sendable, Hashable {
     return status
   }
 
-  private static func checkedStatus(ofFile path: String) throws(StorageError) -> stat {
+  private static func checkedStatus(ofFile path: String, _ user: uid_t) throws(StorageError) -> stat {
     let status = try status(of: path)
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw StorageError(.invalidPlugin, "'\(path)' is not a file", hint: "name the library itself")
     }
-    try check(status, "library", path, allowsSticky: false)
+    try check(status, "library", path, user, allowsSticky: false)
     return status
   }
 
-  private static func checkFolders(onTheWayTo path: String) throws(StorageError) {
+  private static func checkFolders(onTheWayTo path: String, _ user: uid_t) throws(StorageError) {
     var folder = folder(of: path)
-    try check(try status(of: folder), "folder", folder, allowsSticky: false)
+    try check(try status(of: folder), "folder", folder, user, allowsSticky: false)
     while folder != "/" {
       folder = Self.folder(of: folder)
-      try check(try status(of: folder), "folder", folder, allowsSticky: true)
+      try check(try status(of: folder), "folder", folder, user, allowsSticky: true)
     }
   }
 
   /// Throws `permissionDenied` where somebody else than the user and root may change what is at `path`. In a sticky
   /// folder others may add names, but neither move nor remove those of the user.
   private static func check(
-    _ status: stat, _ what: String, _ path: String, allowsSticky: Bool
+    _ status: stat, _ what: String, _ path: String, _ user: uid_t, allowsSticky: Bool
   ) throws(StorageError) {
-    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+    guard status.st_uid == 0 || status.st_uid == user else {
       throw StorageError(
         .permissionDenied, "\(what) \(path) of an engine belongs to another user",
         hint: "engines are loaded only from where nobody else can change them: chown it, or copy the library")

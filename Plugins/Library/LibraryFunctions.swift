@@ -77,7 +77,7 @@ extension cachectl_engine {
       throw LibraryDefect("is of version \(abi) of the interface, and this is version \(CACHECTL_PLUGIN_ABI)")
     }
     guard (Self.minimumSize...Self.maximumSize).contains(size), size % MemoryLayout<Int>.alignment == 0 else {
-      throw LibraryDefect("has a table of \(size) bytes, which is no table of version \(abi)")
+      throw LibraryDefect("has a table of \(UInt(bitPattern: size)) bytes, which is no table of version \(abi)")
     }
     self.init()
     withUnsafeMutableBytes(of: &self) { room in

@@ -41,9 +41,9 @@ struct LibraryInspection: LibraryCallState {
   }
 
   private static func files(_ lent: cachectl_inspection) throws(LibraryDefect) -> [String] {
-    guard lent.file_count > 0 else { return [] }
-    guard lent.file_count <= maximumFiles, let first = lent.files else {
-      throw LibraryDefect("gave a list of \(lent.file_count) files that is none")
+    guard lent.file_count != 0 else { return [] }
+    guard (0...maximumFiles).contains(lent.file_count), let first = lent.files else {
+      throw LibraryDefect("gave a list of \(UInt(bitPattern: lent.file_count)) files that is none")
     }
     var files: [String] = []
     for file in UnsafeBufferPointer(start: first, count: lent.file_count) {

@@ -9,10 +9,11 @@ struct LibraryIssues: LibraryCallState {
   private(set) var issues: [IntegrityIssue] = []
   private(set) var defect: LibraryDefect?
 
-  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_issue>?) -> Int32 = {
-    guard let issues = LibraryCall.state($0, .integrity, LibraryIssues.self) else { return LibraryCall.stop }
-    return issues.pointee.add($1)
-  }
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_issue>?) -> Int32 =
+    {
+      guard let issues = LibraryCall.state($0, .integrity, LibraryIssues.self) else { return LibraryCall.stop }
+      return issues.pointee.add($1)
+    }
 
   /// Adds an issue, and says what the callback returns.
   mutating func add(_ issue: UnsafePointer<cachectl_issue>?) -> Int32 {
@@ -42,7 +43,7 @@ extension IntegrityIssue {
     guard LibraryText.isCamelCase(kind) else { throw LibraryDefect("reported a kind of issue not in camel case") }
     let message = LibraryText.cleaned(try LibraryText.text(pointer.pointee.message, "message of an issue"))
     guard !message.isEmpty else { throw LibraryDefect("reported an issue without a message") }
-    let hasKey = pointer.pointee.key.length > 0
+    let hasKey = pointer.pointee.key.length != 0
     self.init(
       key: hasKey ? try CacheKey(lent: pointer.pointee.key) : nil, kind: Kind(rawValue: kind), message: message)
   }

@@ -14,10 +14,11 @@ struct LibraryRead: LibraryCallState {
     self.body = body
   }
 
-  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 = {
-    guard let read = LibraryCall.state($0, .read, LibraryRead.self) else { return LibraryCall.stop }
-    return read.pointee.visit($1)
-  }
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 =
+    {
+      guard let read = LibraryCall.state($0, .read, LibraryRead.self) else { return LibraryCall.stop }
+      return read.pointee.visit($1)
+    }
 
   private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
     do throws(LibraryDefect) {

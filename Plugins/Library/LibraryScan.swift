@@ -13,10 +13,11 @@ struct LibraryScan: LibraryCallState {
     self.limit = limit
   }
 
-  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 = {
-    guard let scan = LibraryCall.state($0, .scan, LibraryScan.self) else { return LibraryCall.stop }
-    return scan.pointee.visit($1)
-  }
+  fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 =
+    {
+      guard let scan = LibraryCall.state($0, .scan, LibraryScan.self) else { return LibraryCall.stop }
+      return scan.pointee.visit($1)
+    }
 
   private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
     guard defect == nil else { return LibraryCall.stop }

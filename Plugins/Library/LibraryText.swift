@@ -102,7 +102,9 @@ extension cachectl_bytes {
   ///
   /// - Throws: `LibraryDefect` where there can be none.
   func checked(_ what: String) throws(LibraryDefect) -> UnsafeRawBufferPointer {
-    guard length <= LibraryText.maximumByteCount else { throw LibraryDefect("gave a \(what) of \(length) bytes") }
+    guard (0...LibraryText.maximumByteCount).contains(length) else {
+      throw LibraryDefect("gave a \(what) of \(UInt(bitPattern: length)) bytes")
+    }
     guard data != nil || length == 0 else { throw LibraryDefect("gave a \(what) without its bytes") }
     return UnsafeRawBufferPointer(start: data, count: length)
   }

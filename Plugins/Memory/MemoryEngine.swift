@@ -2,7 +2,7 @@ internal import StorageSPI
 internal import Synchronization
 
 /// A table behind a lock. Nothing waits for anything but the lock, which is held for the length of a dictionary access.
-final class MemoryEngine: StorageEngine {
+final class MemoryEngine: ImmediateReading {
   private let state = Mutex((table: EntryTable(), isClosed: false))
   private let clock: any WallClock
 
@@ -15,6 +15,15 @@ final class MemoryEngine: StorageEngine {
   ) async throws(StorageError) -> Output? {
     guard let entry = try withTable({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
+  }
+
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    let key = CacheKey(trusting: keyBytes)
+    guard let entry = try withTable({ $0[key] }) else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {

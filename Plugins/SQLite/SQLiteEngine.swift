@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Reads run where they are called. So do writes, as long as they need not wait: for the disk, for another writer, or
 /// for the copying of the log. Those that wait do so on a thread of the engine's own.
-final class SQLiteEngine: StorageEngine {
+final class SQLiteEngine: ImmediateReading {
   private struct Writing {
     /// Opened by the first write: most runs of the command-line tool never write.
     var writer: SQLiteWriter?
@@ -30,7 +30,17 @@ final class SQLiteEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    try withReader { reader throws(StorageError) in try reader.read(key, body) }
+    try key.text.withBytes { bytes throws(StorageError) in
+      try withReader { reader throws(StorageError) in try reader.read(bytes, body) }
+    }
+  }
+
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    try keyBytes.withUnsafeBufferPointer { bytes throws(StorageError) in
+      try withReader { reader throws(StorageError) in try reader.read(bytes, body) != nil }
+    }
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {

@@ -42,15 +42,13 @@ final class SQLiteReader: @unchecked Sendable {
 
   /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry.
   func read<Output>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
-    try key.text.withBytes { bytes throws(StorageError) -> Output? in
-      defer { statement.reset() }
-      try statement.bind(bytes, at: 1)
-      guard try statement.step() else { return nil }
-      let metadata = try row.metadata(of: statement, key: key.text)
-      return try body(try SQLiteRow.payload(of: statement, key: key.text).span, metadata)
-    }
+    defer { statement.reset() }
+    try statement.bind(key, at: 1)
+    guard try statement.step() else { return nil }
+    let metadata = try row.metadata(of: statement, key: String(decoding: key, as: UTF8.self))
+    return try body(try SQLiteRow.payload(of: statement, key: String(decoding: key, as: UTF8.self)).span, metadata)
   }
 
   /// The first `limit` entries of `range`, without payloads.

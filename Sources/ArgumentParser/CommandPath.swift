@@ -47,7 +47,8 @@ struct CommandPath: Sendable {
   /// has seen enough.
   func visitArguments(_ visit: (ArgumentSet) -> Bool) -> Bool {
     if visit(ArgumentSet(command)) { return true }
-    for child in children where child.visitArguments(visit) { return true }
+    // One child after the other: what is not visited need not say what it consists of, which takes time.
+    for child in configuration.subcommands where appending(child).visitArguments(visit) { return true }
     return false
   }
 

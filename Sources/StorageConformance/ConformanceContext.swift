@@ -9,6 +9,8 @@ struct ConformanceContext: Sendable {
   let check: String
   /// The seed of the run.
   let seed: UInt64
+  /// A number that no other run has, in the names of stores: two runs may use one server at once.
+  let run: UInt64
   /// How much work to do, 1 or more.
   let rounds: Int
   /// The clock of all engines that the check opens.
@@ -22,9 +24,9 @@ struct ConformanceContext: Sendable {
   /// Opens the store called `store` of this check.
   func open(store: String = "store", overrides: [String: OptionValue] = [:]) async throws -> any StorageEngine {
     let name = "\(check)/\(store)"
-    let configuration = try subject.configuration(store: name, overrides: overrides, clock: clock)
+    let configuration = try subject.configuration(store: name, run: run, overrides: overrides, clock: clock)
     let engine = try await subject.plugin.open(configuration)
-    handles.add(engine)
+    handles.add(engine, of: store)
     return engine
   }
 
@@ -35,13 +37,34 @@ struct ConformanceContext: Sendable {
   }
 }
 
+extension ConformanceContext {
+  /// Empties the stores that the check has opened, where they have only a name: no folder goes with them.
+  func removeWhatIsLeft() async throws {
+    guard subject.hasNamedStores else { return }
+    for store in handles.stores {
+      let engine = try await open(store: store)
+      while true {
+        let left = try await engine.scan(KeyRange(), limit: 1_000)
+        if left.isEmpty { break }
+        var batch = WriteBatch()
+        for summary in left { batch.remove(summary.key) }
+        try await engine.apply(batch)
+      }
+      try await engine.close()
+    }
+  }
+}
+
 /// The engines that a check opened.
 final class OpenHandles: Sendable {
-  private let engines = Mutex<[any StorageEngine]>([])
+  private let opened = Mutex<[(engine: any StorageEngine, store: String)]>([])
 
   /// The engines, the first opened first.
-  var all: [any StorageEngine] { engines.withLock { $0 } }
+  var all: [any StorageEngine] { opened.withLock { $0.map(\.engine) } }
 
-  /// Remembers `engine`.
-  func add(_ engine: any StorageEngine) { engines.withLock { $0.append(engine) } }
+  /// The names of the stores that were opened.
+  var stores: Set<String> { opened.withLock { Set($0.map(\.store)) } }
+
+  /// Remembers `engine`, which has the store called `store` open.
+  func add(_ engine: any StorageEngine, of store: String) { opened.withLock { $0.append((engine, store)) } }
 }

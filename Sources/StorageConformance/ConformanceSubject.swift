@@ -25,22 +25,34 @@ public struct ConformanceSubject: Sendable {
     self.plugin = plugin
     self.values = values
     self.scratchFolder = scratchFolder
-    _ = try configuration(store: "store", clock: ManualClock(Timestamp(milliseconds: 0)))
+    _ = try configuration(store: "store", run: 0, clock: ManualClock(Timestamp(milliseconds: 0)))
   }
 
   /// The capabilities that the engine declares.
   public var capabilities: Set<EngineCapability> { plugin.declaration.capabilities }
 
-  /// What the engine is opened with for the store called `store`, a path relative to the scratch folder; `overrides`
-  /// go before all else.
+  /// Whether the engine tells stores apart by name, so that no folder holds what the suite leaves behind.
+  var hasNamedStores: Bool { plugin.declaration.options.contains { $0.kind == .storeName } }
+
+  /// What the engine is opened with for the store called `store`, a path relative to the scratch folder, in the run
+  /// whose number is `run`; `overrides` go before all else.
   func configuration(
-    store: String, overrides: [String: OptionValue] = [:], clock: any WallClock
+    store: String, run: UInt64, overrides: [String: OptionValue] = [:], clock: any WallClock
   ) throws(StorageError) -> EngineConfiguration {
     var values = values
-    for option in plugin.declaration.options where option.kind == .path {
-      values[option.name] = .text("\(scratchFolder)/\(store)/\(option.name)")
+    for option in plugin.declaration.options {
+      switch option.kind {
+      case .path: values[option.name] = .text("\(scratchFolder)/\(store)/\(option.name)")
+      case .storeName: values[option.name] = .text(Self.storeName(of: store, run: run))
+      default: break
+      }
     }
     values.merge(overrides) { $1 }
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
+  }
+
+  /// A name of at most 45 bytes that is the same for the same store of the same run.
+  private static func storeName(of store: String, run: UInt64) -> String {
+    "conformance-\(String(run, radix: 16))-\(String(SeededGenerator.hash(store), radix: 16))"
   }
 }

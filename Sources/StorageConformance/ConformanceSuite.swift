@@ -36,9 +36,11 @@ public enum ConformanceSuite {
     progress: (ConformanceOutcome) -> Void = { _ in }
   ) async -> ConformanceReport {
     var outcomes: [ConformanceOutcome] = []
+    let run = UInt64.random(in: 1 ... .max)
     for check in checks {
       if Task.isCancelled { break }
-      let context = ConformanceContext(subject: subject, check: check.name, seed: seed, rounds: rounds)
+      let context = ConformanceContext(
+        subject: subject, check: check.name, seed: seed, run: run, rounds: rounds)
       let outcome = ConformanceOutcome(check: check, result: await result(of: check, in: context))
       progress(outcome)
       outcomes.append(outcome)
@@ -54,6 +56,8 @@ public enum ConformanceSuite {
       let closing = await failure { try await engine.close() }
       problem = problem ?? closing
     }
+    let leftover = await failure { try await context.removeWhatIsLeft() }
+    problem = problem ?? leftover.map { "the store cannot be emptied afterwards: \($0)" }
     return problem.map { .failed($0) } ?? .passed
   }
 

@@ -30,6 +30,25 @@ public struct CacheKey: Sendable, Hashable {
     self.text = text
   }
 
+  /// The key whose text has the bytes `bytes`, as somebody else has made sure of already. Cost: one copy.
+  ///
+  /// Of bytes that are no key it makes a key that no engine has an entry under.
+  public init(trusting bytes: Span<UInt8>) {
+    self.text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    self.namespaceLength = Self.namespaceLength(in: bytes)
+  }
+
+  /// The number of bytes before the first slash in the bytes of a key's text, at most `maximumNamespaceLength`; 0 where
+  /// they are no key's.
+  @inlinable public static func namespaceLength(in bytes: Span<UInt8>) -> Int {
+    var index = 0
+    while index < bytes.count, index <= maximumNamespaceLength {
+      if bytes[index] == UInt8(ascii: "/") { return index }
+      index += 1
+    }
+    return 0
+  }
+
   /// The part before the first slash, which an engine may use as the name of a file, table or database.
   public var namespace: String { String(text.prefix(namespaceLength)) }
 

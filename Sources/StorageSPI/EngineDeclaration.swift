@@ -35,7 +35,8 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let persistent = EngineCapability(rawValue: "persistent")
   /// Several handles, also of several processes, use one store at once and see each other's commits.
   public static let shared = EngineCapability(rawValue: "shared")
-  /// A batch is all or nothing, over all namespaces.
+  /// A batch is all or nothing, over all namespaces, for whoever reads or writes at the same time too. Without it a
+  /// batch that fails for what it requires, or for its bounds, changes nothing only while nobody else writes.
   public static let atomicBatches = EngineCapability(rawValue: "atomic-batches")
   /// The engine drops expired entries by itself, not only when it is compacted.
   public static let nativeExpiry = EngineCapability(rawValue: "native-expiry")

@@ -1,3 +1,4 @@
+import ChildProcesses
 import ArgumentParser
 import Foundation
 
@@ -18,19 +19,9 @@ final class CompletionScripts {
 
   /// Runs a program in the folder, and gives its status and the lines of both its outputs.
   func run(_ command: [String]) throws -> (status: Int32, lines: [String]) {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    process.currentDirectoryURL = folder
-    process.environment = ProcessInfo.processInfo.environment.merging(["HOME": folder.path, "TERM": "dumb"]) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
+    let process = try FinishedProcess(
+      running: command, variables: ["HOME": folder.path, "TERM": "dumb"], in: folder.path)
+    return (process.status, (process.output + process.errors).split(separator: "\n").map(String.init))
   }
 
   /// What bash offers for the words, of which the last is being typed.

@@ -116,7 +116,7 @@ import Testing
   @Test(
     arguments: [
       ([], "--from"), (["--from", "sqlite"], "--to"), (["--from", "sqlite", "--to", "sqlite"], "same backend"),
-      (["--from", "sqlit", "--to", "lmdb"], "did you mean 'sqlite'?"),
+      (["--from", "sqlit", "--to", "lmdb"], "the nearest is sqlite"),
       (["--from", "sqlite", "--to", "none"], "no backend 'none'"),
     ] as [([String], String)])
   func aWrongCommandLineIsRefused(options: [String], message: String) async throws {

@@ -1,3 +1,4 @@
+import ChildProcesses
 import CLMDB
 import Foundation
 import StorageSPI
@@ -9,15 +10,9 @@ import Testing
 @Suite struct NativeToolTests {
   /// Runs a program, and returns what it prints where it succeeds.
   static func run(_ program: String, _ arguments: String...) throws -> String {
-    let (process, pipe) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(program) failed")
-    return String(decoding: output, as: UTF8.self)
+    let process = try FinishedProcess(running: [program] + arguments)
+    try #require(process.status == 0, "\(program) failed: \(process.errors)")
+    return process.output
   }
 
   @Test func statListsNamespacesAndTheirEntries() async throws {

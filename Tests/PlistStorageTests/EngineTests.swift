@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import StorageSPI
 import Testing
@@ -128,15 +129,8 @@ import Testing
   func ordinaryToolsReadTheStore(tool: String, arguments: [String]) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "grüße, 世界"])
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [tool] + arguments + [folder.file("a.json")]
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    #expect(text.contains("grüße, 世界"), "\(text)")
+    let process = try FinishedProcess(running: [tool] + arguments + [folder.file("a.json")])
+    #expect(process.status == 0)
+    #expect(process.output.contains("grüße, 世界"), "\(process.output)")
   }
 }

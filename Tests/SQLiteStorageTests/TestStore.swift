@@ -1,3 +1,4 @@
+import ChildProcesses
 import CSQLite
 import Foundation
 import SQLiteStorage
@@ -34,15 +35,8 @@ final class TestFolder {
 
   /// What the shell `sqlite3` prints for `sql`, both its streams together.
   func shell(_ sql: String, on path: String? = nil) throws -> String {
-    let (process, pipe) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["sqlite3", path ?? store, sql]
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+    let process = try FinishedProcess(running: ["sqlite3", path ?? store, sql])
+    return (process.output + process.errors).trimmingCharacters(in: .newlines)
   }
 
   func permissions(of path: String) throws -> Int? {

@@ -84,7 +84,8 @@ struct ValueReader {
   /// The name or path of an engine. Whether there is a library of that name is found out when all is known that says
   /// where to look.
   private func backend(_ text: String, _ names: [String]) throws(Mismatch) -> String {
-    EngineName.isPath(text) || EngineName.isValid(text) ? text : try choice(text, names)
+    // Those of known engines first: that is quick, and counts at the start of a process.
+    names.contains(text) || EngineName.isPath(text) || EngineName.isValid(text) ? text : try choice(text, names)
   }
 
   private func nonEmpty(_ text: String) throws(Mismatch) -> String {

@@ -5,7 +5,8 @@ internal import StorageSPI
 
 /// A store that is open, and what goes with it. Whoever opened it closes it.
 public struct OpenStore: Sendable {
-  let entries: EntryStore
+  /// The entries of the store, for the storages of resources, those of others among them.
+  public let entries: EntryStore
   let flights: any FetchFlights
   let background = BackgroundWork()
   private let ledger: any UsageLedger

@@ -47,7 +47,9 @@ struct InspectedFile: Sendable, Hashable {
   /// Whether others than the owner may read it or look into it.
   var isReadableByOthers: Bool { mode & 0o055 != 0 }
   /// Whether anybody may add names to the folder and take away those of others.
-  var isOpenToAll: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+  var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
+  /// Whether those who may add names to the folder may take away their own only.
+  var isSticky: Bool { mode & 0o1000 != 0 }
   /// The permissions as chmod(1) takes them.
   var modeText: String { String(mode & 0o777, radix: 8) }
 }

@@ -34,7 +34,7 @@ struct FolderChecks: Sendable {
       let inside = files.names(in: path).map { "\(path)/\($0)" }
       return ([path] + inside).flatMap { path in
         files.file(at: path).map { unsafe($0, path, name, mayBeOfRoot: true) } ?? []
-      } + ancestors(of: path, name)
+      } + ancestors(of: path, name, mayBeOfGroup: false)
     }
     if !findings.isEmpty { return findings }
     let text =
@@ -63,16 +63,19 @@ struct FolderChecks: Sendable {
     return findings
   }
 
-  /// A folder on the way in which anybody may exchange names is as good as the last one.
-  private func ancestors(of path: String, _ name: String) -> [Finding] {
+  /// A folder on the way in which anybody may exchange names is as good as the last one. Members of a group count only
+  /// where nobody else may run code as this user.
+  private func ancestors(of path: String, _ name: String, mayBeOfGroup: Bool = true) -> [Finding] {
     var (findings, folder) = ([Finding](), path)
     while folder != "/" {
       folder = SystemFileInspection.parent(of: folder)
-      guard let found = files.file(at: folder), found.isOpenToAll else { continue }
+      guard let found = files.file(at: folder), found.isWritableByOthers, !found.isSticky else { continue }
+      guard found.isOpenToAll || !mayBeOfGroup else { continue }
+      let whom = found.isOpenToAll ? "anybody" : "its group"
       findings.append(
         .problem(
-          name, .permissionDenied, "\(folder), on the way to \(path), can be changed by anybody",
-          hint: "chmod o-w \(folder)"))
+          name, .permissionDenied, "\(folder), on the way to \(path), can be changed by \(whom)",
+          hint: "chmod go-w \(folder)"))
     }
     return findings
   }

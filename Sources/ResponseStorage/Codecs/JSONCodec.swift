@@ -2,30 +2,30 @@ internal import CacheDomain
 internal import FoundationEssentials
 internal import StorageSPI
 
-extension PayloadCodec where Response: JSONPayload {
+extension PayloadCodec where Value: JSONPayload {
   /// Payloads as JSON with sorted keys, which every engine's native tool can show.
-  static var json: PayloadCodec {
+  public static var json: PayloadCodec {
     PayloadCodec(
-      encode: { response throws(CacheError) in (try encodeJSON(response), "application/json") },
+      encode: { value throws(CacheError) in (try encodeJSON(value), "application/json") },
       decode: { bytes, key, _ throws(StorageError) in try decodeJSON(bytes, key) })
   }
 
-  private static func encodeJSON(_ response: Response) throws(CacheError) -> [UInt8] {
+  private static func encodeJSON(_ value: Value) throws(CacheError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return Array(try encoder.encode(response))
+      return Array(try encoder.encode(value))
     } catch {
       throw CacheError(.invalidAnswer, "an answer cannot be written as JSON", cause: error)
     }
   }
 
-  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Response {
+  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Value {
     var json = JSONReader(bytes.withUnsafeBufferPointer { Array($0) })
     do throws(JSONReader.Failure) {
-      let response = try Response(json: &json)
+      let value = try Value(json: &json)
       try json.end()
-      return response
+      return value
     } catch {
       throw StorageError(
         .damaged, "entry \(key) holds JSON of another shape: \(error)", hint: "remove it with: cachectl rm \(key)",

@@ -1,17 +1,19 @@
-internal import StorageSPI
+public import StorageSPI
 
-/// A response that is stored as JSON.
+/// A value that is stored as JSON.
 ///
 /// It is written by Foundation's encoder, and read by hand: reading is what every answer out of the cache pays for, and
 /// by way of `Decodable` it takes ten times as long, half a millisecond more the first time in a process.
-protocol JSONPayload: Encodable, Sendable {
-  /// Reads what the encoder has written. Members that it does not know are skipped.
+public protocol JSONPayload: Encodable, Sendable {
+  /// Reads what the encoder has written. Members that it does not know are to be skipped.
+  ///
+  /// - Throws: `JSONReader.Failure` where the document has another shape.
   init(json: inout JSONReader) throws(JSONReader.Failure)
 }
 
 extension JSONReader {
   /// The value of the member `name` of the object that was read, which must have it.
-  func required<Value>(_ value: Value?, _ name: String) throws(Failure) -> Value {
+  public func required<Value>(_ value: Value?, _ name: String) throws(Failure) -> Value {
     guard let value else { throw failure("the member '\(name)' is missing") }
     return value
   }

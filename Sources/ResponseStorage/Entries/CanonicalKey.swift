@@ -1,6 +1,6 @@
-internal import CacheData
-internal import CacheDomain
-internal import StorageSPI
+public import CacheData
+public import CacheDomain
+public import StorageSPI
 
 extension CacheKey {
   /// The version of the scheme below. Entries under keys of another version are never found, and expire by themselves.
@@ -10,7 +10,7 @@ extension CacheKey {
   /// names and values percent-encoded.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` where the key would be too long.
-  init(for request: some CacheableRequest) throws(CacheError) {
+  public init(for request: some CacheableRequest) throws(CacheError) {
     let parameters = request.parameters.sorted { $0.name < $1.name }
     var text = "\(type(of: request).resource)/\(Self.schemeVersion)"
     for (name, value) in parameters { text += "/\(Self.percentEncoded(name))=\(Self.percentEncoded(value))" }
@@ -19,6 +19,11 @@ extension CacheKey {
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
+  }
+
+  /// What the keys of all requests of one kind begin with, those without parameters excepted.
+  public static func prefix(of kind: (some CacheableRequest).Type) -> String {
+    "\(kind.resource)/\(schemeVersion)/"
   }
 
   /// `text` with every byte but the unreserved characters of RFC 3986, section 2.3, written as `%XX`.

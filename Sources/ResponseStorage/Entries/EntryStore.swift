@@ -6,7 +6,9 @@ public import StorageSPI
 /// writing and checked on each read, whatever the engine does. Where it has limits, no write exceeds them.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
-  let clock: any WallClock
+
+  /// The time by which entries are fresh, stale or expired.
+  public let clock: any WallClock
 
   /// How often look-ups found an entry.
   public let usage: UsageCounter
@@ -45,7 +47,7 @@ public struct EntryStore: Sendable {
   /// What `decode` makes of the entry under `key`, with its metadata; `nil` where there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: what `decode` throws; `damaged` where the entry is not what was written.
-  func read<Value: Sendable>(
+  public func read<Value: Sendable>(
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
@@ -62,7 +64,7 @@ public struct EntryStore: Sendable {
   }
 
   /// Counts a look-up: under `key` there was an entry, which is now used; with `nil`, there was none.
-  func countLookUp(_ key: CacheKey?) {
+  public func countLookUp(_ key: CacheKey?) {
     usage.record(hit: key != nil)
     if let key { uses.record(key, at: clock.now) }
   }
@@ -70,10 +72,16 @@ public struct EntryStore: Sendable {
   /// Stores an entry together with the changes of `batch`, if what is there before is as expected. Where the store has
   /// no room, other entries go.
   ///
+  /// - Parameters:
+  ///   - key: the entry's key.
+  ///   - payload: its bytes.
+  ///   - metadata: what is known of it; its checksum is made here.
+  ///   - expecting: what has to be there before; `nil` for anything.
+  ///   - batch: what else is to change, all or nothing.
   /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` where the entry alone is more than the
   ///   store may hold, `overBounds` where no other entry may go, `busy` where other writers fill it all the time; then
   ///   nothing of it has changed.
-  func write(
+  public func write(
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) {

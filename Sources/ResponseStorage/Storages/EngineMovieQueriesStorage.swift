@@ -17,9 +17,6 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
     var queries: [Query] = []
   }
 
-  /// Another writer has to win every time for this many times to give up: then somebody writes without pause.
-  private static let maximumAttempts = 1_000
-
   private let store: EntryStore
   private let codec = PayloadCodec<Payload>.json
   private let maximumCount: Int
@@ -33,7 +30,7 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   /// The queries, the newest first, each once.
   public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
     let key = try key
-    guard let queries = try await load(key)?.payload.queries else { return [] }
+    guard let queries = try await store.read(key, codec)?.value.queries else { return [] }
     store.uses.record(key, at: store.clock.now)
     return queries.prefix(maximumCount).compactMap { stored in
       MovieQuery(stored.query).map { RecentMovieQuery(query: $0, searchedAt: .milliseconds(stored.searchedAt)) }
@@ -44,41 +41,13 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   ///
   /// - Throws: `CacheError`: the engine failed, or others wrote the entry all the time (`conflict`).
   public func save(_ query: MovieQuery) async throws(CacheError) {
-    for attempt in 1... {
-      do throws(CacheError) {
-        return try await trySaving(query)
-      } catch {
-        guard error.code.rawValue == StorageError.Code.conflict.rawValue, attempt < Self.maximumAttempts else {
-          throw error
-        }
-        if Task.isCancelled { throw .cancelled }
-      }
+    try await store.update(try key, codec) { current in
+      var payload = current ?? Payload()
+      payload.queries.removeAll { $0.query == query.text }
+      payload.queries.insert(Payload.Query(query: query.text, searchedAt: store.clock.now.milliseconds), at: 0)
+      payload.queries = Array(payload.queries.prefix(maximumCount))
+      return (payload, retainUntil: .distantFuture)
     }
-  }
-
-  private func trySaving(_ query: MovieQuery) async throws(CacheError) {
-    let key = try key
-    let current = try await load(key)
-    var payload = current?.payload ?? Payload()
-    payload.queries.removeAll { $0.query == query.text }
-    payload.queries.insert(Payload.Query(query: query.text, searchedAt: store.clock.now.milliseconds), at: 0)
-    payload.queries = Array(payload.queries.prefix(maximumCount))
-    let (bytes, contentType) = try codec.encode(payload)
-    let expected = current.map { WriteBatch.Expectation.checksum($0.checksum) } ?? .absent
-    try await store.write(key, payload: bytes, metadata: metadata(contentType), expecting: expected)
-  }
-
-  private func load(_ key: CacheKey) async throws(CacheError) -> (payload: Payload, checksum: UInt64)? {
-    let found = try await store.read(key) { [codec] bytes, metadata throws(StorageError) in
-      try codec.decode(bytes, key, metadata)
-    }
-    return found.map { ($0.value, $0.metadata.checksum) }
-  }
-
-  /// What was searched is no copy of anything an origin has: it never becomes stale.
-  private func metadata(_ contentType: String) -> EntryMetadata {
-    EntryMetadata(
-      storedAt: store.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: contentType)
   }
 
   private var key: CacheKey {

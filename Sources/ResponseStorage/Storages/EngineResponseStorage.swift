@@ -11,7 +11,8 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
   private let store: EntryStore
   private let codec: PayloadCodec<Response>
 
-  init(store: EntryStore, codec: PayloadCodec<Response>) {
+  /// The storage over `store`, whose payloads `codec` makes.
+  public init(store: EntryStore, codec: PayloadCodec<Response>) {
     self.store = store
     self.codec = codec
   }
@@ -23,9 +24,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.read(key) { [codec] bytes, metadata throws(StorageError) in
-      try codec.decode(bytes, key, metadata)
-    }
+    let found = try await store.read(key, codec)
     if isCounted { store.countLookUp(found != nil ? key : nil) }
     guard let (response, metadata) = found else { return nil }
     return StoredResponse(

@@ -4,13 +4,16 @@ internal import Synchronization
 /// Any number of writers with the same bounds never exceed them, and lose nothing.
 enum BoundedWritersChecks {
   static let all = [
-    ConformanceCheck("concurrent-bounds", "concurrent batches never exceed their bounds, and lose nothing") {
+    ConformanceCheck(
+      "concurrent-bounds", "concurrent batches never exceed their bounds, and lose nothing",
+      requires: [.atomicBatches]
+    ) {
       let engine = try await $0.open()
       try await expectBounded([engine, engine, engine], rounds: $0.rounds)
     },
     ConformanceCheck(
       "shared-bounds", "batches through several handles never exceed their bounds, and lose nothing",
-      requires: [.shared]
+      requires: [.shared, .atomicBatches]
     ) {
       var engines: [any StorageEngine] = []
       for _ in 0..<3 { engines.append(try await $0.open()) }

@@ -36,21 +36,22 @@ enum RequirementChecks {
   }
 
   private static func absentUnmet(_ context: ConformanceContext) async throws {
-    try await expectConflict(context, .absent, checksum: 1)
-    try await expectConflict(context, .absent, checksum: 0)
+    try await expectConflict(context, .absent, checksum: 1, store: "absent-1")
+    try await expectConflict(context, .absent, checksum: 0, store: "absent-0")
   }
 
   private static func checksumUnmet(_ context: ConformanceContext) async throws {
     let pairs: [(UInt64, UInt64)] = [(1, 2), (0, 1 << 63), (.max, .max - 1), (1 << 32, 0), (0, 1 << 32)]
     for (checksum, required) in pairs {
-      try await expectConflict(context, .checksum(required), checksum: checksum)
+      try await expectConflict(
+        context, .checksum(required), checksum: checksum, store: "checksum-\(checksum)-\(required)")
     }
   }
 
   private static func expectConflict(
-    _ context: ConformanceContext, _ expectation: WriteBatch.Expectation, checksum: UInt64
+    _ context: ConformanceContext, _ expectation: WriteBatch.Expectation, checksum: UInt64, store: String
   ) async throws {
-    let engine = try await context.open(store: "checksum-\(checksum)")
+    let engine = try await context.open(store: store)
     for key in try keys() {
       let entry = Entry(payload: [1], metadata: Sample.metadata(checksum: checksum))
       try await engine.put(key, entry)

@@ -12,7 +12,7 @@ enum SharingChecks {
       for _ in 0..<3 { engines.append(try await context.open()) }
       try await ConcurrencyChecks.expectCounts(engines, rounds: context.rounds)
     },
-    check("shared-batches-whole", "another handle sees each batch whole") { context in
+    check("shared-batches-whole", "another handle sees each batch whole", requires: [.atomicBatches]) { context in
       let (writer, reader) = (try await context.open(), try await context.open())
       try await ConcurrencyChecks.expectWholeBatches(writer: writer, reader: reader, rounds: context.rounds)
     },
@@ -23,9 +23,10 @@ enum SharingChecks {
   ]
 
   private static func check(
-    _ name: String, _ summary: String, _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
+    _ name: String, _ summary: String, requires further: [EngineCapability] = [],
+    _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
   ) -> ConformanceCheck {
-    ConformanceCheck(name, summary, requires: [.shared], body)
+    ConformanceCheck(name, summary, requires: [.shared] + further, body)
   }
 
   private static func seesCommits(_ context: ConformanceContext) async throws {

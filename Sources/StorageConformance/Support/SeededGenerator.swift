@@ -20,11 +20,11 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
 extension SeededGenerator {
   /// A generator that depends on `seed` and `name`, so that a check sees the same numbers alone as among others.
-  ///
-  /// The name is hashed with FNV-1a (Fowler, Noll and Vo), 64 bits.
-  init(seed: UInt64, name: String) {
-    let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-    self.init(seed: seed ^ hash)
+  init(seed: UInt64, name: String) { self.init(seed: seed ^ Self.hash(name)) }
+
+  /// The hash of `name` by FNV-1a (Fowler, Noll and Vo), 64 bits: the same on every machine.
+  static func hash(_ name: String) -> UInt64 {
+    name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
 
   /// Whether an event of the probability `percent` in a hundred happens.

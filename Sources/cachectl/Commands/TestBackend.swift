@@ -27,7 +27,7 @@ struct TestBackend: AsyncParsableCommand {
   var seed: UInt64 = 1
 
   @Option(help: ArgumentHelp("Give up a check of a library after DURATION (default: 2m)", valueName: "duration"))
-  var limit: DurationText?
+  var timeout: DurationText?
 
   @Flag(help: "Test a library in this process, for a debugger")
   var inProcess = false
@@ -56,7 +56,7 @@ struct TestBackend: AsyncParsableCommand {
     let progress = ProgressDisplay("Testing \(EngineName.name(of: name))", isVisible: global.showsProgress)
     defer { progress.finish() }
     guard let library else { return try await testHere(in: scratch, progress) }
-    let test = IsolatedTest(library: library, seed: seed, limit: limit?.duration ?? .seconds(120), global: global)
+    let test = IsolatedTest(library: library, seed: seed, limit: timeout?.duration ?? .seconds(120), global: global)
     if let view = try test.run(in: scratch, progress: progress) { return view }
     // What keeps the other process from beginning is no crash, and keeps this one too.
     let container = try AppDIContainer.ofProcess(flags, loader: loader)

@@ -12,13 +12,15 @@ enum CrashNotice {
   /// Has a crash from now on name `library` too.
   static func add(_ library: EngineLibrary) {
     let libraries = libraries.withLock { libraries in
+      if libraries.contains(library) { return [EngineLibrary]() }
       libraries.append(library)
       return libraries
     }
+    guard let newest = libraries.last else { return }
     let names = libraries.map { "\($0.name) (\($0.path))" }.joined(separator: " and ")
     let text =
       "cachectl: the process crashed with backend \(names) loaded: "
-      + "run cachectl backends test \(libraries.last?.path ?? "")\n"
+      + "run cachectl backends test \(newest.path)\n"
     guard let copy = strdup(text) else { return }
     line.store(UInt(bitPattern: copy), ordering: .releasing)
     if libraries.count == 1 { install() }

@@ -74,6 +74,17 @@ struct FolderChecksTests {
 
   @Test(
     arguments: [
+      (0o775, ["problem permissionDenied"]), (0o777, ["problem permissionDenied"]), (0o1777, ["ok"]), (0o755, ["ok"]),
+    ] as [(UInt32, [String])])
+  func theWayToPluginsIsChangedByNobodyElse(mode: UInt32, verdicts: [String]) {
+    var files = FakeFiles()
+    files.files["/x"] = .folder(mode: mode, owner: 0)
+    files.files["/x/p"] = .folder(mode: 0o755, owner: 0)
+    #expect(FolderChecks(files: files).plugins(["/x/p"]).map(\.verdict) == verdicts)
+  }
+
+  @Test(
+    arguments: [
       (FileSystemSpace(free: 1 << 40, isReadOnly: false), "ok"),
       (FileSystemSpace(free: 1_000 << 20, isReadOnly: false), "warning"),
       (FileSystemSpace(free: 64 << 20, isReadOnly: false), "warning"),

@@ -22,7 +22,7 @@ import Testing
     ("hang", "the engine did not return within 1s"),
   ])
   func theCheckUnderWayHasFailed(fault: String, message: String) async throws {
-    let (run, document) = try await test(fault, ["--limit", fault == "hang" ? "1s" : "1m"])
+    let (run, document) = try await test(fault, ["--timeout", fault == "hang" ? "1s" : "1m"])
     #expect(run.status == 1, "\(run.errors)")
     #expect(document["backend"] == "faulty" && document["failed"] == 1)
     #expect(failures(document).map { $0["message"] } == [.text(message)])

@@ -26,6 +26,23 @@ import Testing
     #expect(lines.count == 1 && lines.first?.contains(remark) == true, "\(lines)")
   }
 
+  @Test func theCheckUnderWayIsSeen() async throws {
+    let scratch = try Scratch()
+    let path = try scratch.install(EngineLibraries.faulty, as: "faulty")
+    let terminal = try PseudoTerminal(columns: 120, rows: 24)
+    let program = try RunningProgram(
+      Binary.path, ["backends", "test", path, "--timeout", "1s"], in: scratch,
+      environment: ["TERM": "xterm", "FAULT": "hang"], errorsTo: terminal.path)
+    let run = try await program.end()
+    #expect(run.status == 1)
+    let failed = try #require(run.lines.first { $0.hasPrefix("failed ") }?.split(separator: " ").dropFirst().first)
+    let text = await terminal.end()
+    #expect(text.contains("Testing faulty: \(failed)"), "\(text)")
+    var screen = ScreenModel(columns: 120, rows: 24)
+    screen.write(text)
+    #expect(screen.all.filter { !$0.isEmpty }.count == 1, "Only the counts are left: \(screen.all)")
+  }
+
   @Test(arguments: [["--quiet"], ["--output", "json"]])
   func nothingIsLeftWhereNobodyWantsIt(options: [String]) async throws {
     let scratch = try await store()

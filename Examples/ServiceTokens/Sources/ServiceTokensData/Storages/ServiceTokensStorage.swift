@@ -1,0 +1,15 @@
+public import CacheDomain
+public import ServiceTokensDomain
+
+/// Keeps service tokens. What it keeps them in is not known here.
+public protocol ServiceTokensStorage: Sendable {
+  /// Keeps `token`. Of two tokens of one name that are inserted at the same time, by two processes even, one is kept.
+  ///
+  /// - Throws: `CacheError`: `tokenExists` where there is one of that name, or the storage failed.
+  func insert(_ token: ServiceToken) async throws(CacheError)
+
+  /// The tokens that have not expired, in no particular order.
+  ///
+  /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).
+  func tokens() async throws(CacheError) -> [ServiceToken]
+}

@@ -1,0 +1,18 @@
+public import CacheDomain
+
+/// Adds a token.
+public struct InsertServiceTokenUseCase: Sendable {
+  private let repository: any ServiceTokenRepository
+
+  /// The use case over `repository`.
+  public init(repository: any ServiceTokenRepository) {
+    self.repository = repository
+  }
+
+  /// Adds `token`.
+  ///
+  /// - Throws: `CacheError`: `tokenExists` where there is one of that name, or it cannot be kept.
+  public func execute(_ token: ServiceToken) async throws(CacheError) {
+    try await repository.insert(token)
+  }
+}

@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let features = [
+  "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
+
+let package = Package(
+  name: "cachectl-notebook",
+  products: [
+    // The name of the file: libcachectl-NAME.so, where NAME is what the engine declares.
+    .library(name: "cachectl-notebook", type: .dynamic, targets: ["NotebookLibrary"])
+  ],
+  dependencies: [
+    // Where the repository of cachectl is: here two folders up, and anywhere else once this package is.
+    .package(name: "cachectl", path: "../..")
+  ],
+  targets: [
+    .target(
+      name: "Notebook", dependencies: [.product(name: "StorageSPI", package: "cachectl")], swiftSettings: settings),
+    // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.
+    .target(
+      name: "NotebookLibrary",
+      dependencies: ["Notebook", .product(name: "StoragePluginExport", package: "cachectl")],
+      swiftSettings: settings,
+      linkerSettings: [
+        // What FoundationEssentials needs where it is linked statically.
+        .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+        // The library brings the Swift runtime along and keeps all names but `cachectl_plugin` to itself.
+        .unsafeFlags([
+          "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map",
+        ]),
+      ]),
+    .testTarget(
+      name: "NotebookTests",
+      dependencies: [
+        "Notebook", .product(name: "StorageSPI", package: "cachectl"),
+        .product(name: "StorageConformance", package: "cachectl"),
+      ],
+      swiftSettings: settings),
+  ]
+)

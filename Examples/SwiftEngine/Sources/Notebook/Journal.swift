@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import StorageSPI
+
+/// A file of lines, each the changes of one batch as JSON. A last line that is cut off or damaged is of a batch that was
+/// never acknowledged, and is written over.
+struct Journal {
+  /// The bytes of the whole lines.
+  private(set) var size = 0
+  private var file: JournalFile
+  private let path: String
+  private let synchronizes: Bool
+
+  /// Opens the file at `path`, which is made where there is none, and puts what it holds into `table`.
+  init(_ path: String, synchronizes: Bool, reading table: inout EntryTable) throws(StorageError) {
+    (self.path, self.synchronizes) = (path, synchronizes)
+    file = try JournalFile(path, O_RDWR | O_CREAT)
+    try file.lock()
+    let bytes = try file.contents()
+    while let end = bytes[size...].firstIndex(of: newline) {
+      guard let batch = try? JSONDecoder().decode([Change].self, from: Data(bytes[size..<end])).batch() else {
+        if end == bytes.count - 1 { break }
+        throw StorageError(.damaged, "\(path) is damaged at byte \(size)", hint: "restore it, or remove it")
+      }
+      try table.apply(batch)
+      size = end + 1
+    }
+  }
+
+  /// Appends the changes of `batch`. Where that fails the file is what it was.
+  mutating func append(_ batch: WriteBatch) throws(StorageError) {
+    let changes = batch.operations.compactMap { Change($0) }
+    if changes.isEmpty { return }
+    let line = try Self.line(changes)
+    try file.write(line, at: size)
+    if synchronizes { try file.synchronize() }
+    size += line.count
+  }
+
+  /// Puts a file with the entries of `table` alone in the place of the old one.
+  mutating func replace(with table: EntryTable) throws(StorageError) {
+    let new = try JournalFile(path + ".new", O_RDWR | O_CREAT | O_TRUNC)
+    try new.lock()
+    var lines: [UInt8] = []
+    for (key, entry) in table.entries { lines += try Self.line([Change(key, entry)]) }
+    try new.write(lines, at: 0)
+    try new.synchronize()
+    try new.rename(to: path)
+    (file, size) = (new, lines.count)
+  }
+
+  private static func line(_ changes: [Change]) throws(StorageError) -> [UInt8] {
+    do {
+      return Array(try JSONEncoder().encode(changes)) + [newline]
+    } catch {
+      throw StorageError(.failed, "a batch cannot be written as JSON", cause: error)
+    }
+  }
+}
+
+private let newline = UInt8(ascii: "\n")

@@ -1,0 +1,76 @@
+internal import Glibc
+internal import StorageSPI
+
+/// A file that is open, and for nobody else. Every call of the system is here.
+final class JournalFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Opens the file at `path` with `flags`, after its folder was made where there is none.
+  init(_ path: String, _ flags: Int32) throws(StorageError) {
+    for slash in path.indices.dropFirst() where path[slash] == "/" {
+      // What it fails at, opening the file fails at, too.
+      _ = mkdir(String(path[..<slash]), 0o700)
+    }
+    descriptor = open(path, flags | O_CLOEXEC, 0o600)
+    self.path = path
+    if descriptor < 0 { throw error("open", Self.codesOfOpening[errno] ?? .ioFailed) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  private static let codesOfOpening: [Int32: StorageError.Code] = [
+    EACCES: .permissionDenied, EROFS: .permissionDenied, EPERM: .permissionDenied, ENOTDIR: .cannotCreate,
+    ENOENT: .cannotCreate, EISDIR: .cannotCreate, ENOSPC: .noSpace,
+  ]
+
+  private func error(_ call: String, _ code: StorageError.Code) -> StorageError {
+    StorageError(code, "cannot \(call) \(path): \(String(cString: strerror(errno)))")
+  }
+
+  /// Keeps other processes and handles away until the file is closed.
+  func lock() throws(StorageError) {
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+    throw error("lock", errno == EWOULDBLOCK ? .busy : .ioFailed)
+  }
+
+  /// All bytes of the file.
+  func contents() throws(StorageError) -> [UInt8] {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw error("look at", .ioFailed) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes[offset...].withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+      }
+      guard count > 0 else { throw error("read", .ioFailed) }
+      offset += count
+    }
+    return bytes
+  }
+
+  /// Writes `bytes` at `offset`, where the file ends afterwards.
+  func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
+      }
+      guard count > 0 else { throw error("write", errno == ENOSPC || errno == EDQUOT ? .noSpace : .ioFailed) }
+      written += count
+    }
+    // What is left of a longer record that was never finished.
+    guard ftruncate(descriptor, off_t(offset + bytes.count)) == 0 else { throw error("cut", .ioFailed) }
+  }
+
+  /// Waits until the disk has everything.
+  func synchronize() throws(StorageError) {
+    guard fsync(descriptor) == 0 else { throw error("synchronize", .ioFailed) }
+  }
+
+  /// Takes the place of the file at `newPath`, in one step.
+  func rename(to newPath: String) throws(StorageError) {
+    guard Glibc.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
+  }
+}

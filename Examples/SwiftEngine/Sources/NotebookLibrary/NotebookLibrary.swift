@@ -1,0 +1,7 @@
+internal import Notebook
+internal import StoragePluginExport
+
+/// The one function of the library. Reads never wait here: they are answered from memory.
+@c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? {
+  PluginExport.table(of: NotebookPlugin(), abi, readsWait: false)
+}

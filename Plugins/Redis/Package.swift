@@ -1,0 +1,51 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same upcoming language features as in the package of the core.
+let features = [
+  "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
+  "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
+
+func core(_ product: String) -> Target.Dependency { .product(name: product, package: "cachectl") }
+
+/// An engine as a shared library. It brings the Swift runtime along, and keeps all names but `cachectl_plugin` to
+/// itself.
+func library(_ engine: String) -> Target {
+  .target(
+    name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
+    linkerSettings: [
+      // What FoundationEssentials needs where it is linked statically.
+      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]),
+    ])
+}
+
+let package = Package(
+  name: "cachectl-redis",
+  products: [
+    .library(name: "cachectl-redis", type: .dynamic, targets: ["RedisLibrary"]),
+    .library(name: "cachectl-rediscluster", type: .dynamic, targets: ["RedisClusterLibrary"]),
+    .library(name: "RedisStorage", targets: ["RedisStorage"]),
+  ],
+  dependencies: [.package(name: "cachectl", path: "../..")],
+  targets: [
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .target(name: "RedisStorage", dependencies: [core("StorageSPI"), "CHiredis"], swiftSettings: settings),
+    // The two engines as libraries that cachectl loads.
+    library("Redis"),
+    library("RedisCluster"),
+    // What the figures in README.md were measured with.
+    .executableTarget(
+      name: "redis-throughput", dependencies: ["RedisStorage", core("StorageSPI")], path: "Sources/RedisThroughput",
+      swiftSettings: settings),
+    .testTarget(
+      name: "RedisStorageTests",
+      dependencies: [
+        "RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance"),
+        core("LibraryStorage"),
+      ],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,111 @@
+internal import StorageSPI
+
+/// The application of a batch to one part of a store: the request, and what the answer means.
+struct RedisApplication: Sendable {
+  enum Mode: Sendable {
+    /// Finds out how it would end, and changes nothing.
+    case check(exempt: String?)
+    /// Makes the changes, unless the part and `others` together would exceed the bounds.
+    case apply(StoreBounds?, others: EntryTally.Count)
+  }
+
+  enum Outcome {
+    case done
+    case conflict(CacheKey)
+    case over
+  }
+
+  /// What came of it.
+  struct Verdict {
+    let outcome: Outcome
+    /// What the part holds, or would hold, without the exempt namespace. Only said where there are bounds.
+    let holds: EntryTally.Count
+    /// Whether there are expired entries that are still counted.
+    let isStale: Bool
+  }
+
+  let part: Int
+  let batch: RedisBatch
+  let mode: Mode
+  /// The name under which the server remembers the batch; empty where doing it twice does no harm.
+  private let name: String
+
+  init(_ batch: RedisBatch, part: Int, _ mode: Mode) {
+    (self.part, self.batch, self.mode) = (part, batch, mode)
+    var isChange = false
+    if case .apply = mode { isChange = true }
+    name = batch.requirements.isEmpty || !isChange ? "" : Self.randomName()
+  }
+
+  /// A name that no other batch has.
+  private static func randomName() -> String {
+    String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+  }
+
+  /// The request to the server, the same each time it is tried.
+  func request(_ options: RedisOptions) -> RedisRequest {
+    let layout = options.layout
+    var (keys, arguments) = (layout.tables(of: part), [[UInt8]]())
+    var (puts, removals) = ([[UInt8]](), [String]())
+    var (required, put) = ([String](), [String]())
+    for (key, expectation) in batch.requirements {
+      required.append(layout.name(of: key))
+      arguments.append(Array(expectation.text.utf8))
+    }
+    for (key, change) in batch.changes {
+      switch change {
+      case .remove: removals.append(layout.name(of: key))
+      case .put(let payload, let metadata):
+        put.append(layout.name(of: key))
+        puts.append(payload)
+        puts += RedisEntry.values(metadata)
+      }
+    }
+    keys += required + put + removals
+    let head = header(options) + [required.count, put.count, removals.count].map { String($0) }
+    return RedisRequest(
+      part, .apply, keys: keys, arguments: head.map { Array($0.utf8) } + arguments + puts, isChange: isChange)
+  }
+
+  private var isChange: Bool {
+    if case .apply = mode { true } else { false }
+  }
+
+  private func header(_ options: RedisOptions) -> [String] {
+    // Longer than the batch is tried.
+    let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
+    switch mode {
+    case .check(let exempt): return ["check", name, remembered, "", "", exempt ?? "", "0", "0"]
+    case .apply(let bounds, let others):
+      let limits = bounds.map { [String($0.maxEntries), String($0.maxPayloadBytes), $0.exemptNamespace ?? ""] }
+      return ["apply", name, remembered] + (limits ?? ["", "", ""]) + [
+        String(others.entries), String(others.payloadBytes),
+      ]
+    }
+  }
+
+  /// What `answer` means; `nil` where it is none of the script's.
+  func verdict(_ answer: RedisValue) -> Verdict? {
+    guard let values = answer.elements, values.count == 4, let first = values[1].number.map({ Int($0) }),
+      let second = values[2].number, let isStale = values[3].number
+    else { return nil }
+    let holds = EntryTally.Count(entries: first, payloadBytes: Int(second))
+    switch values[0].text {
+    case "done": return Verdict(outcome: .done, holds: holds, isStale: isStale == 1)
+    case "over": return Verdict(outcome: .over, holds: holds, isStale: isStale == 1)
+    case "conflict" where batch.requirements.indices.contains(first - 1):
+      return Verdict(outcome: .conflict(batch.requirements[first - 1].key), holds: EntryTally.Count(), isStale: false)
+    default: return nil
+    }
+  }
+}
+
+extension WriteBatch.Expectation {
+  /// What the script expects to find as checksum; empty for no entry.
+  fileprivate var text: String {
+    switch self {
+    case .absent: ""
+    case .checksum(let checksum): RedisEntry.checksum(checksum)
+    }
+  }
+}

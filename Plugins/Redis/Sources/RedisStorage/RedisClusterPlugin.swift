@@ -1,0 +1,31 @@
+public import StorageSPI
+
+/// The engine that keeps entries on a Redis Cluster, spread over all its nodes.
+///
+/// A batch is atomic for each of the parts into which the store is divided (see `RedisLayout`), not over all of them:
+/// hence it does not declare `atomicBatches`.
+public struct RedisClusterPlugin: StoragePlugin {
+  /// What the engine is called, can do and can be told. The version is that of the layout on the servers.
+  public let declaration = EngineDeclaration(
+    name: "rediscluster", version: "1", summary: "a Redis Cluster, the entries spread over its nodes",
+    capabilities: [.persistent, .shared, .nativeExpiry], options: RedisOptions.all)
+
+  /// The plugin.
+  public init() {}
+
+  /// Asks the nodes of the address for the others, and looks whether what is there is of this engine.
+  ///
+  /// - Throws: `StorageError`: `unreachable` where no node of the address answers, `permissionDenied` where one refuses
+  ///   user or password, `unsupportedFormat` where the store is of another version, `invalidOption` where the address
+  ///   is none or is that of a server without a cluster.
+  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    try await RedisEngine.open(try RedisOptions(configuration, kind: .cluster), clock: configuration.clock)
+  }
+
+  /// Says where the store is, without asking the servers.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption` where the address is none.
+  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    StoreInspection(try RedisOptions(configuration, kind: .cluster))
+  }
+}

@@ -1,0 +1,63 @@
+internal import StorageSPI
+
+/// A store on one server or on a cluster. Every call waits on a thread of the engine's own.
+final class RedisEngine: StorageEngine {
+  private let store: RedisStore
+  private let lanes: RedisLanes
+  private let clock: any WallClock
+
+  private init(_ store: RedisStore, clock: any WallClock) {
+    (self.store, self.clock) = (store, clock)
+    lanes = RedisLanes(count: store.options.connections)
+  }
+
+  /// Connects, and looks whether what is there is of this engine.
+  static func open(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> RedisEngine {
+    let engine = RedisEngine(RedisStore(options), clock: clock)
+    try await engine.run { store throws(StorageError) in try store.checkFormat() }
+    return engine
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    guard let entry = try await run({ store throws(StorageError) in try store.entry(key) }) else { return nil }
+    return try entry.payload.withBytes { bytes throws(StorageError) in try body(bytes, entry.metadata) }
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    try await run { store throws(StorageError) in try store.apply(try RedisBatch(batch)) }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await run { store throws(StorageError) in try store.scan(range, limit: limit) }
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    try await run { store throws(StorageError) in try store.count().statistics }
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    try await run { store throws(StorageError) in try store.examine() }
+  }
+
+  func compact() async throws(StorageError) {
+    let now = clock.now
+    try await run { store throws(StorageError) in try store.compact(at: now) }
+  }
+
+  func close() async throws(StorageError) {
+    store.router.pool.close()
+    try await lanes.drain()
+  }
+
+  private func run<Output: Sendable>(
+    _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    let store = store
+    return try await lanes.run { () throws(StorageError) in
+      if store.router.pool.isClosed { throw .storeClosed }
+      return try work(store)
+    }
+  }
+}

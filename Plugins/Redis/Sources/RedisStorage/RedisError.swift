@@ -1,0 +1,80 @@
+internal import StorageSPI
+
+/// Why a request has no answer yet, though it may have one when it is tried again.
+enum RedisTrouble: Sendable {
+  /// There is no connection to the node: `message` says why.
+  case unreachable(String)
+  /// The cluster is changing, or the server is starting: `message` is what it says.
+  case busy(String)
+  /// The change was made, but not all replicas have it.
+  case unconfirmed
+}
+
+extension StorageError {
+  /// The error of a URL that is not usable.
+  static func badURL(_ what: String, hint: String) -> StorageError {
+    StorageError(.invalidOption, "option 'url': \(what)", hint: hint)
+  }
+
+  /// The error of a call on the store `store` that was tried until the time was over.
+  ///
+  /// - Parameter mayBeDone: whether a change was sent of which nobody knows what became.
+  init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
+    let fate = mayBeDone ? "; whether the change was made is not known" : ""
+    switch trouble {
+    case .unreachable(let message):
+      self.init(
+        .unreachable, "\(store): the server cannot be reached: \(message)\(fate)",
+        hint: "start the server, or see the option url")
+    case .busy(let message):
+      self.init(
+        .busy, "\(store): the server cannot answer now: \(message)\(fate)",
+        hint: "try again later, or raise the option timeout")
+    case .unconfirmed:
+      self.init(
+        .unreachable, "\(store): the change was made, but the replicas have not confirmed it in time",
+        hint: "see that the replicas run, or set durability to normal")
+    }
+  }
+
+  /// The error that `error`, which is not worth another try, means for the store `store`.
+  init(_ error: RedisServerError, store: String) {
+    let code = Self.code(of: error)
+    // What a server says of a login may repeat it.
+    let text = code == .permissionDenied ? String(error.word) : error.description
+    self.init(code, "\(store): the server answers: \(text)", hint: Self.hint(for: code), cause: nil)
+  }
+
+  private static func code(of error: RedisServerError) -> Code {
+    switch error.word {
+    case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED": .permissionDenied
+    case "OOM": .noSpace
+    case "MISCONF", "NOREPLICAS": .ioFailed
+    case "READONLY": .permissionDenied
+    case "WRONGTYPE": .damaged
+    default: .failed
+    }
+  }
+
+  private static func hint(for code: Code) -> String {
+    switch code {
+    case .permissionDenied: "see the options user and password, and what the user may do on the server"
+    case .noSpace: "raise the server's maxmemory, or lower cache.maxBytes"
+    case .ioFailed: "see the server's log: it does not take changes because it cannot keep them"
+    case .damaged: "somebody else uses keys of that name: give another prefix"
+    default: ""
+    }
+  }
+
+  /// The error of a login that `address` refuses. The server's words are left out: they may repeat the password.
+  static func loginRefused(_ address: RedisAddress) -> StorageError {
+    StorageError(
+      .permissionDenied, "redis://\(address): the server refuses the user or the password",
+      hint: "see the options user and password")
+  }
+
+  /// The error of something on the server that this engine has not written.
+  static func undecodable(_ what: String, store: String) -> StorageError {
+    StorageError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix")
+  }
+}

@@ -1,0 +1,76 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// What each part of a cluster holds, as it was when it was asked: bounds are about all of them.
+///
+/// They are asked again after a second, and always where there may be little room: so that a writer far from its bounds
+/// asks no part but that of its entry.
+final class RedisHoldings: Sendable {
+  private struct Known {
+    /// By part, then by namespace.
+    let parts: [[String: EntryTally.Count]]
+    let time: ContinuousClock.Instant
+    /// How much this handle may have added since.
+    var growth = EntryTally.Count()
+  }
+
+  private let known = Mutex<Known?>(nil)
+  private static let lifetime = Duration.seconds(1)
+
+  /// What the parts that are not in `parts` hold, without the exempt namespace. It is exact where less than a tenth of
+  /// what `bounds` allow is left, and not older than a second otherwise.
+  func ofOthers(
+    than parts: Set<Int>, adding batch: RedisBatch, _ bounds: StoreBounds, _ store: RedisStore
+  ) throws(StorageError) -> EntryTally.Count {
+    if let known = note(batch.growth), known.time.duration(to: .now) < Self.lifetime {
+      let total = Self.sum(known.parts, except: [], bounds) + known.growth
+      let isRoomy =
+        total.entries < bounds.maxEntries / 10 * 9 && total.payloadBytes < bounds.maxPayloadBytes / 10 * 9
+      if isRoomy { return Self.sum(known.parts, except: parts, bounds) }
+    }
+    let fresh = Known(parts: try store.totals(), time: .now, growth: batch.growth)
+    known.withLock { $0 = fresh }
+    return Self.sum(fresh.parts, except: parts, bounds)
+  }
+
+  /// What is known, with `growth` added to it.
+  private func note(_ growth: EntryTally.Count) -> Known? {
+    known.withLock { known in
+      guard var changed = known else { return nil }
+      changed.growth = changed.growth + growth
+      known = changed
+      return changed
+    }
+  }
+
+  private static func sum(
+    _ parts: [[String: EntryTally.Count]], except excluded: Set<Int>, _ bounds: StoreBounds
+  ) -> EntryTally.Count {
+    parts.enumerated().filter { !excluded.contains($0.offset) }.flatMap(\.element)
+      .reduce(EntryTally.Count()) { sum, part in part.key == bounds.exemptNamespace ? sum : sum + part.value }
+  }
+}
+
+extension RedisBatch {
+  /// How much a store may grow by the batch at most.
+  fileprivate var growth: EntryTally.Count {
+    changes.values.reduce(EntryTally.Count()) { sum, change in
+      guard case .put = change else { return sum }
+      return sum + EntryTally.Count(entries: 1, payloadBytes: change.payloadBytes)
+    }
+  }
+}
+
+extension RedisStore {
+  /// What each part holds, by namespace. Cost: a round trip to each node.
+  fileprivate func totals() throws(StorageError) -> [[String: EntryTally.Count]] {
+    let replies = try router.perform(
+      layout.parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[3])) })
+    var parts: [[String: EntryTally.Count]] = []
+    for reply in replies {
+      guard let totals = RedisTally.counts(reply.value) else { throw router.undecodable("the totals are damaged") }
+      parts.append(totals)
+    }
+    return parts
+  }
+}

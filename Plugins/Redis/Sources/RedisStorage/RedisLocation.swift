@@ -1,0 +1,78 @@
+internal import StorageSPI
+
+/// Where a server listens.
+struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
+  let host: String
+  let port: Int32
+
+  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension RedisAddress {
+  /// The address that `text` writes as `host`, `host:port` or `[IPv6]:port`; `nil` where it is none.
+  init?(_ text: Substring) {
+    if text.first == "[" {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      self.init(host: text[text.index(after: text.startIndex)..<end], port: text[text.index(after: end)...])
+    } else {
+      let colon = text.firstIndex(of: ":") ?? text.endIndex
+      self.init(host: text[..<colon], port: text[colon...])
+    }
+  }
+
+  private init?(host: Substring, port: Substring) {
+    guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "@") }) else {
+      return nil
+    }
+    self.host = String(host)
+    if port.isEmpty {
+      self.port = 6_379
+    } else {
+      guard port.first == ":", let number = UInt16(port.dropFirst()), number > 0 else { return nil }
+      self.port = Int32(number)
+    }
+  }
+}
+
+/// What a `redis://` URL says: one address or several, and the number of a database.
+struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
+  let addresses: [RedisAddress]
+  let database: Int
+
+  /// The location in `url`: `redis://host:port/database`, or several separated by commas, the later ones also without
+  /// `redis://`.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption`. The message does not repeat the URL, which may hold a
+  ///   password where none belongs.
+  init(url: String) throws(StorageError) {
+    guard url.hasPrefix("redis://") else { throw Self.notRedis(url) }
+    var (addresses, database) = ([RedisAddress](), 0)
+    for part in url.split(separator: ",", omittingEmptySubsequences: false) {
+      var text = part.hasPrefix("redis://") ? part.dropFirst(8) : part
+      if text.contains("@") {
+        throw .badURL("it must hold no user and no password", hint: "use the options user and password")
+      }
+      if let slash = text.firstIndex(of: "/") {
+        let number = text[text.index(after: slash)...]
+        guard let parsed = number.isEmpty ? 0 : UInt16(number) else { throw Self.malformed }
+        (text, database) = (text[..<slash], Int(parsed))
+      }
+      guard let address = RedisAddress(text) else { throw Self.malformed }
+      addresses.append(address)
+    }
+    (self.addresses, self.database) = (addresses, database)
+  }
+
+  var description: String {
+    let text = "redis://" + addresses.map(\.description).joined(separator: ",")
+    return database == 0 ? text : "\(text)/\(database)"
+  }
+
+  private static let malformed = StorageError.badURL(
+    "it is not of the form redis://host:port/database", hint: "write it like redis://127.0.0.1:6379")
+
+  private static func notRedis(_ url: String) -> StorageError {
+    guard url.hasPrefix("rediss://") else { return malformed }
+    return .badURL("encrypted connections are not supported", hint: "connect through a tunnel, such as stunnel")
+  }
+}

@@ -1,0 +1,118 @@
+internal import StorageSPI
+
+/// Why there is no connection that could be used.
+enum RedisOpeningError: Error {
+  /// It may be tried again, or another server asked.
+  case trouble(RedisTrouble)
+  /// The server refuses, or is none that can be used.
+  case refused(StorageError)
+}
+
+/// What is said to a server on each new connection, in one round trip.
+struct RedisLogin {
+  private let options: RedisOptions
+  private let address: RedisAddress
+
+  private enum Step {
+    case authentication, database, name, kind
+    case script
+  }
+
+  private let steps: [(step: Step, command: RedisCommand)]
+
+  init(_ options: RedisOptions, _ address: RedisAddress) {
+    (self.options, self.address) = (options, address)
+    var steps: [(Step, RedisCommand)] = []
+    if let password = options.password {
+      steps.append(
+        (
+          .authentication,
+          options.user.isEmpty ? RedisCommand("AUTH", password) : RedisCommand("AUTH", options.user, password)
+        ))
+    }
+    if options.location.database != 0 {
+      steps.append((.database, RedisCommand("SELECT", String(options.location.database))))
+    }
+    steps.append((.name, RedisCommand("CLIENT", "SETNAME", "cachectl")))
+    steps.append((.kind, RedisCommand("INFO", "cluster")))
+    for script in RedisScript.allCases { steps.append((.script, RedisCommand("SCRIPT", "LOAD", script.source))) }
+    self.steps = steps
+  }
+
+  /// Logs in through `connection`, which nobody has used yet.
+  func perform(on connection: RedisConnection) throws(RedisOpeningError) {
+    let answers: [RedisValue]
+    do throws(RedisDisconnection) {
+      answers = try connection.exchange(steps.map(\.command)).map(\.value)
+    } catch {
+      throw .trouble(.unreachable(error.message(at: address)))
+    }
+    for (step, answer) in zip(steps.map(\.step), answers) { try judge(step, answer) }
+    connection.learn(answers.suffix(RedisScript.allCases.count).compactMap(\.text))
+  }
+
+  private func judge(_ step: Step, _ answer: RedisValue) throws(RedisOpeningError) {
+    if let error = answer.error {
+      switch step {
+      // Servers differ in what they call a wrong password, and in whether they mind being asked without need.
+      case .authentication: throw .refused(.loginRefused(address))
+      // A user may be forbidden to ask; the rest does not depend on it.
+      case .name where error.word == "NOPERM", .kind where error.word == "NOPERM": return
+      case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
+      default: throw .refused(StorageError(error, store: "redis://\(address)"))
+      }
+    }
+    if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }
+  }
+
+  /// What a server says for a while, such as when it has just been started.
+  static let passing: Set<String> = ["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"]
+
+  private func judge(isCluster: Bool) throws(RedisOpeningError) {
+    switch (options.kind, isCluster) {
+    case (.server, true):
+      throw .refused(.badURL("redis://\(address) belongs to a cluster", hint: "use the backend rediscluster"))
+    case (.cluster, false):
+      throw .refused(.badURL("redis://\(address) belongs to no cluster", hint: "use the backend redis"))
+    default: return
+    }
+  }
+}
+
+extension RedisConnection {
+  /// Connects to `address` and logs in. Cost: two round trips.
+  static func open(_ address: RedisAddress, _ options: RedisOptions) throws(RedisOpeningError) -> RedisConnection {
+    let connection: RedisConnection
+    do throws(RedisDisconnection) {
+      connection = try RedisConnection(address, timeout: options.connectTimeout, silence: options.silence)
+    } catch {
+      throw .trouble(.unreachable(error.message(at: address)))
+    }
+    try RedisLogin(options, address).perform(on: connection)
+    return connection
+  }
+
+  /// Sends all `commands` at once, and waits for their answers.
+  func exchange(_ commands: [RedisCommand]) throws(RedisDisconnection) -> [RedisReply] {
+    var bytes: [UInt8] = []
+    for command in commands { command.encode(into: &bytes) }
+    try send(bytes)
+    var replies: [RedisReply] = []
+    for _ in commands { replies.append(try receive()) }
+    return replies
+  }
+}
+
+extension RedisOptions {
+  /// How long a server may be silent. That of a cluster must leave time to ask another node.
+  var silence: Duration { kind == .cluster ? timeout / 2 : timeout }
+}
+
+extension RedisDisconnection {
+  func message(at address: RedisAddress) -> String {
+    switch self {
+    case .refused(let message), .broken(let message): "\(address): \(message)"
+    case .silent: "\(address): no answer in time"
+    }
+  }
+}

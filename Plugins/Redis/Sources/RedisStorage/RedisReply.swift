@@ -1,0 +1,90 @@
+internal import CHiredis
+
+/// An answer of a server, with the memory in which hiredis has put it.
+///
+/// It is `@unchecked Sendable` because nothing changes it between its making and its release.
+final class RedisReply: @unchecked Sendable {
+  fileprivate let node: UnsafeMutablePointer<redisReply>
+
+  /// Takes over `pointer`, which `redisGetReply` has given.
+  init(_ pointer: UnsafeMutableRawPointer) { node = pointer.assumingMemoryBound(to: redisReply.self) }
+
+  deinit { freeReplyObject(node) }
+
+  /// The whole answer.
+  var value: RedisValue { RedisValue(owner: self, node: node) }
+}
+
+/// An answer or an element of one. Every access looks at the type first: what is not as asked for is `nil`.
+struct RedisValue: Sendable {
+  private let owner: RedisReply
+  // Valid for as long as `owner`.
+  private nonisolated(unsafe) let node: UnsafeMutablePointer<redisReply>
+
+  fileprivate init(owner: RedisReply, node: UnsafeMutablePointer<redisReply>) {
+    (self.owner, self.node) = (owner, node)
+  }
+
+  var isNil: Bool { node.pointee.type == REDIS_REPLY_NIL }
+
+  var integer: Int64? { node.pointee.type == REDIS_REPLY_INTEGER ? Int64(node.pointee.integer) : nil }
+
+  /// The text of a string or a status, if it is UTF-8.
+  var text: String? {
+    guard hasBytes, node.pointee.type != REDIS_REPLY_ERROR else { return nil }
+    return withBytes { bytes in
+      bytes.withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
+    }
+  }
+
+  /// The whole number that a string or an integer is.
+  var number: Int64? { integer ?? text.flatMap { Int64($0) } }
+
+  var elements: [RedisValue]? {
+    guard node.pointee.type == REDIS_REPLY_ARRAY else { return nil }
+    return (0..<node.pointee.elements).compactMap { index in
+      node.pointee.element?[index].map { RedisValue(owner: owner, node: $0) }
+    }
+  }
+
+  var error: RedisServerError? {
+    guard node.pointee.type == REDIS_REPLY_ERROR else { return nil }
+    return withBytes { bytes in
+      bytes.withUnsafeBufferPointer { RedisServerError(String(decoding: $0, as: UTF8.self)) }
+    }
+  }
+
+  private var hasBytes: Bool {
+    [REDIS_REPLY_STRING, REDIS_REPLY_STATUS, REDIS_REPLY_ERROR].contains(node.pointee.type)
+  }
+
+  /// Lends the bytes of a string, a status or an error to `body`; none of anything else.
+  func withBytes<Output, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Output) throws(Failure) -> Output {
+    let length = hasBytes ? node.pointee.len : 0
+    let start = length == 0 ? nil : UnsafeRawPointer(node.pointee.str)?.assumingMemoryBound(to: UInt8.self)
+    let span = unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : length).span
+    defer { withExtendedLifetime(owner) {} }
+    return try body(span)
+  }
+}
+
+/// An error that a server answers with: a word in capitals, and more.
+struct RedisServerError: Error, Sendable, CustomStringConvertible {
+  let description: String
+
+  init(_ text: String) { description = String(text.prefix { !$0.isNewline }) }
+
+  /// The first word, such as "MOVED".
+  var word: Substring { description.prefix { $0 != " " } }
+
+  /// Where another node is that `MOVED 3999 host:port` or `ASK 3999 host:port` speaks of. An empty host means that of
+  /// the node which answers.
+  func target(from answering: RedisAddress) -> RedisAddress? {
+    let words = description.split(separator: " ")
+    guard words.count >= 3, let colon = words[2].lastIndex(of: ":"),
+      let port = UInt16(words[2][words[2].index(after: colon)...])
+    else { return nil }
+    let host = words[2][..<colon]
+    return RedisAddress(host: host.isEmpty ? answering.host : String(host), port: Int32(port))
+  }
+}

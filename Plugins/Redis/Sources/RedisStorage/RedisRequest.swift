@@ -1,0 +1,38 @@
+/// What is asked of one part of a store.
+struct RedisRequest: Sendable {
+  enum Body: Sendable {
+    /// A command with one key, which may follow its key while the slot is migrated.
+    case command(RedisCommand)
+    /// A script with all its keys and arguments. It waits until the slot has been migrated.
+    case script(RedisScript, keys: [String], arguments: [[UInt8]])
+  }
+
+  let part: Int
+  let body: Body
+  /// Whether it changes entries, so that replicas are to confirm it where durability is full.
+  let isChange: Bool
+
+  init(_ part: Int, _ command: RedisCommand) {
+    (self.part, body, isChange) = (part, .command(command), false)
+  }
+
+  init(_ part: Int, _ script: RedisScript, keys: [String], arguments: [[UInt8]] = [], isChange: Bool = false) {
+    (self.part, body, self.isChange) = (part, .script(script, keys: keys, arguments: arguments), isChange)
+  }
+
+  /// The request as it is sent to a server that knows the scripts by `hashes`.
+  func command(hashes: [String]) -> RedisCommand {
+    switch body {
+    case .command(let command): return command
+    case .script(let script, let keys, let arguments):
+      var command = RedisCommand("EVALSHA", hashes[script.rawValue], String(keys.count))
+      command.append(keys)
+      for argument in arguments { command.append(argument) }
+      return command
+    }
+  }
+
+  var isScript: Bool {
+    if case .script = body { true } else { false }
+  }
+}

@@ -1,0 +1,186 @@
+internal import Glibc
+internal import StorageSPI
+
+/// Gets requests answered: each by the server that has its part of the store, all that go to one server at once, and
+/// again where a server has gone or the part is elsewhere by now, until the time is over.
+///
+/// It waits where it is called: on a thread of the engine's own.
+struct RedisRouter: Sendable {
+  let options: RedisOptions
+  let pool: RedisPool
+  let topology: RedisTopology
+
+  init(_ options: RedisOptions) {
+    self.options = options
+    pool = RedisPool(options)
+    topology = RedisTopology(options)
+  }
+
+  /// The answers to `requests`, in their order, none of them an error.
+  ///
+  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, or what else the first error of a server means.
+  func perform(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
+    var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
+    var pause = Duration.milliseconds(2)
+    while true {
+      if pool.isClosed { throw .storeClosed }
+      makeRound(&call)
+      if let failure = call.failure { throw failure }
+      if let replies = call.allReplies { return replies }
+      try prepareNextRound(&call, &pause)
+    }
+  }
+
+  /// The answer to one request.
+  func perform(_ request: RedisRequest) throws(StorageError) -> RedisValue {
+    let replies = try perform([request])
+    guard let reply = replies.first else { throw undecodable("an answer is missing") }
+    return reply.value
+  }
+
+  /// The error of an answer that is not what a script or command of this engine gives.
+  func undecodable(_ what: String) -> StorageError { .undecodable(what, store: options.description) }
+
+  /// Asks each server for what is pending of its parts. All are asked before the first answer is waited for.
+  private func makeRound(_ call: inout RedisCall) {
+    call.beginRound()
+    var sent: [RedisExchange] = []
+    for (address, pending) in call.takePending(topology) {
+      guard let exchange = makeExchange(address, pending, &call) else { continue }
+      do throws(RedisDisconnection) {
+        try exchange.send(call)
+        sent.append(exchange)
+      } catch {
+        lose(exchange, error, &call)
+      }
+    }
+    for exchange in sent { receive(exchange, &call) }
+  }
+
+  private func makeExchange(
+    _ address: RedisAddress, _ pending: [(index: Int, isAsking: Bool)], _ call: inout RedisCall
+  ) -> RedisExchange? {
+    let isChange = pending.contains { call.requests[$0.index].isChange }
+    do throws(RedisOpeningError) {
+      let (connection, wasIdle) = try pool.take(address)
+      return RedisExchange(
+        connection: connection, wasIdle: wasIdle, indices: pending.map(\.index), isAsking: pending.map(\.isAsking),
+        needsReplicas: isChange && options.durability == .full)
+    } catch {
+      switch error {
+      case .refused(let error): call.fail(error)
+      case .trouble(let trouble): note(trouble, &call)
+      }
+      return nil
+    }
+  }
+
+  /// Notes that there is no connection to be had.
+  private func note(_ trouble: RedisTrouble, _ call: inout RedisCall) {
+    // Nobody else has what one server has: without a connection there is nothing to wait for.
+    if options.kind == .server, case .unreachable = trouble {
+      call.fail(StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone))
+    }
+    call.note(trouble, needsMap: true, needsPause: true)
+  }
+
+  private func lose(_ exchange: RedisExchange, _ error: RedisDisconnection, _ call: inout RedisCall) {
+    let address = exchange.connection.address
+    pool.removeIdle(address)
+    call.noteLoss(of: exchange.indices)
+    call.note(.unreachable(error.message(at: address)), needsMap: true, needsPause: !exchange.wasIdle)
+  }
+
+  private func receive(_ exchange: RedisExchange, _ call: inout RedisCall) {
+    do throws(RedisDisconnection) {
+      let (replies, isConfirmed) = try exchange.receive(until: call.deadline)
+      pool.give(exchange.connection)
+      for (index, reply) in zip(exchange.indices, replies) {
+        settle(index, reply, isConfirmed: isConfirmed, exchange.connection.address, &call)
+      }
+    } catch {
+      lose(exchange, error, &call)
+    }
+  }
+
+  private func settle(
+    _ index: Int, _ reply: RedisReply, isConfirmed: Bool, _ address: RedisAddress, _ call: inout RedisCall
+  ) {
+    if let error = reply.value.error {
+      settle(index, error, address, &call)
+    } else if isConfirmed || !call.requests[index].isChange {
+      call.answer(index, reply)
+    } else {
+      // Asking for the same once more changes nothing, and waits again.
+      call.note(.unconfirmed, needsMap: false, needsPause: true)
+    }
+  }
+
+  private func settle(_ index: Int, _ error: RedisServerError, _ address: RedisAddress, _ call: inout RedisCall) {
+    let request = call.requests[index]
+    let trouble = RedisTrouble.busy("\(address): \(error)")
+    switch (error.word, error.target(from: address)) {
+    case ("MOVED", let target?) where options.kind == .cluster:
+      topology.move(request.part, to: target)
+      call.note(trouble, needsMap: false, needsPause: false)
+    case ("ASK", let target?) where !request.isScript:
+      call.redirect(index, to: target)
+      call.note(trouble, needsMap: false, needsPause: false)
+    case ("NOSCRIPT", _):
+      // Somebody has emptied the server's memory of scripts: a new connection makes them known again.
+      pool.removeIdle(address)
+      call.note(trouble, needsMap: false, needsPause: false)
+    case _ where error.isPassing || (options.kind == .cluster && error.isOfChangingCluster):
+      call.note(trouble, needsMap: true, needsPause: true)
+    default: call.fail(StorageError(error, store: options.description))
+    }
+  }
+
+  /// Waits a little and finds out who has what, as far as that is needed.
+  ///
+  /// - Throws: `StorageError` where the time is over, or no node of the cluster answers.
+  private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(StorageError) {
+    let trouble = call.trouble ?? .busy("no answer")
+    if ContinuousClock.now >= call.deadline {
+      throw StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone)
+    }
+    if call.needsPause {
+      usleep(UInt32(pause.components.attoseconds / 1_000_000_000_000))
+      pause = min(pause * 2, .milliseconds(100))
+    }
+    if call.needsMap, options.kind == .cluster { try findOwners(call, trouble) }
+  }
+
+  /// Asks one node after another who has what, until one answers.
+  private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(StorageError) {
+    var last = trouble
+    for address in topology.nodes {
+      do throws(RedisOpeningError) {
+        let connection = try pool.take(address).connection
+        guard let reply = try? connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0] else {
+          pool.removeIdle(address)
+          continue
+        }
+        pool.give(connection)
+        if topology.learn(reply.value, from: address) { return }
+      } catch {
+        switch error {
+        case .refused(let error): throw error
+        case .trouble(let trouble): last = trouble
+        }
+      }
+      if ContinuousClock.now >= call.deadline { break }
+    }
+    throw StorageError(last, store: options.description, mayBeDone: call.mayBeDone)
+  }
+}
+
+extension RedisServerError {
+  /// Whether a server says so only for a while, such as when it has just been started.
+  var isPassing: Bool { RedisLogin.passing.contains(String(word)) }
+
+  /// Whether a node says so while slots are migrated or a replica is promoted.
+  fileprivate var isOfChangingCluster: Bool {
+    ["ASK", "MOVED", "READONLY"].contains(word) || description.contains("non local key")
+  }
+}

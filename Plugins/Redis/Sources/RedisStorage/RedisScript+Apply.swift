@@ -1,0 +1,80 @@
+extension RedisScript {
+  /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long it is remembered;
+  /// bounds (entries or nothing, bytes, exempt namespace) and what other parts hold (entries, bytes); the numbers of
+  /// requirements, of puts and of removals; a checksum or nothing for each requirement; payload and fields for each put.
+  /// `KEYS`, after the tables: the entries in the same order.
+  ///
+  /// Answers: "done", "conflict" with the number of the requirement, or "over"; then what this part would hold
+  /// (entries, bytes, without the exempt namespace), and whether expired entries are still to be forgotten.
+  static let applySource = #"""
+    local more = sweep(\#(sweepLimit))
+    local mode, batch = ARGV[1], ARGV[2]
+    lifetime = tonumber(ARGV[3])
+    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
+    local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+    local name, argument = 4, 11
+
+    for index = 1, required do
+      local found = redis.call('HGET', KEYS[name + index], 'checksum')
+      if (found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0} end
+    end
+    name, argument = name + required, argument + required
+
+    local lines, ends = {}, {}
+    for index = 1, put do
+      local at = argument + (index - 1) * 7
+      local key = string.sub(KEYS[name + index], #prefix + 1)
+      local fresh = text(math.floor(tonumber(ARGV[at + 3]) / 1048576))
+      local retain = text(math.floor(tonumber(ARGV[at + 4]) / 1048576))
+      local bytes = #ARGV[at + 1]
+      drop(key)
+      countEntry(key, fresh, retain, 1, bytes)
+      lines[index] = key .. ' ' .. fresh .. ' ' .. retain .. ' ' .. text(bytes)
+      ends[index] = tonumber(ARGV[at + 4])
+      if ends[index] <= now then ends[index] = now + 60000 end
+    end
+    for index = 1, removed do drop(string.sub(KEYS[name + put + index], #prefix + 1)) end
+
+    local entries, bytes = tonumber(ARGV[7]), tonumber(ARGV[8])
+    if mode == 'check' or ARGV[4] ~= '' then
+      local all = redis.call('HGETALL', totals)
+      for index = 1, #all, 2 do
+        if all[index] ~= ARGV[6] then
+          local there, size = parse(all[index + 1])
+          entries, bytes = entries + there, bytes + size
+        end
+      end
+      for field, change in pairs(counts) do
+        if field ~= ARGV[6] and not string.find(field, ' ', 1, true) then
+          entries, bytes = entries + change[1], bytes + change[2]
+        end
+      end
+    end
+    if ARGV[4] ~= '' and (entries > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) then
+      return {'over', text(entries), text(bytes), more and 1 or 0}
+    end
+    if mode == 'check' then return {'done', text(entries), text(bytes), more and 1 or 0} end
+
+    for index = 1, put do
+      local at, entry = argument + (index - 1) * 7, KEYS[name + index]
+      redis.call('HSET', entry, 'payload', ARGV[at + 1], 'storedAt', ARGV[at + 2], 'freshUntil', ARGV[at + 3],
+        'retainUntil', ARGV[at + 4], 'contentType', ARGV[at + 5], 'attributes', ARGV[at + 6], 'checksum', ARGV[at + 7])
+      if ends[index] >= 253402300799999 then
+        redis.call('PERSIST', entry)
+      else
+        redis.call('PEXPIREAT', entry, text(ends[index]))
+      end
+      redis.call('ZADD', expiry, text(ends[index]), string.sub(entry, #prefix + 1))
+      redis.call('ZADD', keys, 0, lines[index])
+      dropped[lines[index]] = nil
+    end
+    if batch ~= '' then redis.call('ZADD', expiry, text(now + lifetime), ' ' .. batch) end
+    for index = 1, removed do
+      local entry = KEYS[name + put + index]
+      redis.call('UNLINK', entry)
+      forgotten[index] = string.sub(entry, #prefix + 1)
+    end
+    commit()
+    return {'done', text(entries), text(bytes), 0}
+    """#
+}

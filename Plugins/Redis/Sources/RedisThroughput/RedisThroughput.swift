@@ -1,0 +1,96 @@
+import Glibc
+import RedisStorage
+import StorageSPI
+
+/// Measures what one process gets out of a server or a cluster:
+///
+///     swift run -c release --package-path Plugins/Redis --scratch-path .build/redis redis-throughput redis redis://127.0.0.1:6379
+///
+/// The arguments are the name of the engine and the URL. The store is called "throughput", and is empty afterwards.
+@main
+enum RedisThroughput {
+  private static let entryCount = 10_000
+  private static let payload = [UInt8](repeating: 120, count: 1_000)
+
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3 else { throw StorageError(.invalidOption, "usage: redis-throughput ENGINE URL") }
+    let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisClusterPlugin()
+    let values = [
+      "url": OptionValue.text(arguments[2]), "prefix": .text("throughput"), "connections": .integer(32),
+    ]
+    let engine = try await plugin.open(
+      EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
+    for size in [1, 10, 100, 1_000] {
+      try await measure("put, \(size) a batch", callers: 1, calls: entryCount / size) { number in
+        try await engine.apply(try batch(from: number * size, count: size))
+      }
+    }
+    for callers in [1, 4, 16, 32] {
+      try await measure("put, one a batch", callers: callers, calls: entryCount) { number in
+        try await engine.apply(try batch(from: number, count: 1))
+      }
+      try await measure("read", callers: callers, calls: entryCount) { number in
+        _ = try await engine.read(try key(number)) { bytes, _ throws(StorageError) in bytes.count }
+      }
+    }
+    try await measure("scan, 1,000 a page", callers: 1, calls: 20) { _ in
+      _ = try await engine.scan(KeyRange(), limit: 1_000)
+    }
+    try await empty(engine)
+    try await engine.close()
+  }
+
+  private static func key(_ number: Int) throws(StorageError) -> CacheKey { try CacheKey("cities/v1/page=\(number)") }
+
+  private static func batch(from start: Int, count: Int) throws(StorageError) -> WriteBatch {
+    var batch = WriteBatch()
+    let now = SystemClock().now
+    for number in start..<(start + count) {
+      let metadata = EntryMetadata(
+        storedAt: now, freshUntil: now.advanced(by: .seconds(60)), retainUntil: now.advanced(by: .seconds(3_600)),
+        contentType: "application/json")
+      batch.put(try key(number), payload: payload, metadata: metadata)
+    }
+    return batch
+  }
+
+  /// Makes `calls` calls from `callers` tasks, and says how many there were in a second.
+  private static func measure(
+    _ what: String, callers: Int, calls: Int, _ call: @escaping @Sendable (Int) async throws -> Void
+  ) async throws {
+    let start = ContinuousClock.now
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for caller in 0..<callers {
+        group.addTask {
+          for number in stride(from: caller, to: calls, by: callers) { try await call(number) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let (seconds, attoseconds) = start.duration(to: .now).components
+    let time = Double(seconds) + Double(attoseconds) / 1e18
+    report("\(what), \(callers) at once: \(Int(Double(calls) / time)) calls a second")
+  }
+
+  private static func empty(_ engine: any StorageEngine) async throws {
+    while case let page = try await engine.scan(KeyRange(), limit: 1_000), !page.isEmpty {
+      var batch = WriteBatch()
+      for summary in page { batch.remove(summary.key) }
+      try await engine.apply(batch)
+    }
+  }
+
+  private static func report(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = write(1, bytes, bytes.count)
+  }
+}
+
+private struct SystemClock: WallClock {
+  var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import StorageSPI
+
+@testable import RedisStorage
+
+/// The time of day.
+struct SystemClock: WallClock {
+  var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
+}
+
+extension StoragePlugin {
+  /// Opens the store at `url` with further options.
+  func open(_ url: String, _ values: [String: OptionValue] = [:]) async throws -> any StorageEngine {
+    let values = values.merging(["url": .text(url)]) { $1 }
+    return try await open(try EngineConfiguration(for: declaration, values: values, clock: SystemClock()))
+  }
+}
+
+extension StorageEngine {
+  /// The payload under `key` as text; `nil` where there is none.
+  func text(_ key: String) async throws -> String? {
+    try await read(try CacheKey(key)) { bytes, _ throws(StorageError) in
+      bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  func put(_ key: String, _ text: String, _ metadata: EntryMetadata = .sample()) async throws {
+    var batch = WriteBatch()
+    batch.put(try CacheKey(key), payload: Array(text.utf8), metadata: metadata)
+    try await apply(batch)
+  }
+
+  /// The keys of all entries.
+  func keys() async throws -> [String] { try await scan(KeyRange(), limit: 100_000).map(\.key.text) }
+}
+
+extension EntryMetadata {
+  /// Ordinary metadata, retained until `retainUntil` or for an hour.
+  static func sample(checksum: UInt64 = 1, retainUntil: Timestamp? = nil) -> EntryMetadata {
+    let now = SystemClock().now
+    return EntryMetadata(
+      storedAt: now, freshUntil: now.advanced(by: .seconds(60)),
+      retainUntil: retainUntil ?? now.advanced(by: .seconds(3_600)), contentType: "application/json",
+      attributes: ["etag": "\"\(checksum)\""], checksum: checksum)
+  }
+}
+
+/// The code of the error that `body` throws; `nil` where it throws none of the storage boundary.
+func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? StorageError)?.code
+  }
+}
+
+/// The options of an engine at `url`, as a test looks at the parts of the engine below.
+func options(_ kind: RedisOptions.Kind, _ url: String, _ values: [String: OptionValue] = [:]) throws -> RedisOptions {
+  let values = values.merging(["url": .text(url)]) { $1 }
+  let declaration = RedisPlugin().declaration
+  return try RedisOptions(try EngineConfiguration(for: declaration, values: values, clock: SystemClock()), kind: kind)
+}

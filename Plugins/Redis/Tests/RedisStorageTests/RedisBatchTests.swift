@@ -1,0 +1,44 @@
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("Batches as a server takes them")
+struct RedisBatchTests {
+  private let key: CacheKey
+
+  init() throws { key = try CacheKey("cities/a") }
+
+  @Test("What a batch requires of its own operations is judged without a server", arguments: [true, false])
+  func ownRequirements(_ holds: Bool) throws {
+    var batch = WriteBatch()
+    batch.require(key, .absent)
+    batch.put(key, payload: [1], metadata: .sample(checksum: 7))
+    batch.require(key, .checksum(holds ? 7 : 8))
+    batch.remove(key)
+    batch.require(key, .absent)
+    guard holds else {
+      let error = #expect(throws: StorageError.self) { try RedisBatch(batch) }
+      #expect(error?.code == .conflict)
+      return
+    }
+    let made = try RedisBatch(batch)
+    #expect(made.requirements.map(\.expectation) == [.absent])
+    guard case .remove? = made.changes[key] else {
+      Issue.record("the last operation counts")
+      return
+    }
+  }
+
+  @Test("What a server does not take is refused before anything is sent")
+  func tooLarge() throws {
+    var single = WriteBatch()
+    single.put(key, payload: .init(repeating: 0, count: (512 << 20) + 1), metadata: .sample())
+    #expect(throws: StorageError.self) { try RedisBatch(single) }
+    var many = WriteBatch()
+    let payload = [UInt8](repeating: 0, count: 100 << 20)
+    for number in 0..<10 { many.put(try CacheKey("cities/\(number)"), payload: payload, metadata: .sample()) }
+    let error = #expect(throws: StorageError.self) { try RedisBatch(many) }
+    #expect(error?.code == .tooLarge)
+  }
+}

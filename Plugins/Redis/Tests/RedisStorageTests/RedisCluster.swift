@@ -1,0 +1,62 @@
+import Foundation
+
+@testable import RedisStorage
+
+/// A Redis Cluster of six nodes on loopback: three masters, each with a replica. It ends with the object.
+final class RedisCluster: Sendable {
+  let nodes: [RedisServer]
+
+  /// Starts the nodes and joins them; a node that says nothing for `timeout` milliseconds is replaced by its replica.
+  init(timeout: Int = 1_000) throws {
+    nodes = try (0..<6).map { _ in
+      try RedisServer([
+        "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "\(timeout)",
+        "--repl-diskless-sync-delay", "0",
+      ])
+    }
+    let addresses = nodes.map(\.address.description)
+    _ = try RedisServer.run(
+      "redis-cli", ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
+    try waitUntilReady()
+  }
+
+  /// The address of a master and that of a replica, which is enough to find the others.
+  var url: String { nodes[0].url + "," + nodes[5].address.description }
+
+  /// Waits until all nodes agree, and each master has a replica that follows it.
+  private func waitUntilReady() throws {
+    try eventually("all nodes of the cluster agree") { () -> Void? in
+      for node in nodes {
+        guard try node.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true else { return nil }
+      }
+      let replicas = try masters().compactMap { try $0.ask("ROLE").elements?[2].elements?.count }
+      return replicas == [1, 1, 1] ? () : nil
+    }
+  }
+
+  /// The nodes that are masters at the moment, of those that run.
+  func masters() throws -> [RedisServer] {
+    nodes.filter { (try? $0.ask("ROLE").elements?.first?.text) == "master" }
+  }
+
+  /// The master that has `slot`, by the account of `witness`.
+  func owner(of slot: Int, asking witness: RedisServer) throws -> RedisServer? {
+    let port = try ranges(asking: witness).first { $0.slots.contains(slot) }?.port
+    return nodes.first { $0.port == port }
+  }
+
+  /// The first slot that `node` has, by its own account.
+  func firstSlot(of node: RedisServer) throws -> Int? {
+    try ranges(asking: node).first { $0.port == node.port }?.slots.lowerBound
+  }
+
+  /// The slots and the port of each master.
+  private func ranges(asking node: RedisServer) throws -> [(slots: ClosedRange<Int>, port: Int)] {
+    try node.ask("CLUSTER", "SLOTS").elements?.compactMap { range in
+      guard let parts = range.elements, let first = parts[0].integer, let last = parts[1].integer,
+        let port = parts[2].elements?[1].integer
+      else { return nil }
+      return (Int(first)...Int(last), Int(port))
+    } ?? []
+  }
+}

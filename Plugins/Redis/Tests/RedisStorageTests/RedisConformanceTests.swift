@@ -1,0 +1,53 @@
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+/// Runs `check` over `plugin` at `url`, with a seed that a failure names.
+func expectKept(_ check: ConformanceCheck, _ plugin: any StoragePlugin, url: String) async throws {
+  let subject = try ConformanceSubject(plugin: plugin, values: ["url": .text(url)], scratchFolder: "/unused")
+  let report = await ConformanceSuite.run(subject, only: [check])
+  let outcome = try #require(report.outcomes.first)
+  #expect(outcome.result == .passed, "\(check.summary); seed \(report.seed): \(outcome.message)")
+}
+
+extension StoragePlugin {
+  /// The checks of all that the engine claims to do.
+  var checks: [ConformanceCheck] {
+    ConformanceSuite.checks.filter { declaration.capabilities.isSuperset(of: $0.requiredCapabilities) }
+  }
+}
+
+@Suite("A cluster keeps the storage contract, each batch atomic in each of its parts", .serialized)
+struct RedisClusterConformanceTests {
+  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
+
+  @Test(arguments: RedisClusterPlugin().checks)
+  func keepsContract(_ check: ConformanceCheck) async throws {
+    try await expectKept(check, RedisClusterPlugin(), url: try Self.cluster.get().url)
+  }
+}
+
+@Suite("One server keeps the storage contract")
+struct RedisConformanceTests {
+  private static let server = Result { try RedisServer() }
+
+  @Test(arguments: RedisPlugin().checks)
+  func keepsContract(_ check: ConformanceCheck) async throws {
+    try await expectKept(check, RedisPlugin(), url: try Self.server.get().url)
+  }
+
+  @Test func leavesNothingOnTheServer() async throws {
+    let server = try RedisServer()
+    for name in ["batch-of-a-thousand", "random-calls", "shared-separate-stores"] {
+      try await expectKept(try #require(ConformanceSuite.check(named: name)), RedisPlugin(), url: server.url)
+    }
+    // What remains goes by itself within a minute: how many changes there were, and the names of batches.
+    for key in try server.cli("--raw", "KEYS", "*").split(separator: "\n") {
+      #expect(key.hasSuffix(":tally") || key.hasSuffix(":expiry"), "\(key)")
+      let left = try #require(try server.ask("PTTL", String(key)).integer)
+      #expect((1...60_000).contains(left), "\(key) stays for \(left) ms")
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("What is on the server")
+struct RedisLayoutTests {
+  private let plugin = RedisPlugin()
+
+  @Test("redis-cli shows what the README says")
+  func view() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    let retained = Timestamp(milliseconds: 4_102_444_800_000)
+    let metadata = EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1_767_225_600_000), freshUntil: Timestamp(milliseconds: 1_767_229_200_000),
+      retainUntil: retained, contentType: "application/json", attributes: ["etag": "W/\"5e1\""], checksum: 255)
+    try await engine.put("cities/v1/page=0", "{\"page\":0}", metadata)
+    #expect(
+      try server.cli("--raw", "HGETALL", "cachectl:cities/v1/page=0").split(separator: "\n") == [
+        "payload", "{\"page\":0}", "storedAt", "1767225600000", "freshUntil", "1767229200000", "retainUntil",
+        "4102444800000", "contentType", "application/json", "attributes", "{\"etag\":\"W/\\\"5e1\\\"\"}", "checksum",
+        "00000000000000ff",
+      ])
+    #expect(try server.cli("--raw", "PEXPIRETIME", "cachectl:cities/v1/page=0") == "4102444800000")
+    #expect(try server.cli("--raw", "ZRANGE", "cachectl:keys", "0", "-1") == "cities/v1/page=0 1685361 3912396 10")
+    #expect(
+      try server.cli("--raw", "ZRANGE", "cachectl:expiry", "0", "-1", "WITHSCORES")
+        == "cities/v1/page=0\n4102444800000")
+    #expect(try server.cli("--raw", "HGET", "cachectl:tally", "cities 1685361 3912396") == "1 10")
+    #expect(try server.cli("--raw", "HGETALL", "cachectl:totals") == "cities\n1 10")
+    #expect(
+      try Set(server.cli("--raw", "KEYS", "*").split(separator: "\n"))
+        == ["cachectl:cities/v1/page=0", "cachectl:keys", "cachectl:expiry", "cachectl:tally", "cachectl:totals"])
+    try await engine.close()
+  }
+
+  @Test("The server drops an entry when its time is over, and it is counted no longer")
+  func nativeExpiry() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/long", "12345")
+    try await engine.put("cities/short", "1", .sample(retainUntil: SystemClock().now.advanced(by: .milliseconds(150))))
+    try await engine.put("cities/ever", "1", .sample(retainUntil: .distantFuture))
+    #expect(try server.ask("PTTL", "cachectl:cities/ever").integer == -1)
+    try await until("the server has dropped the entry") { try await engine.text("cities/short") == nil }
+    #expect(try await engine.keys() == ["cities/ever", "cities/long"])
+    #expect(try await engine.checkIntegrity().isEmpty)
+    let statistics = try await engine.statistics()
+    #expect((statistics.entries, statistics.payloadBytes) == (2, 6))
+    #expect(try server.cli("--raw", "ZCARD", "cachectl:keys") == "2")
+    var batch = WriteBatch()
+    batch.require(try CacheKey("cities/short"), .absent)
+    try await engine.apply(batch)
+    try await engine.close()
+  }
+
+  @Test("Entries that are dropped make room within the bounds")
+  func expiryMakesRoom() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    let end = SystemClock().now.advanced(by: .milliseconds(300))
+    var filling = WriteBatch()
+    for number in 0..<1_200 {
+      filling.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample(retainUntil: end))
+    }
+    try await engine.apply(filling)
+    var batch = WriteBatch()
+    batch.put(try CacheKey("movies/a"), payload: [1], metadata: .sample())
+    batch.bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 1)
+    try await until("the entries have been dropped") { [batch] in
+      await code { try await engine.apply(batch) } == nil
+    }
+    #expect(try await engine.keys() == ["movies/a"])
+    #expect(try await engine.statistics().entries == 1)
+    try await engine.close()
+  }
+
+  @Test("An entry that is past its time when it is written is kept a minute, whoever's clock is wrong")
+  func pastItsTime() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1", .sample(retainUntil: Timestamp(milliseconds: 1)))
+    #expect(try await engine.text("cities/a") == "1")
+    let left = try #require(try server.ask("PTTL", "cachectl:cities/a").integer)
+    #expect((50_000...60_000).contains(left))
+    try await engine.compact()
+    #expect(try await engine.text("cities/a") == nil)
+    try await engine.close()
+  }
+
+  @Test("Nothing of anybody else is touched or counted")
+  func sharedServer() async throws {
+    let server = try RedisServer()
+    for (name, value) in [("cities/a", "1"), ("cachectl2:keys", "2"), ("cachectl", "3"), ("other:cachectl:keys", "4")] {
+      try server.ask("SET", name, value)
+    }
+    try server.ask("ZADD", "cachectl-b:keys", "0", "cities/b 1 2 3")
+    try server.ask("HSET", "cachectl-b:tally", "format", "1", "cities 1 2", "1 3")
+    let foreign = try dump(server)
+    let engine = try await plugin.open(server.url)
+    for number in 0..<50 { try await engine.put("cities/\(number)", "x") }
+    #expect(try await engine.keys().count == 50)
+    #expect(try await engine.statistics().entries == 50)
+    for key in try await engine.keys() {
+      var batch = WriteBatch()
+      batch.remove(try CacheKey(key))
+      try await engine.apply(batch)
+    }
+    try await engine.compact()
+    try await engine.close()
+    #expect(try dump(server).filter { !$0.key.hasPrefix("cachectl:") } == foreign)
+    // Of the commands that look at all names, only the KEYS of this test was used.
+    let statistics = try #require(try server.ask("INFO", "commandstats").text)
+    #expect(statistics.contains("cmdstat_keys:calls=2,"))
+    for command in ["scan", "flushdb", "flushall", "randomkey"] {
+      #expect(!statistics.contains("cmdstat_\(command):"), "\(command) was used")
+    }
+  }
+
+  /// Everything on the server, byte by byte.
+  private func dump(_ server: RedisServer) throws -> [String: String] {
+    var all: [String: String] = [:]
+    for key in try server.cli("--raw", "KEYS", "*").split(separator: "\n") {
+      all[String(key)] = try server.cli("DUMP", String(key))
+    }
+    return all
+  }
+
+  @Test("Databases of one server have nothing in common")
+  func databases() async throws {
+    let server = try RedisServer()
+    let (first, second) = (try await plugin.open(server.url), try await plugin.open("\(server.url)/3"))
+    try await first.put("cities/a", "1")
+    #expect(try await second.keys() == [])
+    try await first.close()
+    try await second.close()
+  }
+
+  @Test("What is not as it was written is damage, and an entry that was evicted is found")
+  func damage() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b", "cities/c", "cities/d"] { try await engine.put(key, "1") }
+    try server.ask("HSET", "cachectl:cities/a", "freshUntil", "tomorrow")
+    try server.ask("HSET", "cachectl:cities/b", "payload", "12")
+    try server.ask("DEL", "cachectl:cities/c")
+    #expect(await code { _ = try await engine.text("cities/a") } == .damaged)
+    #expect(await code { _ = try await engine.keys() } == .damaged)
+    let issues = try await engine.checkIntegrity()
+    #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
+    #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])
+    try server.ask("HSET", "cachectl:tally", "cities 1 2", "1 3")
+    #expect(try await engine.checkIntegrity().contains { $0.key == nil })
+    try await engine.close()
+  }
+}

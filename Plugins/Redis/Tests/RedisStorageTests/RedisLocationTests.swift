@@ -1,0 +1,41 @@
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("URLs")
+struct RedisLocationTests {
+  @Test(arguments: [
+    ("redis://127.0.0.1:6379", "redis://127.0.0.1:6379"), ("redis://cache", "redis://cache:6379"),
+    ("redis://cache/2", "redis://cache:6379/2"), ("redis://cache:7000/", "redis://cache:7000"),
+    ("redis://[::1]:7000/1", "redis://[::1]:7000/1"), ("redis://[::1]", "redis://[::1]:6379"),
+    ("redis://a:7000,redis://b:7001", "redis://a:7000,b:7001"), ("redis://a,b,c:1", "redis://a:6379,b:6379,c:1"),
+  ])
+  func accepted(_ url: String, _ expected: String) throws {
+    #expect(try RedisLocation(url: url).description == expected)
+  }
+
+  @Test(arguments: [
+    "", "127.0.0.1", "redis:", "redis://", "redis://:6379", "redis://a:", "redis://a:0", "redis://a:65536",
+    "redis://a:x", "redis://a/x", "redis://a/-1", "redis://a,", "redis://,a", "redis://[::1", "redis://a b",
+    "rediss://a", "http://a", "redis://user:secret@a", "redis://a,:secret@b",
+  ])
+  func refused(_ url: String) {
+    let error = #expect(throws: StorageError.self) { try RedisLocation(url: url) }
+    #expect(error?.code == .invalidOption)
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test("One server has one address, and a cluster one database")
+  func kinds() throws {
+    #expect(throws: StorageError.self) { try options(.server, "redis://a,b") }
+    #expect(throws: StorageError.self) { try options(.cluster, "redis://a/1") }
+    #expect(try options(.cluster, "redis://a,b").location.addresses.count == 2)
+  }
+
+  @Test("A password never shows in what describes a store")
+  func noSecrets() throws {
+    let options = try options(.server, "redis://a/1", ["password": .text("secret"), "prefix": .text("shop")])
+    #expect(options.description == "redis://a:6379/1 (shop)")
+  }
+}

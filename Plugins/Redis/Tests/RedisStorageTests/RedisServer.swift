@@ -1,0 +1,178 @@
+import Foundation
+
+@testable import RedisStorage
+
+/// A `redis-server` on a free port of the loopback interface, in a folder of its own. It ends with the object, and within
+/// a second when the process of the tests ends, however it ends.
+///
+/// It is `@unchecked Sendable` because only the test that stops and starts a server changes anything, one at a time.
+final class RedisServer: @unchecked Sendable {
+  let port: Int
+  private let folder: URL
+  private let arguments: [String]
+  private var identifier: pid_t = 0
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Starts a server with further `arguments`, and waits until it answers.
+  init(_ arguments: [String] = []) throws {
+    self.arguments = arguments
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("redis-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // Another process may take the port between its choice and its use: then another is tried.
+    for _ in 0..<20 {
+      let candidate = try Self.freePort()
+      if let identifier = try Self.launch(candidate, folder, arguments) {
+        (port, self.identifier) = (candidate, identifier)
+        return
+      }
+    }
+    throw Failure(description: "no redis-server can be started")
+  }
+
+  deinit {
+    stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  var url: String { "redis://127.0.0.1:\(port)" }
+  var address: RedisAddress { RedisAddress(host: "127.0.0.1", port: Int32(port)) }
+
+  /// Kills the server, without giving it time for anything.
+  func stop() {
+    if identifier > 0 { kill(identifier, SIGKILL) }
+    identifier = 0
+  }
+
+  /// Stops the server's work, so that it neither answers nor ends, until `resume()`.
+  func pause() { kill(identifier, SIGSTOP) }
+
+  /// Lets the server go on.
+  func resume() { kill(identifier, SIGCONT) }
+
+  /// Starts the server again on the same port, without what it held.
+  func start() throws {
+    guard let identifier = try Self.launch(port, folder, arguments) else {
+      throw Failure(description: "redis-server cannot be started again on port \(port)")
+    }
+    self.identifier = identifier
+  }
+
+  /// What `redis-cli` prints for `arguments`.
+  @discardableResult
+  func cli(_ arguments: String...) throws -> String {
+    try Self.run("redis-cli", ["-p", String(port)] + arguments)
+  }
+
+  /// What the server answers to the command, whatever it is.
+  @discardableResult
+  func ask(_ words: String...) throws -> RedisValue {
+    var command = RedisCommand()
+    for word in words { command.append(word) }
+    return try connection().exchange([command])[0].value
+  }
+
+  /// A connection that is not logged in.
+  func connection() throws -> RedisConnection {
+    try RedisConnection(address, timeout: .seconds(5), silence: .seconds(5))
+  }
+
+  /// Runs a program and returns what it prints; fails where the program does.
+  static func run(_ program: String, _ arguments: [String]) throws -> String {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(description: "\(program) \(arguments.joined(separator: " ")): \(text)")
+    }
+    return text.trimmingCharacters(in: .newlines)
+  }
+
+  /// A port on which nobody listens, nor on the one 10,000 higher, which a node of a cluster needs too.
+  private static func freePort() throws -> Int {
+    for _ in 0..<100 {
+      let port = Int.random(in: 20_000..<32_000)
+      if isFree(port), isFree(port + 10_000) { return port }
+    }
+    throw Failure(description: "no free port")
+  }
+
+  private static func isFree(_ port: Int) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    return withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+
+  /// The process of a server that answers; `nil` where it has ended at once, as it does where the port is taken.
+  private static func launch(_ port: Int, _ folder: URL, _ arguments: [String]) throws -> pid_t? {
+    let server =
+      ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", "''"]
+      + ["--appendonly", "no", "--logfile", folder.appendingPathComponent("log").path] + arguments
+    // The shell ends the server when the process of the tests has gone, and ends itself with the server.
+    let script = """
+      \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null
+      while kill -0 $server && kill -0 \(getpid()); do sleep 1; done 2>/dev/null; kill -9 $server 2>/dev/null
+      kill -0 \(getpid()) 2>/dev/null || rm -rf \(folder.path)
+      """
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", script]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard let identifier = pid_t(line.trimmingCharacters(in: .newlines)) else { return nil }
+    return try answers(port, identifier) ? identifier : nil
+  }
+
+  /// Whether the server answers before it ends.
+  private static func answers(_ port: Int, _ identifier: pid_t) throws -> Bool {
+    let address = RedisAddress(host: "127.0.0.1", port: Int32(port))
+    return try eventually("redis-server on port \(port) answers") {
+      let connection = try? RedisConnection(address, timeout: .seconds(1), silence: .seconds(1))
+      // It says under which process it runs: another server may have the port.
+      let answer = try? connection?.exchange([RedisCommand("INFO", "server")])[0].value
+      if answer?.error?.word == "NOAUTH" { return true }
+      let info = answer?.text
+      if let info, info.contains("process_id:") { return info.contains("process_id:\(identifier)\r\n") }
+      return kill(identifier, 0) == 0 ? nil : false
+    }
+  }
+}
+
+/// What `condition` says as soon as it says anything, which it must within half a minute.
+func eventually<Output>(_ what: String, _ condition: () throws -> Output?) throws -> Output {
+  let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+  while ContinuousClock.now < deadline {
+    if let output = try condition() { return output }
+    usleep(10_000)
+  }
+  throw RedisServer.Failure(description: "it took too long until \(what)")
+}
+
+/// Waits without keeping a thread until `condition` holds, which it must within half a minute.
+func until(_ what: String, _ condition: () async throws -> Bool) async throws {
+  let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+  while ContinuousClock.now < deadline {
+    if try await condition() { return }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+  throw RedisServer.Failure(description: "it took too long until \(what)")
+}

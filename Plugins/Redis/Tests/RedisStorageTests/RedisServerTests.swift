@@ -1,0 +1,143 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("A server comes and goes, refuses, and forgets")
+struct RedisServerTests {
+  private let plugin = RedisPlugin()
+
+  @Test("Without a server opening fails; with one that stops and starts again the engine goes on")
+  func comesAndGoes() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "before")
+    server.stop()
+    #expect(await code { _ = try await engine.text("cities/a") } == .unreachable)
+    #expect(await code { try await engine.put("cities/a", "between") } == .unreachable)
+    #expect(await code { _ = try await plugin.open(server.url) } == .unreachable)
+    try server.start()
+    #expect(try await engine.text("cities/a") == nil)
+    try await engine.put("cities/a", "after")
+    #expect(try await engine.text("cities/a") == "after")
+    try await engine.close()
+  }
+
+  @Test("What a server forgets or closes is made good without an error")
+  func forgets() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1")
+    try server.ask("SCRIPT", "FLUSH")
+    try await engine.put("cities/a", "2")
+    try server.ask("CLIENT", "KILL", "TYPE", "normal")
+    try await engine.put("cities/a", "3")
+    try server.ask("CLIENT", "KILL", "TYPE", "normal")
+    #expect(try await engine.text("cities/a") == "3")
+    try await engine.close()
+  }
+
+  @Test("A server that says nothing is unreachable when the time is over")
+  func saysNothing() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url, ["timeout": .integer(200)])
+    try server.ask("CLIENT", "PAUSE", "60000")
+    let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "1") }
+    #expect(error?.code == .unreachable)
+    #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
+    try await engine.close()
+  }
+
+  @Test(
+    "User and password are asked for, and never repeated",
+    arguments: [
+      ([:], StorageError.Code.permissionDenied), (["password": "wrong-secret"], .permissionDenied),
+      (["password": "right-secret"], nil), (["user": "guest", "password": "guest-secret"], nil),
+      (["user": "guest", "password": "right-secret"], .permissionDenied),
+      (["user": "nobody", "password": "wrong-secret"], .permissionDenied),
+    ] as [([String: String], StorageError.Code?)])
+  func passwords(_ values: [String: String], _ expected: StorageError.Code?) async throws {
+    let server = try RedisServer([
+      "--requirepass", "right-secret", "--user", "guest", "on", "'>guest-secret'", "'~cachectl:*'", "+@all",
+    ])
+    do {
+      let engine = try await plugin.open(server.url, values.mapValues { .text($0) })
+      try await engine.put("cities/a", "1")
+      #expect(try await engine.text("cities/a") == "1")
+      try await engine.close()
+      #expect(expected == nil)
+    } catch let error as StorageError {
+      #expect(error.code == expected, "\(error)")
+      #expect(!error.description.contains("secret"), "\(error)")
+    }
+  }
+
+  @Test("A server without room says so, and nothing is changed")
+  func noRoom() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1")
+    try server.ask("CONFIG", "SET", "maxmemory", "1")
+    #expect(await code { try await engine.put("cities/a", "2") } == .noSpace)
+    #expect(await code { try await engine.put("cities/b", "2") } == .noSpace)
+    try server.ask("CONFIG", "SET", "maxmemory", "0")
+    #expect(try await engine.text("cities/a") == "1")
+    #expect(try await engine.keys() == ["cities/a"])
+    #expect(try await engine.checkIntegrity().isEmpty)
+    try await engine.close()
+  }
+
+  @Test("Under durability full a change that no replica confirms is not reported as done")
+  func confirmation() async throws {
+    let (server, replica) = (try RedisServer(["--repl-diskless-sync-delay", "0"]), try RedisServer())
+    let engine = try await plugin.open(
+      server.url, ["durability": .text("full"), "timeout": .integer(700)])
+    try await engine.put("cities/a", "alone")
+    try replica.ask("REPLICAOF", "127.0.0.1", "\(server.port)")
+    try await until("the replica follows") {
+      try server.ask("ROLE").elements?[2].elements?.count == 1 && replica.ask("DBSIZE").integer ?? 0 > 0
+    }
+    try await engine.put("cities/a", "both")
+    #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "both")
+    replica.pause()
+    let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "unconfirmed") }
+    #expect(error?.code == .unreachable)
+    replica.resume()
+    try await engine.put("cities/a", "again")
+    #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "again")
+    try await engine.close()
+  }
+
+  @Test("A batch that is sent again because its answer was lost is applied once")
+  func sentAgain() throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    let key = try CacheKey("leases/a")
+    var batch = WriteBatch()
+    batch.require(key, .absent)
+    batch.put(key, payload: [1], metadata: .sample())
+    let application = RedisApplication(try RedisBatch(batch), part: 0, .apply(nil, others: EntryTally.Count()))
+    for _ in 0..<2 {
+      let verdict = application.verdict(try store.router.perform(application.request(store.options)))
+      guard case .done? = verdict?.outcome else {
+        Issue.record("a batch that was applied is judged again")
+        return
+      }
+    }
+    let error = #expect(throws: StorageError.self) { try store.apply(try RedisBatch(batch)) }
+    #expect(error?.code == .conflict)
+  }
+
+  @Test("What is at the address must be what the engine is for")
+  func kinds() async throws {
+    let (alone, node) = (try RedisServer(), try RedisServer(["--cluster-enabled", "yes"]))
+    #expect(await code { _ = try await plugin.open(node.url) } == .invalidOption)
+    #expect(await code { _ = try await RedisClusterPlugin().open(alone.url) } == .invalidOption)
+    try alone.ask("HSET", "cachectl:tally", "format", "2")
+    #expect(await code { _ = try await plugin.open(alone.url) } == .unsupportedFormat)
+    try alone.ask("DEL", "cachectl:tally")
+    try alone.ask("SET", "cachectl:tally", "of somebody else")
+    #expect(await code { _ = try await plugin.open(alone.url) } == .damaged)
+  }
+}

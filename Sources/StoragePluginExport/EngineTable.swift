@@ -1,0 +1,102 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// Makes the table of an engine. All that it points to is never freed: a library stays for as long as the process lives.
+enum EngineTable {
+  /// The table of an engine that says `declaration` of itself.
+  static func make(_ declaration: EngineDeclaration, readsWait: Bool) -> UnsafePointer<cachectl_engine> {
+    var table = cachectl_engine()
+    table.size = MemoryLayout<cachectl_engine>.size
+    table.abi = CACHECTL_PLUGIN_ABI
+    table.flags = readsWait ? CACHECTL_READS_WAIT : 0
+    declare(declaration, in: &table)
+    setStoreFunctions(&table)
+    setPluginFunctions(&table)
+    return Immortal.copy(of: [table])
+  }
+
+  private static func declare(_ declaration: EngineDeclaration, in table: inout cachectl_engine) {
+    table.name = Immortal.text(declaration.name)
+    table.version = Immortal.text(declaration.version)
+    table.summary = Immortal.text(declaration.summary)
+    table.capabilities = Immortal.list(declaration.capabilities.map(\.rawValue).sorted())
+    table.options = Immortal.copy(of: declaration.options.map(option))
+    table.option_count = declaration.options.count
+    table.option_size = MemoryLayout<cachectl_option>.stride
+  }
+
+  private static func option(_ option: EngineOption) -> cachectl_option {
+    let kind = kind(of: option.kind)
+    return cachectl_option(
+      name: Immortal.text(option.name), kind: kind.code.rawValue, is_required: option.isRequired ? 1 : 0,
+      is_secret: option.isSecret ? 1 : 0, help: Immortal.text(option.help), minimum: kind.range.lowerBound,
+      maximum: kind.range.upperBound, choices: kind.choices.map(Immortal.list),
+      default_value: option.defaultValue.map { Immortal.text(text(of: $0)) })
+  }
+
+  private static func kind(
+    of kind: EngineOption.Kind
+  ) -> (code: cachectl_option_kind, range: ClosedRange<Int64>, choices: [String]?) {
+    switch kind {
+    case .text: (CACHECTL_TEXT, 0...0, nil)
+    case .path: (CACHECTL_PATH, 0...0, nil)
+    case .integer(let range): (CACHECTL_INTEGER, range, nil)
+    case .size(let range): (CACHECTL_SIZE, range, nil)
+    case .duration(let range): (CACHECTL_DURATION, range, nil)
+    case .boolean: (CACHECTL_BOOLEAN, 0...1, nil)
+    case .choice(let names): (CACHECTL_CHOICE, 0...0, names)
+    case .storeName: (CACHECTL_STORE_NAME, 0...0, nil)
+    }
+  }
+
+  private static func text(of value: OptionValue) -> String {
+    switch value {
+    case .text(let text): text
+    case .integer(let number): String(number)
+    case .boolean(let flag): flag ? "true" : "false"
+    }
+  }
+
+  private static func setStoreFunctions(_ table: inout cachectl_engine) {
+    table.close = { ExportedStore.close($0, $1) }
+    table.read = { ExportedStore.read($0, $1, $2, $3, $4) }
+    table.apply = { store, batch, failure in
+      ExportedStore.call(store, failure) { store throws(StorageError) in try store.apply(batch) }
+    }
+    table.scan = { store, range, visit, context, failure in
+      ExportedStore.call(store, failure) { store throws(StorageError) in
+        try store.scan(range, Visitor(visit, context))
+      }
+    }
+    table.statistics = { store, visit, context, storageBytes, failure in
+      ExportedStore.call(store, failure) { store throws(StorageError) in
+        try store.statistics(Visitor(visit, context), storageBytes)
+      }
+    }
+    table.check_integrity = { store, visit, context, failure in
+      ExportedStore.call(store, failure) { store throws(StorageError) in
+        try store.checkIntegrity(Visitor(visit, context))
+      }
+    }
+    table.compact = { store, failure in
+      ExportedStore.call(store, failure) { store throws(StorageError) in try store.compact() }
+    }
+    table.release_memory = { store in
+      _ = ExportedStore.call(store, nil) { store throws(StorageError) in try store.releaseMemory() }
+    }
+  }
+
+  private static func setPluginFunctions(_ table: inout cachectl_engine) {
+    table.open = { configuration, store, failure in
+      reporting(to: failure) { () throws(StorageError) in try ExportedStore.open(configuration, store) }
+    }
+    table.inspect = { configuration, visit, context, failure in
+      reporting(to: failure) { () throws(StorageError) in
+        try Inspecting.inspect(configuration, Visitor(visit, context))
+      }
+    }
+    table.repair = { configuration, plan, saved, failure in
+      reporting(to: failure) { () throws(StorageError) in try Repairing.repair(configuration, plan, saved) }
+    }
+  }
+}

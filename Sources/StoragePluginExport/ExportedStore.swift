@@ -1,0 +1,162 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// An open store, as the host holds it: what a `cachectl_store *` points to.
+final class ExportedStore: Sendable {
+  private let engine: any StorageEngine
+  /// The engine again, where its reads need no task.
+  private let immediate: (any ImmediateReading)?
+
+  private init(_ engine: any StorageEngine) {
+    self.engine = engine
+    self.immediate = engine as? any ImmediateReading
+  }
+
+  /// Opens a store, and gives it to the host until `close`.
+  static func open(
+    _ configuration: UnsafePointer<cachectl_configuration>?, _ store: UnsafeMutablePointer<OpaquePointer?>?
+  ) throws(StorageError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    let engine = try CallingThread.run { _ async throws(StorageError) in try await plugin.open(configuration) }
+    store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine)).toOpaque())
+    return CACHECTL_OK.status
+  }
+
+  /// Closes a store and takes it back from the host.
+  static func close(_ store: OpaquePointer?, _ failure: UnsafeMutablePointer<cachectl_failure>?) -> Int32 {
+    defer { if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() } }
+    return call(store, failure) { store throws(StorageError) in
+      let engine = store.engine
+      try CallingThread.run { _ async throws(StorageError) in try await engine.close() }
+      return CACHECTL_OK.status
+    }
+  }
+
+  /// Calls `body` with a store of the host's, and reports its error. Counts no references.
+  @inline(__always)
+  static func call(
+    _ store: OpaquePointer?, _ failure: UnsafeMutablePointer<cachectl_failure>?,
+    _ body: (ExportedStore) throws(StorageError) -> Int32
+  ) -> Int32 {
+    guard let store else { return StorageError(.failed, "the store is missing").write(to: failure) }
+    return Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
+      reporting(to: failure) { () throws(StorageError) in try body(store) }
+    }
+  }
+
+  /// Reads an entry.
+  static func read(
+    _ store: OpaquePointer?, _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: UnsafeMutableRawPointer?,
+    _ failure: UnsafeMutablePointer<cachectl_failure>?
+  ) -> Int32 {
+    call(store, failure) { store throws(StorageError) in
+      let visitor = try Visitor(visit, context)
+      guard let immediate = store.immediate else { return try store.readWaiting(key, visitor) }
+      var status = CACHECTL_OK.status
+      _ = try immediate.readNow(keyBytes: key.buffer.span) { payload, metadata throws(StorageError) in
+        status = payload.withUnsafeBufferPointer { visitor(key: key, payload: cachectl_bytes($0), metadata) }
+      }
+      return status
+    }
+  }
+
+  /// Reads by a task. The entry is copied: an engine may lend it on any thread, and the host wants it on this one.
+  private func readWaiting(
+    _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
+  ) throws(StorageError) -> Int32 {
+    let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
+    let entry = try CallingThread.run { _ async throws(StorageError) in
+      try await engine.read(key) { payload, metadata throws(StorageError) in
+        EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+      }
+    }
+    guard let entry else { return CACHECTL_OK.status }
+    return entry.payload.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
+  }
+
+  /// Makes the changes of a batch.
+  func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(StorageError) -> Int32 {
+    guard let batch else { throw StorageError(.failed, "the batch is missing") }
+    let (engine, changes) = (engine, try WriteBatch(batch.pointee))
+    try CallingThread.run { _ async throws(StorageError) in try await engine.apply(changes) }
+    return CACHECTL_OK.status
+  }
+
+  /// Visits the entries of a range.
+  func scan(
+    _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>
+  ) throws(StorageError) -> Int32 {
+    guard let range else { throw StorageError(.failed, "the range is missing") }
+    let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
+    let entries = try CallingThread.run { _ async throws(StorageError) in try await engine.scan(keys, limit: limit) }
+    return firstFailure(entries) { entry in
+      entry.key.text.lend { key in
+        visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
+      }
+    }
+  }
+
+  /// Visits what the store holds.
+  func statistics(
+    _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
+  ) throws(StorageError) -> Int32 {
+    let engine = engine
+    let statistics = try CallingThread.run { _ async throws(StorageError) in try await engine.statistics() }
+    storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
+    return firstFailure(statistics.tally.slots) { slot, count in
+      slot.namespace.lend { namespace in
+        var lent = cachectl_slot(
+          size: MemoryLayout<cachectl_slot>.size, name_space: namespace, fresh_slot: slot.freshSlot,
+          retain_slot: slot.retainSlot, entries: UInt64(clamping: count.entries),
+          payload_bytes: UInt64(clamping: count.payloadBytes))
+        return visitor.visit(visitor.context, &lent)
+      }
+    }
+  }
+
+  /// Visits what is wrong with the store.
+  func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(StorageError) -> Int32 {
+    let engine = engine
+    let issues = try CallingThread.run { _ async throws(StorageError) in try await engine.checkIntegrity() }
+    return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
+  }
+
+  /// Removes what has expired.
+  func compact() throws(StorageError) -> Int32 {
+    let engine = engine
+    try CallingThread.run { _ async throws(StorageError) in try await engine.compact() }
+    return CACHECTL_OK.status
+  }
+
+  /// Lets go of memory. There is nothing that could fail but the thread's end.
+  func releaseMemory() throws(StorageError) -> Int32 {
+    let engine = engine
+    try CallingThread.run { _ async throws(StorageError) in await engine.releaseMemory() }
+    return CACHECTL_OK.status
+  }
+}
+
+/// Visits `elements` until one visit fails, and returns how that ended.
+func firstFailure<Elements: Sequence>(_ elements: Elements, _ visit: (Elements.Element) -> Int32) -> Int32 {
+  for element in elements {
+    let status = visit(element)
+    if status != CACHECTL_OK.status { return status }
+  }
+  return CACHECTL_OK.status
+}
+
+extension IntegrityIssue {
+  /// Lends the issue for the length of the call.
+  func lend(_ body: (UnsafePointer<cachectl_issue>) -> Int32) -> Int32 {
+    (key?.text ?? "").lend { key in
+      kind.rawValue.withCString { kind in
+        message.withCString { message in
+          var lent = cachectl_issue(
+            size: MemoryLayout<cachectl_issue>.size, key: key, kind: kind, message: message)
+          return withUnsafePointer(to: &lent, body)
+        }
+      }
+    }
+  }
+}

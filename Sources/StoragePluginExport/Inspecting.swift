@@ -1,0 +1,30 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// Looks at a store without opening it.
+enum Inspecting {
+  static func inspect(
+    _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
+  ) throws(StorageError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    let found = try CallingThread.run { _ async throws(StorageError) in try await plugin.inspect(configuration) }
+    return found.lend { visitor.visit(visitor.context, $0) }
+  }
+}
+
+extension StoreInspection {
+  /// Lends the inspection for the length of the call.
+  fileprivate func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
+    path.lend { path in
+      StoragePluginExport.lend(files) { files in
+        files.withUnsafeBufferPointer { files in
+          var lent = cachectl_inspection(
+            size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
+            file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat))
+          return withUnsafePointer(to: &lent, body)
+        }
+      }
+    }
+  }
+}

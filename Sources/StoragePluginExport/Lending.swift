@@ -1,0 +1,96 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+/// A function of the host, and what it is called with.
+///
+/// `@unchecked Sendable`: it is only used on the thread of the call for which it was passed, before that returns.
+struct Visitor<Function>: @unchecked Sendable {
+  let visit: Function
+  let context: UnsafeMutableRawPointer?
+
+  /// A visitor.
+  ///
+  /// - Throws: `StorageError` with the code `failed` where the host passed no function.
+  init(_ visit: Function?, _ context: UnsafeMutableRawPointer?) throws(StorageError) {
+    guard let visit else { throw StorageError(.failed, "a function to call back is missing") }
+    self.visit = visit
+    self.context = context
+  }
+}
+
+extension String {
+  /// Lends the text's bytes for the length of the call, without copying them.
+  @inline(__always)
+  func lend<Output>(_ body: (cachectl_bytes) -> Output) -> Output {
+    var text = self
+    return text.withUTF8 { body(cachectl_bytes($0)) }
+  }
+}
+
+extension cachectl_bytes {
+  @inline(__always)
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.init(data: bytes.baseAddress, length: bytes.count) }
+
+  /// The bytes where they are.
+  @inline(__always)
+  var buffer: UnsafeBufferPointer<UInt8> {
+    data.map { UnsafeBufferPointer(start: $0, count: length) } ?? UnsafeBufferPointer(start: nil, count: 0)
+  }
+
+  /// A copy as text; what is no UTF-8 in it is replaced.
+  var text: String { String(decoding: buffer, as: UTF8.self) }
+}
+
+/// Lends copies of `texts` for the length of the call. Cost: two allocations.
+func lend<Output>(_ texts: [String], _ body: ([cachectl_bytes]) -> Output) -> Output {
+  let bytes = texts.flatMap(\.utf8)
+  return bytes.withUnsafeBufferPointer { buffer in
+    var start = 0
+    return body(
+      texts.map { text in
+        defer { start += text.utf8.count }
+        return cachectl_bytes(UnsafeBufferPointer(rebasing: buffer[start..<start + text.utf8.count]))
+      })
+  }
+}
+
+extension EntryMetadata {
+  /// Lends the metadata for the length of the call. Cost: none where there are no attributes.
+  @inline(__always)
+  func lend<Output>(_ body: (cachectl_metadata) -> Output) -> Output {
+    contentType.lend { contentType in
+      if attributes.isEmpty { return body(withParts(contentType, nil, 0)) }
+      return lendAttributes { body(withParts(contentType, $0.baseAddress, $0.count)) }
+    }
+  }
+
+  private func lendAttributes<Output>(_ body: (UnsafeBufferPointer<cachectl_attribute>) -> Output) -> Output {
+    StoragePluginExport.lend(attributes.flatMap { [$0.key, $0.value] }) { texts in
+      let lent = stride(from: 0, to: texts.count, by: 2).map { index in
+        cachectl_attribute(name: texts[index], value: texts[index + 1])
+      }
+      return lent.withUnsafeBufferPointer(body)
+    }
+  }
+
+  @inline(__always)
+  private func withParts(
+    _ contentType: cachectl_bytes, _ attributes: UnsafePointer<cachectl_attribute>?, _ count: Int
+  ) -> cachectl_metadata {
+    cachectl_metadata(
+      stored_at: storedAt.milliseconds, fresh_until: freshUntil.milliseconds, retain_until: retainUntil.milliseconds,
+      checksum: checksum, content_type: contentType, attributes: attributes, attribute_count: count)
+  }
+}
+
+extension Visitor where Function == @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 {
+  /// Calls the host with an entry.
+  @inline(__always)
+  func callAsFunction(key: cachectl_bytes, payload: cachectl_bytes, _ metadata: EntryMetadata) -> Int32 {
+    metadata.lend { metadata in
+      var entry = cachectl_entry(
+        size: MemoryLayout<cachectl_entry>.size, key: key, payload: payload, metadata: metadata)
+      return visit(context, &entry)
+    }
+  }
+}

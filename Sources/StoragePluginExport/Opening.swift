@@ -1,0 +1,50 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+
+extension EngineConfiguration {
+  /// What the host passes to open, inspect or repair a store of an engine that says `declaration` of itself.
+  ///
+  /// - Throws: `StorageError` with the code `invalidOption`.
+  init(
+    _ configuration: UnsafePointer<cachectl_configuration>?, for declaration: EngineDeclaration
+  ) throws(StorageError) {
+    guard let configuration = configuration?.pointee, let now = configuration.now else {
+      throw StorageError(.failed, "the configuration is missing, or has no clock")
+    }
+    var values: [String: OptionValue] = [:]
+    for index in 0..<configuration.value_count {
+      guard let value = Self.value(index, of: configuration), let name = value.name else { continue }
+      values[String(cString: name)] = Self.optionValue(value, for: String(cString: name), in: declaration)
+    }
+    try self.init(for: declaration, values: values, clock: HostClock(now: now, clock: configuration.clock))
+  }
+
+  /// A value, of which the host may know more than is known here.
+  private static func value(_ index: Int, of configuration: cachectl_configuration) -> cachectl_value? {
+    UnsafeRawPointer(configuration.values)?.advanced(by: index * configuration.value_size)
+      .assumingMemoryBound(to: cachectl_value.self).pointee
+  }
+
+  private static func optionValue(
+    _ value: cachectl_value, for name: String, in declaration: EngineDeclaration
+  ) -> OptionValue {
+    if let text = value.text { return .text(String(cString: text)) }
+    let option = declaration.options.first { $0.name == name }
+    return option?.kind == .boolean ? .boolean(value.number != 0) : .integer(value.number)
+  }
+}
+
+/// The host's clock.
+///
+/// `@unchecked Sendable`: the host's function may be called by any thread until the store is closed.
+private struct HostClock: WallClock, @unchecked Sendable {
+  let function: @convention(c) (UnsafeMutableRawPointer?) -> Int64
+  let clock: UnsafeMutableRawPointer?
+
+  init(now: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Int64, clock: UnsafeMutableRawPointer?) {
+    self.function = now
+    self.clock = clock
+  }
+
+  var now: Timestamp { Timestamp(milliseconds: function(clock)) }
+}

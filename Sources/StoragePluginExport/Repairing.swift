@@ -1,0 +1,49 @@
+internal import CCachectlPlugin
+internal import StorageSPI
+internal import Synchronization
+
+/// Saves what can be read of a damaged store.
+enum Repairing {
+  static func repair(
+    _ configuration: UnsafePointer<cachectl_configuration>?, _ plan: UnsafePointer<cachectl_repair>?,
+    _ saved: UnsafeMutablePointer<UInt64>?
+  ) throws(StorageError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    guard let plan = plan?.pointee, let lost = plan.lost, let moved = plan.moved else {
+      throw StorageError(.failed, "the plan of a repair is missing")
+    }
+    let (suffix, judge) = (plan.suffix.text, try Visitor(plan.is_sound, plan.context))
+    let report = try CallingThread.run { thread async throws(StorageError) in
+      try await plugin.repair(configuration, RepairPlan(suffix: suffix, judge, on: thread))
+    }
+    saved?.pointee = UInt64(clamping: report.saved)
+    let status = firstFailure(report.lost) { $0.lend { lost(plan.context, $0) } }
+    if status != CACHECTL_OK.status { return status }
+    return firstFailure(report.movedTo) { $0.lend { moved(plan.context, $0) } }
+  }
+}
+
+extension RepairPlan {
+  /// A plan by which the host judges the entries, always on the thread of its call.
+  fileprivate init(suffix: String, _ judge: Visitor<cachectl_visit_entry>, on thread: CallingThread) {
+    self.init(suffix: suffix) { key, payload, metadata in
+      payload.withUnsafeBufferPointer { payload in
+        let lent = LentPayload(bytes: cachectl_bytes(payload))
+        let isSound = Atomic(false)
+        thread.perform {
+          let answer = key.text.lend { judge(key: $0, payload: lent.bytes, metadata) }
+          isSound.store(answer != 0, ordering: .relaxed)
+        }
+        return isSound.load(ordering: .relaxed)
+      }
+    }
+  }
+}
+
+/// A payload that is lent to another thread.
+///
+/// `@unchecked Sendable`: it is only read, and whoever lends it waits meanwhile.
+private struct LentPayload: @unchecked Sendable {
+  let bytes: cachectl_bytes
+}

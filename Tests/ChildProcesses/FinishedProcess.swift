@@ -1,0 +1,33 @@
+import Foundation
+
+/// A program that has run to its end.
+///
+/// Foundation's `Process` is not used, because it crashes where many threads start programs at once.
+public struct FinishedProcess: Sendable {
+  /// The status with which it ended, or 128 and the number of the signal that ended it.
+  public let status: Int32
+  /// What it wrote to the standard output.
+  public let output: String
+  /// What it wrote to the standard error.
+  public let errors: String
+
+  /// Runs the program that `arguments` begin with, found by `PATH`, and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - variables: environment variables besides those of this process, which they go before.
+  ///   - folder: the current folder of the program.
+  /// - Throws: `Spawning.Failure`, or an error of the file system.
+  public init(running arguments: [String], variables: [String: String] = [:], in folder: String = "/") throws {
+    let outputs = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: outputs, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: outputs) }
+    let (output, errors) = (outputs.appendingPathComponent("output"), outputs.appendingPathComponent("errors"))
+    let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    let identifier = try Spawning.start(
+      arguments, variables: environment.map { "\($0.key)=\($0.value)" }, folder: folder, output: output.path,
+      errors: errors.path)
+    status = Spawning.wait(for: identifier)
+    self.output = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+    self.errors = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+  }
+}

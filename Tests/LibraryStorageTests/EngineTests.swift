@@ -1,0 +1,162 @@
+import SQLiteStorage
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import LibraryStorage
+
+@Suite("A library is called as its header says")
+struct EngineTests {
+  @Test func theDeclarationComesThroughWhole() throws {
+    let declaration = try Library("tiny.c").plugin().declaration
+    #expect(declaration.name == "tiny")
+    #expect(declaration.version == "1.0")
+    #expect(declaration.summary == "a table in memory, for tests")
+    #expect(declaration.capabilities == [.atomicBatches])
+    #expect(
+      declaration.options == [
+        EngineOption("note", .text, default: .text("none"), help: "any text"),
+        EngineOption("ratio", .integer(-5...5), default: .integer(-1), help: "a number"),
+        EngineOption("room", .size(0...1_048_576), default: .integer(4_096), help: "bytes"),
+        EngineOption("patience", .duration(0...60_000), default: .integer(5_000), help: "milliseconds"),
+        EngineOption("eager", .boolean, default: .boolean(true), help: "yes or no"),
+        EngineOption("mode", .choice(["quick", "thorough"]), default: .text("quick"), help: "one of two"),
+        EngineOption("password", .text, help: "a secret", isSecret: true),
+        EngineOption("defect", .text, default: .text(""), help: "the rule to break"),
+      ])
+  }
+
+  /// The library gives the values that it gets back as the path, and its clock as the version of its format.
+  @Test func valuesAndClockArrive() async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: ["note": .text("ä b"), "eager": .boolean(false), "ratio": .integer(5)],
+      clock: FixedClock(now: Timestamp(milliseconds: 77)))
+    let path = "note=ä b;ratio=5;room=4096;patience=5000;eager=0;mode=quick;defect=;"
+    let expected = StoreInspection(path: path, files: ["/tiny/file"], format: nil, currentFormat: 77)
+    #expect(try await plugin.inspect(configuration) == expected)
+  }
+
+  @Test func aTextWithAZeroByteIsRefused() async throws {
+    let library = try Library("tiny.c")
+    let error = await storageError { _ = try await library.open(["note": .text("a\0b")]) }
+    #expect(error?.code == .invalidOption)
+  }
+
+  @Test func aRepairIsReported() async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
+    let asked = Mutex<[String]>([])
+    let plan = RepairPlan(suffix: ".aside") { key, payload, _ in
+      asked.withLock { $0.append("\(key) \(payload.count)") }
+      return true
+    }
+    let report = try await plugin.repair(configuration, plan)
+    #expect(asked.withLock { $0 } == ["cities/saved 0"])
+    #expect(report.saved == 1)
+    #expect(
+      report.lost == [IntegrityIssue(key: try CacheKey("cities/lost"), kind: .undecodable, message: "it is cut off")])
+    #expect(report.movedTo == ["/tiny/file.aside"])
+  }
+
+  @Test func anIssueIsReported() async throws {
+    let issues = try await Library("defects.c").open().checkIntegrity()
+    #expect(issues == [IntegrityIssue(key: try CacheKey("cities/a"), kind: .undecodable, message: "it is cut off")])
+  }
+
+  @Test(arguments: [0, 1, 4_095, 4_097, 100_000])
+  func metadataAndPayloadComeBack(_ size: Int) async throws {
+    let (store, key) = (try await Library("tiny.c").open(), try CacheKey("cities/a"))
+    let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
+    var batch = WriteBatch()
+    batch.put(key, payload: payload, metadata: .sample)
+    try await store.apply(batch)
+    let read = try await store.read(key) { bytes, metadata in (bytes.withUnsafeBufferPointer(Array.init), metadata) }
+    #expect(read?.0 == payload)
+    #expect(read?.1 == .sample)
+    #expect(try await store.read(try CacheKey("cities/b")) { bytes, _ in bytes.count } == nil)
+  }
+
+  @Test(arguments: ["TINY_FLAGS=0", "TINY_FLAGS=CACHECTL_READS_WAIT"])
+  func everyCallAfterClosingFails(_ macro: String) async throws {
+    let store = try await Library("tiny.c", [macro]).open()
+    try await store.apply(try .put("cities/a"))
+    try await store.close()
+    try await store.close()
+    await store.releaseMemory()
+    let key = try CacheKey("cities/a")
+    #expect(await storageError { _ = try await store.read(key) { $1 } }?.code == .closed)
+    #expect(await storageError { try await store.apply(WriteBatch()) }?.code == .closed)
+    #expect(await storageError { _ = try await store.scan(KeyRange(), limit: 1) }?.code == .closed)
+    #expect(await storageError { _ = try await store.statistics() }?.code == .closed)
+    #expect(await storageError { _ = try await store.checkIntegrity() }?.code == .closed)
+    #expect(await storageError { try await store.compact() }?.code == .closed)
+  }
+
+  @Test func closingWaitsForTheCallsUnderWay() async throws {
+    let gate = LibraryGate()
+    let events = Mutex<[String]>([])
+    try gate.enter()
+    let closing = Task {
+      await gate.close()
+      events.withLock { $0.append("closed") }
+    }
+    while (try? gate.enter()) != nil {
+      gate.leave()
+      await Task.yield()
+    }
+    events.withLock { $0.append("left") }
+    gate.leave()
+    await closing.value
+    #expect(events.withLock { $0 } == ["left", "closed"])
+  }
+
+  @Test func closingUnderLoadLetsNothingThroughAfterwards() async throws {
+    let store = try await Library("tiny.c").open()
+    let key = try CacheKey("cities/a")
+    try await store.apply(try .put("cities/a"))
+    let codes = try await withThrowingTaskGroup(of: StorageError.Code?.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          var error: StorageError?
+          while error == nil {
+            error = await storageError { _ = try await store.read(key) { $0.count &+ $1.attributes.count } }
+            // A read does not suspend, and whoever closes needs a thread.
+            await Task.yield()
+          }
+          return error?.code
+        }
+      }
+      group.addTask {
+        try await store.close()
+        return .closed
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes == Array(repeating: .closed, count: 9))
+  }
+
+  /// A library that breaks the rules damages nothing but what it reports itself.
+  @Test func aDefectLeavesAnotherEnginesStoreIntact() async throws {
+    let (folder, plugin) = (try TemporaryFolder(), SQLitePlugin())
+    let sqlite = try await plugin.open(
+      try EngineConfiguration(
+        for: plugin.declaration, values: ["path": .text(folder.file("store.sqlite"))],
+        clock: FixedClock(now: Timestamp(milliseconds: 0))))
+    try await sqlite.apply(try .put("cities/a", "cities/b"))
+    let before = try await sqlite.scan(KeyRange(), limit: 10)
+    let library = try Library("defects.c")
+    for defect in Defect.all where defect.function == .read || defect.function == .scan {
+      let broken = try await library.open(["defect": .text(defect.name)])
+      let error = await storageError {
+        _ = try await broken.read(try CacheKey("cities/a")) { bytes, _ in bytes.count }
+        _ = try await broken.scan(KeyRange(prefix: "cities/"), limit: 10)
+      }
+      #expect(error != nil, "\(defect.name)")
+    }
+    #expect(try await sqlite.scan(KeyRange(), limit: 10) == before)
+    #expect(try await sqlite.checkIntegrity() == [])
+    try await sqlite.close()
+  }
+}

@@ -1,0 +1,232 @@
+/* The small engine, which breaks the rule that its option `defect` names. */
+#define TINY_BROKEN
+#include "tiny.c"
+
+static int is(const cachectl_store *store, const char *defect) { return !strcmp(store->defect, defect); }
+
+static cachectl_bytes bytes(const char *text) { return (cachectl_bytes){(const uint8_t *)text, strlen(text)}; }
+
+static cachectl_entry entry(const char *key) {
+  return (cachectl_entry){sizeof(cachectl_entry), bytes(key), bytes("payload"), {1, 2, 3, 4, bytes("text/plain"), 0, 0}};
+}
+
+/* A callback that is called when it must not. */
+static cachectl_visit_entry kept_visit;
+static void *kept_context;
+
+static void *visit_elsewhere(void *key) {
+  cachectl_entry one = entry(key);
+  kept_visit(kept_context, &one);
+  return NULL;
+}
+
+/* The statuses and failures that any function may return. */
+static int returns(const cachectl_store *store, int32_t *status, cachectl_failure *failure) {
+  if (is(store, "code-negative")) *status = -1;
+  else if (is(store, "code-99")) *status = 99;
+  else if (is(store, "no-message")) *status = CACHECTL_IO_FAILED;
+  else if (is(store, "unterminated")) {
+    memset(failure, 'x', sizeof *failure);
+    *status = CACHECTL_BUSY;
+  } else if (is(store, "not-utf8")) *status = tiny_fail(failure, CACHECTL_NO_SPACE, "disk \xff\xfe full", "");
+  else if (is(store, "lines")) *status = tiny_fail(failure, CACHECTL_DAMAGED, "one\n\ttwo\x1b[31m\r\n.", "a\nb");
+  else return 0;
+  return 1;
+}
+
+static int32_t defective_open(
+  const cachectl_configuration *configuration, cachectl_store **store, cachectl_failure *failure) {
+  int32_t status = tiny_open(configuration, store, failure);
+  if (status != CACHECTL_OK) return status;
+  if (is(*store, "open-without-store")) *store = NULL;
+  else if (is(*store, "open-fails")) status = tiny_fail(failure, CACHECTL_CANNOT_CREATE, "no room at the inn", "go on");
+  else if (is(*store, "open-code-99")) status = 99;
+  return status;
+}
+
+static int32_t defective_close(cachectl_store *store, cachectl_failure *failure) {
+  int fails = is(store, "close-fails");
+  tiny_close(store, failure);
+  return fails ? tiny_fail(failure, CACHECTL_IO_FAILED, "the last bytes were lost", "") : CACHECTL_OK;
+}
+
+/* The entry that is read with a defect. */
+static int32_t read_defective(const cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context) {
+  cachectl_entry one = entry("cities/key");
+  cachectl_attribute twice[2] = {{bytes("etag"), bytes("1")}, {bytes("etag"), bytes("2")}};
+  one.key = key;
+  if (is(store, "read-null")) return visit(context, NULL), CACHECTL_OK;
+  if (is(store, "read-small-entry")) one.size = 96;
+  if (is(store, "read-other-key")) one.key = bytes("cities/other");
+  if (is(store, "read-null-key")) one.key.data = NULL;
+  if (is(store, "read-null-data")) one.payload.data = NULL;
+  if (is(store, "read-huge")) one.payload.length = SIZE_MAX;
+  if (is(store, "read-time-negative")) one.metadata.stored_at = -1;
+  if (is(store, "read-time-large")) one.metadata.retain_until = 253402300800000;
+  if (is(store, "read-type-not-utf8")) one.metadata.content_type = bytes("\xff\xfe");
+  if (is(store, "read-type-null")) one.metadata.content_type = (cachectl_bytes){NULL, 16};
+  if (is(store, "read-attributes-null")) one.metadata.attribute_count = 1;
+  if (is(store, "read-attributes-absurd")) one.metadata.attributes = twice, one.metadata.attribute_count = SIZE_MAX;
+  if (is(store, "read-attribute-twice")) one.metadata.attributes = twice, one.metadata.attribute_count = 2;
+  if (is(store, "read-attribute-not-utf8")) {
+    twice[0].value = bytes("\xc3\x28");
+    one.metadata.attributes = twice, one.metadata.attribute_count = 1;
+  }
+  visit(context, &one);
+  if (is(store, "read-twice")) visit(context, &one);
+  /* What the callback returned is ignored here. */
+  return CACHECTL_OK;
+}
+
+static int32_t defective_read(
+  cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context, cachectl_failure *failure) {
+  int32_t status;
+  if (!*store->defect) return tiny_read(store, key, visit, context, failure);
+  if (returns(store, &status, failure)) return status;
+  if (is(store, "read-thread") || is(store, "read-null-context")) {
+    pthread_t thread;
+    kept_visit = visit;
+    kept_context = is(store, "read-thread") ? context : NULL;
+    if (!kept_context) return visit(NULL, NULL), CACHECTL_OK;
+    if (pthread_create(&thread, NULL, visit_elsewhere, "cities/key")) return 99;
+    pthread_join(thread, NULL);
+    return CACHECTL_OK;
+  }
+  if (is(store, "read-late") || is(store, "scan-late")) {
+    /* The callback of another call, which is over. */
+    cachectl_entry one = entry("cities/key");
+    if (kept_visit) kept_visit(context, &one);
+    return CACHECTL_OK;
+  }
+  return read_defective(store, key, visit, context);
+}
+
+static int32_t defective_apply(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure) {
+  int32_t status;
+  if (returns(store, &status, failure)) return status;
+  return tiny_apply(store, batch, failure);
+}
+
+static int32_t defective_scan(
+  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
+  cachectl_failure *failure) {
+  cachectl_entry one = entry("cities/b"), other = entry("cities/a");
+  kept_visit = visit;
+  if (!*store->defect) return tiny_scan(store, range, visit, context, failure);
+  if (is(store, "scan-null")) visit(context, NULL);
+  if (is(store, "scan-not-a-key")) one.key = bytes("no key\x1b"), visit(context, &one);
+  if (is(store, "scan-key-not-utf8")) one.key = bytes("cities/\xff"), visit(context, &one);
+  if (is(store, "scan-long-key")) one.key.length = 1 << 30, visit(context, &one);
+  if (is(store, "scan-outside")) one.key = bytes("movies/a"), visit(context, &one);
+  if (is(store, "scan-order")) visit(context, &one), visit(context, &other), visit(context, &one);
+  if (is(store, "scan-same-twice")) visit(context, &one), visit(context, &one);
+  if (is(store, "scan-huge")) one.payload.length = (size_t)1 << 41, visit(context, &one);
+  if (is(store, "scan-beyond-limit")) {
+    char key[32];
+    for (size_t i = 0; i <= range->limit; i++) {
+      snprintf(key, sizeof key, "cities/%08zu", i);
+      one.key = bytes(key);
+      visit(context, &one);
+    }
+  }
+  return CACHECTL_OK;
+}
+
+static int32_t defective_statistics(
+  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+  cachectl_slot slot = {sizeof slot, bytes("cities"), 1, 2, 3, 4};
+  if (!*store->defect) return tiny_statistics(store, visit, context, storage_bytes, failure);
+  if (is(store, "slot-null")) visit(context, NULL);
+  if (is(store, "slot-small")) slot.size = 8, visit(context, &slot);
+  if (is(store, "slot-namespace")) slot.name_space = bytes("Not/one"), visit(context, &slot);
+  if (is(store, "slot-namespace-null")) slot.name_space.data = NULL, visit(context, &slot);
+  if (is(store, "slot-time")) slot.retain_slot = INT64_MAX, visit(context, &slot);
+  if (is(store, "slot-empty")) slot.entries = 0, visit(context, &slot);
+  if (is(store, "slot-sum")) {
+    slot.payload_bytes = (uint64_t)1 << 59;
+    for (int i = 0; i < 64; i++) visit(context, &slot);
+  }
+  if (is(store, "slot-overflow")) slot.entries = UINT64_MAX, visit(context, &slot), visit(context, &slot);
+  if (is(store, "slot-endless"))
+    while (visit(context, &slot) == CACHECTL_OK) {}
+  if (is(store, "storage-bytes")) *storage_bytes = UINT64_MAX;
+  return CACHECTL_OK;
+}
+
+static int32_t defective_check(
+  cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
+  cachectl_issue issue = {sizeof issue, bytes("cities/a"), "undecodable", "it is cut off"};
+  (void)failure;
+  if (is(store, "issue-null")) visit(context, NULL);
+  if (is(store, "issue-small")) issue.size = 16, visit(context, &issue);
+  if (is(store, "issue-no-kind")) issue.kind = NULL, visit(context, &issue);
+  if (is(store, "issue-kind")) issue.kind = "Not A Kind", visit(context, &issue);
+  if (is(store, "issue-key")) issue.key = bytes("nothing"), visit(context, &issue);
+  if (is(store, "issue-no-message")) issue.message = "", visit(context, &issue);
+  if (is(store, "issue-long-message")) {
+    char message[8000];
+    memset(message, 'x', sizeof message - 1);
+    message[sizeof message - 1] = 0;
+    issue.message = message;
+    visit(context, &issue);
+  }
+  if (is(store, "issue-endless"))
+    while (visit(context, &issue) == CACHECTL_OK) {}
+  if (!*store->defect) visit(context, &issue);
+  return CACHECTL_OK;
+}
+
+static const char *defect_of(const cachectl_configuration *configuration) {
+  for (size_t i = 0; i < configuration->value_count; i++)
+    if (!strcmp(configuration->values[i].name, "defect")) return configuration->values[i].text;
+  return "";
+}
+
+static int32_t defective_inspect(
+  const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+  cachectl_failure *failure) {
+  const char *defect = defect_of(configuration);
+  cachectl_bytes file = bytes("/tiny/file");
+  cachectl_inspection inspection = {sizeof inspection, bytes("/tiny"), &file, 1, 1, 1};
+  (void)failure;
+  if (!strcmp(defect, "silent")) return CACHECTL_OK;
+  if (!strcmp(defect, "null")) return visit(context, NULL), CACHECTL_OK;
+  if (!strcmp(defect, "small")) inspection.size = 8;
+  if (!strcmp(defect, "path")) inspection.path = bytes("");
+  if (!strcmp(defect, "path-lines")) inspection.path = bytes("/a\n/b");
+  if (!strcmp(defect, "files-null")) inspection.files = NULL;
+  if (!strcmp(defect, "files-absurd")) inspection.file_count = SIZE_MAX;
+  if (!strcmp(defect, "file-relative")) file = bytes("here");
+  if (!strcmp(defect, "format")) inspection.format = -2;
+  if (!strcmp(defect, "current-format")) inspection.current_format = INT64_MAX;
+  visit(context, &inspection);
+  if (!strcmp(defect, "twice")) visit(context, &inspection);
+  return CACHECTL_OK;
+}
+
+static int32_t defective_repair(
+  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+  cachectl_failure *failure) {
+  const char *defect = defect_of(configuration);
+  cachectl_issue issue = {sizeof issue, bytes("no key"), "undecodable", "it is cut off"};
+  (void)failure;
+  if (!strcmp(defect, "lost-key")) plan->lost(plan->context, &issue);
+  if (!strcmp(defect, "moved-null")) plan->moved(plan->context, (cachectl_bytes){NULL, 5});
+  if (!strcmp(defect, "moved-relative")) plan->moved(plan->context, bytes("here"));
+  if (!strcmp(defect, "saved")) *saved = UINT64_MAX;
+  return CACHECTL_OK;
+}
+
+const cachectl_engine *cachectl_plugin(uint32_t abi) {
+  (void)abi;
+  tiny_engine.open = defective_open;
+  tiny_engine.close = defective_close;
+  tiny_engine.read = defective_read;
+  tiny_engine.apply = defective_apply;
+  tiny_engine.scan = defective_scan;
+  tiny_engine.statistics = defective_statistics;
+  tiny_engine.check_integrity = defective_check;
+  tiny_engine.inspect = defective_inspect;
+  tiny_engine.repair = defective_repair;
+  return &tiny_engine;
+}

@@ -1,0 +1,361 @@
+/* A small engine in memory: what a library has to do, without a medium. Other files include it and break it. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cachectl_plugin.h"
+
+#ifndef TINY_NAME
+#define TINY_NAME "tiny"
+#endif
+#ifndef TINY_FLAGS
+#define TINY_FLAGS 0
+#endif
+
+/* An entry, in one block of memory with all that it points to. */
+typedef struct tiny_entry {
+  int references;
+  cachectl_entry entry;
+  unsigned char bytes[];
+} tiny_entry;
+
+/* Entries in the order of their keys. */
+typedef struct tiny_table {
+  tiny_entry **entries;
+  size_t count;
+} tiny_table;
+
+struct cachectl_store {
+  pthread_rwlock_t lock;
+  tiny_table table;
+  int64_t (*now)(void *clock);
+  void *clock;
+  char defect[64];
+};
+
+static int tiny_fail(cachectl_failure *failure, int code, const char *message, const char *hint) {
+  snprintf(failure->message, sizeof failure->message, "%s", message);
+  snprintf(failure->hint, sizeof failure->hint, "%s", hint);
+  return code;
+}
+
+static int tiny_compare(cachectl_bytes left, cachectl_bytes right) {
+  size_t shorter = left.length < right.length ? left.length : right.length;
+  int order = shorter ? memcmp(left.data, right.data, shorter) : 0;
+  return order ? order : (left.length > right.length) - (left.length < right.length);
+}
+
+/* The place of `key`, or where it would be. */
+static size_t tiny_place(const tiny_table *table, cachectl_bytes key) {
+  size_t low = 0, high = table->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (tiny_compare(table->entries[middle]->entry.key, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static tiny_entry *tiny_find(const tiny_table *table, cachectl_bytes key) {
+  size_t place = tiny_place(table, key);
+  if (place == table->count || tiny_compare(table->entries[place]->entry.key, key)) return NULL;
+  return table->entries[place];
+}
+
+static void tiny_release(tiny_entry *entry) {
+  if (--entry->references == 0) free(entry);
+}
+
+static cachectl_bytes tiny_copy_bytes(cachectl_bytes bytes, unsigned char **room) {
+  cachectl_bytes copy = {*room, bytes.length};
+  if (bytes.length) memcpy(*room, bytes.data, bytes.length);
+  *room += bytes.length;
+  return copy;
+}
+
+static tiny_entry *tiny_copy(const cachectl_entry *entry) {
+  const cachectl_metadata *metadata = &entry->metadata;
+  size_t size = metadata->attribute_count * sizeof(cachectl_attribute);
+  size += entry->key.length + entry->payload.length + metadata->content_type.length;
+  for (size_t i = 0; i < metadata->attribute_count; i++)
+    size += metadata->attributes[i].name.length + metadata->attributes[i].value.length;
+  tiny_entry *copy = malloc(sizeof *copy + size);
+  if (!copy) return NULL;
+  copy->references = 1;
+  copy->entry = *entry;
+  copy->entry.size = sizeof copy->entry;
+  cachectl_attribute *attributes = (cachectl_attribute *)copy->bytes;
+  unsigned char *room = copy->bytes + metadata->attribute_count * sizeof *attributes;
+  for (size_t i = 0; i < metadata->attribute_count; i++) {
+    attributes[i].name = tiny_copy_bytes(metadata->attributes[i].name, &room);
+    attributes[i].value = tiny_copy_bytes(metadata->attributes[i].value, &room);
+  }
+  copy->entry.metadata.attributes = attributes;
+  copy->entry.key = tiny_copy_bytes(entry->key, &room);
+  copy->entry.payload = tiny_copy_bytes(entry->payload, &room);
+  copy->entry.metadata.content_type = tiny_copy_bytes(metadata->content_type, &room);
+  return copy;
+}
+
+static void tiny_free(tiny_table *table) {
+  for (size_t i = 0; i < table->count; i++) tiny_release(table->entries[i]);
+  free(table->entries);
+}
+
+/* A table of the same entries, with room for `more` of them. */
+static int tiny_share(const tiny_table *table, size_t more, tiny_table *copy) {
+  copy->count = table->count;
+  copy->entries = malloc((table->count + more + 1) * sizeof *copy->entries);
+  if (!copy->entries) return 0;
+  for (size_t i = 0; i < table->count; i++) {
+    copy->entries[i] = table->entries[i];
+    copy->entries[i]->references++;
+  }
+  return 1;
+}
+
+static void tiny_remove(tiny_table *table, cachectl_bytes key) {
+  size_t place = tiny_place(table, key);
+  if (place == table->count || tiny_compare(table->entries[place]->entry.key, key)) return;
+  tiny_release(table->entries[place]);
+  table->count--;
+  memmove(table->entries + place, table->entries + place + 1, (table->count - place) * sizeof *table->entries);
+}
+
+static int tiny_put(tiny_table *table, const cachectl_entry *entry) {
+  tiny_entry *copy = tiny_copy(entry);
+  if (!copy) return 0;
+  tiny_remove(table, entry->key);
+  size_t place = tiny_place(table, entry->key);
+  memmove(table->entries + place + 1, table->entries + place, (table->count - place) * sizeof *table->entries);
+  table->entries[place] = copy;
+  table->count++;
+  return 1;
+}
+
+static int tiny_operate(tiny_table *table, const cachectl_operation *operation, cachectl_failure *failure) {
+  const cachectl_entry *entry = &operation->entry;
+  tiny_entry *found = tiny_find(table, entry->key);
+  switch (operation->kind) {
+  case CACHECTL_PUT:
+    return tiny_put(table, entry) ? CACHECTL_OK : tiny_fail(failure, CACHECTL_NO_SPACE, "no memory is left", "");
+  case CACHECTL_REMOVE:
+    tiny_remove(table, entry->key);
+    return CACHECTL_OK;
+  case CACHECTL_REQUIRE_ABSENT:
+    if (!found) return CACHECTL_OK;
+    return tiny_fail(failure, CACHECTL_CONFLICT, "the entry is there", "read it again");
+  case CACHECTL_REQUIRE_CHECKSUM:
+    if (found && found->entry.metadata.checksum == entry->metadata.checksum) return CACHECTL_OK;
+    return tiny_fail(failure, CACHECTL_CONFLICT, "the entry is another one", "read it again");
+  default:
+    return tiny_fail(failure, CACHECTL_UNSUPPORTED, "the operation is unknown", "");
+  }
+}
+
+static int tiny_begins(cachectl_bytes text, cachectl_bytes prefix) {
+  return text.length >= prefix.length && (!prefix.length || !memcmp(text.data, prefix.data, prefix.length));
+}
+
+static int tiny_is_within(const tiny_table *table, const cachectl_batch *batch) {
+  uint64_t entries = 0, bytes = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    cachectl_bytes key = table->entries[i]->entry.key;
+    if (batch->exempt.length && tiny_begins(key, batch->exempt) && key.data[batch->exempt.length] == '/') continue;
+    entries++;
+    bytes += table->entries[i]->entry.payload.length;
+  }
+  return entries <= batch->max_entries && bytes <= batch->max_payload_bytes;
+}
+
+static int32_t tiny_open(const cachectl_configuration *configuration, cachectl_store **store, cachectl_failure *failure) {
+  cachectl_store *new = calloc(1, sizeof *new);
+  if (!new) return tiny_fail(failure, CACHECTL_FAILED, "no memory is left", "");
+  pthread_rwlock_init(&new->lock, NULL);
+  new->now = configuration->now;
+  new->clock = configuration->clock;
+  for (size_t i = 0; i < configuration->value_count; i++) {
+    const cachectl_value *value = (const void *)((const char *)configuration->values + i * configuration->value_size);
+    if (!strcmp(value->name, "defect")) snprintf(new->defect, sizeof new->defect, "%s", value->text);
+  }
+  *store = new;
+  return CACHECTL_OK;
+}
+
+static int32_t tiny_close(cachectl_store *store, cachectl_failure *failure) {
+  (void)failure;
+  tiny_free(&store->table);
+  pthread_rwlock_destroy(&store->lock);
+  free(store);
+  return CACHECTL_OK;
+}
+
+static int32_t tiny_read(
+  cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context, cachectl_failure *failure) {
+  (void)failure;
+  pthread_rwlock_rdlock(&store->lock);
+  tiny_entry *found = tiny_find(&store->table, key);
+  int32_t status = found ? visit(context, &found->entry) : CACHECTL_OK;
+  pthread_rwlock_unlock(&store->lock);
+  return status;
+}
+
+static int32_t tiny_apply(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure) {
+  tiny_table changed;
+  int32_t status = CACHECTL_OK;
+  pthread_rwlock_wrlock(&store->lock);
+  if (!tiny_share(&store->table, batch->operation_count, &changed)) {
+    pthread_rwlock_unlock(&store->lock);
+    return tiny_fail(failure, CACHECTL_NO_SPACE, "no memory is left", "");
+  }
+  for (size_t i = 0; i < batch->operation_count && status == CACHECTL_OK; i++) {
+    const void *operation = (const char *)batch->operations + i * batch->operation_size;
+    status = tiny_operate(&changed, operation, failure);
+  }
+  if (status == CACHECTL_OK && batch->has_bounds && !tiny_is_within(&changed, batch))
+    status = tiny_fail(failure, CACHECTL_OVER_BOUNDS, "the store would be too large", "");
+  tiny_table old = status == CACHECTL_OK ? store->table : changed;
+  if (status == CACHECTL_OK) store->table = changed;
+  tiny_free(&old);
+  pthread_rwlock_unlock(&store->lock);
+  return status;
+}
+
+static int32_t tiny_scan(
+  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
+  cachectl_failure *failure) {
+  (void)failure;
+  int32_t status = CACHECTL_OK;
+  size_t visited = 0;
+  pthread_rwlock_rdlock(&store->lock);
+  cachectl_bytes start = tiny_compare(range->after, range->prefix) > 0 ? range->after : range->prefix;
+  for (size_t i = tiny_place(&store->table, start); i < store->table.count && status == CACHECTL_OK; i++) {
+    const cachectl_entry *entry = &store->table.entries[i]->entry;
+    if (visited == range->limit || !tiny_begins(entry->key, range->prefix)) break;
+    if (range->after.length && tiny_compare(entry->key, range->after) <= 0) continue;
+    status = visit(context, entry);
+    visited++;
+  }
+  pthread_rwlock_unlock(&store->lock);
+  return status;
+}
+
+static cachectl_bytes tiny_namespace(cachectl_bytes key) {
+  const uint8_t *slash = memchr(key.data, '/', key.length);
+  key.length = (size_t)(slash - key.data);
+  return key;
+}
+
+static int32_t tiny_statistics(
+  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+  (void)failure;
+  int32_t status = CACHECTL_OK;
+  pthread_rwlock_rdlock(&store->lock);
+  *storage_bytes = 0;
+  for (size_t i = 0; i < store->table.count && status == CACHECTL_OK; i++) {
+    const cachectl_entry *entry = &store->table.entries[i]->entry;
+    cachectl_slot slot = {
+      sizeof slot, tiny_namespace(entry->key), entry->metadata.fresh_until >> 20, entry->metadata.retain_until >> 20, 1,
+      entry->payload.length};
+    *storage_bytes += entry->payload.length;
+    status = visit(context, &slot);
+  }
+  pthread_rwlock_unlock(&store->lock);
+  return status;
+}
+
+static int32_t tiny_check(
+  cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
+  (void)store, (void)visit, (void)context, (void)failure;
+  return CACHECTL_OK;
+}
+
+static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
+  (void)failure;
+  pthread_rwlock_wrlock(&store->lock);
+  int64_t now = store->now(store->clock);
+  for (size_t i = store->table.count; i-- > 0;) {
+    const cachectl_entry *entry = &store->table.entries[i]->entry;
+    if (entry->metadata.retain_until <= now) tiny_remove(&store->table, entry->key);
+  }
+  pthread_rwlock_unlock(&store->lock);
+  return CACHECTL_OK;
+}
+
+/* Gives the values of the configuration back, as the path of the store. */
+static int32_t tiny_inspect(
+  const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+  cachectl_failure *failure) {
+  (void)failure;
+  char text[1024] = "";
+  for (size_t i = 0; i < configuration->value_count; i++) {
+    const cachectl_value *value = (const void *)((const char *)configuration->values + i * configuration->value_size);
+    size_t length = strlen(text);
+    if (value->text) snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
+    else snprintf(text + length, sizeof text - length, "%s=%lld;", value->name, (long long)value->number);
+  }
+  cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
+  cachectl_inspection inspection = {
+    sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock)};
+  return visit(context, &inspection);
+}
+
+static int32_t tiny_repair(
+  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+  cachectl_failure *failure) {
+  (void)configuration, (void)failure;
+  cachectl_entry entry = {sizeof entry, {(const uint8_t *)"cities/saved", 12}, {NULL, 0}, {0}};
+  *saved = plan->is_sound(plan->context, &entry) == 1 ? 1 : 0;
+  entry.key = (cachectl_bytes){(const uint8_t *)"no key", 6};
+  *saved += plan->is_sound(plan->context, &entry) == 1 ? 1 : 0;
+  cachectl_issue issue = {sizeof issue, {(const uint8_t *)"cities/lost", 11}, "undecodable", "it is\ncut off."};
+  int32_t status = plan->lost(plan->context, &issue);
+  if (status != CACHECTL_OK) return status;
+  char path[256];
+  int length = snprintf(path, sizeof path, "/tiny/file%.*s", (int)plan->suffix.length, (const char *)plan->suffix.data);
+  return plan->moved(plan->context, (cachectl_bytes){(const uint8_t *)path, (size_t)length});
+}
+
+static const char *const tiny_capabilities[] = {"atomic-batches", NULL};
+static const char *const tiny_modes[] = {"quick", "thorough", NULL};
+
+static cachectl_option tiny_options[] = {
+  {.name = "note", .kind = CACHECTL_TEXT, .help = "any text", .default_value = "none"},
+  {.name = "ratio", .kind = CACHECTL_INTEGER, .help = "a number", .minimum = -5, .maximum = 5, .default_value = "-1"},
+  {.name = "room", .kind = CACHECTL_SIZE, .help = "bytes", .maximum = 1 << 20, .default_value = "4096"},
+  {.name = "patience", .kind = CACHECTL_DURATION, .help = "milliseconds", .maximum = 60000, .default_value = "5000"},
+  {.name = "eager", .kind = CACHECTL_BOOLEAN, .help = "yes or no", .default_value = "true"},
+  {.name = "mode", .kind = CACHECTL_CHOICE, .help = "one of two", .choices = tiny_modes, .default_value = "quick"},
+  {.name = "password", .kind = CACHECTL_TEXT, .help = "a secret", .is_secret = 1},
+  {.name = "defect", .kind = CACHECTL_TEXT, .help = "the rule to break", .default_value = ""},
+};
+
+static cachectl_engine tiny_engine = {
+  .size = sizeof(cachectl_engine),
+  .abi = CACHECTL_PLUGIN_ABI,
+  .flags = TINY_FLAGS,
+  .name = TINY_NAME,
+  .version = "1.0",
+  .summary = "a table in memory, for tests",
+  .capabilities = tiny_capabilities,
+  .options = tiny_options,
+  .option_count = sizeof tiny_options / sizeof *tiny_options,
+  .option_size = sizeof *tiny_options,
+  .open = tiny_open,
+  .close = tiny_close,
+  .read = tiny_read,
+  .apply = tiny_apply,
+  .scan = tiny_scan,
+  .statistics = tiny_statistics,
+  .check_integrity = tiny_check,
+  .compact = tiny_compact,
+  .inspect = tiny_inspect,
+  .repair = tiny_repair,
+};
+
+#ifndef TINY_BROKEN
+const cachectl_engine *cachectl_plugin(uint32_t abi) {
+  return abi == CACHECTL_PLUGIN_ABI ? &tiny_engine : NULL;
+}
+#endif

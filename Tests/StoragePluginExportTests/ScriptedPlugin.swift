@@ -1,0 +1,152 @@
+import StorageSPI
+import Synchronization
+
+/// The one plugin of these tests: a table in memory, and calls that go as an option says.
+struct ScriptedPlugin: StoragePlugin {
+  /// How calls go.
+  enum Manner: String, CaseIterable {
+    /// They return at once.
+    case atOnce
+    /// They go from thread to thread first.
+    case waiting
+    /// They fail with `failure`.
+    case failing
+  }
+
+  /// What calls fail with where they fail.
+  static let failure = Mutex(StorageError(.failed, "not set"))
+
+  let declaration = EngineDeclaration(
+    name: "scripted", version: "1.2", summary: "a table for tests", capabilities: [.atomicBatches, .shared],
+    options: [
+      EngineOption("manner", .choice(Manner.allCases.map(\.rawValue)), default: .text("atOnce"), help: "how calls go"),
+      EngineOption("path", .path, help: "a path", isRequired: true),
+      EngineOption("password", .text, default: .text("ünset"), help: "a secret", isSecret: true),
+      EngineOption("entries", .integer(-3...7), default: .integer(-1), help: "a number"),
+      EngineOption("room", .size(1...1_048_576), default: .integer(4_096), help: "a size"),
+      EngineOption("patience", .duration(0...60_000), default: .integer(5_000), help: "a duration"),
+      EngineOption("eager", .boolean, default: .boolean(true), help: "yes or no"),
+      EngineOption("store", .storeName, default: .text("main"), help: "a store"),
+    ])
+
+  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    guard let manner = Manner(rawValue: try configuration.text("manner")) else { throw StorageError(.failed, "manner") }
+    guard try configuration.boolean("eager"), try configuration.integer("room") == 4_096 else {
+      throw StorageError(.invalidOption, "what is passed is not what arrives")
+    }
+    let engine = ScriptedEngine(manner, clock: configuration.clock)
+    return try configuration.integer("entries") == 7 ? engine : ImmediateEngine(engine)
+  }
+
+  func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+    await Task.yield()
+    return StoreInspection(
+      path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3)
+  }
+
+  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport {
+    let metadata = EntryMetadata(
+      storedAt: configuration.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "a/b")
+    let key = try CacheKey("cities/v1/kept")
+    // On another thread, as engines do that wait for a disk.
+    let isSound = try await BlockingExecutor().run { () throws(StorageError) in
+      [UInt8]([1, 2]).withUnsafeBufferPointer { plan.isSound(key, $0.span, metadata) }
+    }
+    return RepairReport(
+      saved: isSound ? 1 : 0, lost: [IntegrityIssue(key: key, kind: .undecodable, message: "lost")],
+      movedTo: ["/store" + plan.suffix])
+  }
+}
+
+/// An engine whose calls go as they are told.
+final class ScriptedEngine: StorageEngine {
+  private let manner: ScriptedPlugin.Manner
+  private let clock: any WallClock
+  private let table = Mutex(EntryTable())
+  private let executor = BlockingExecutor()
+
+  init(_ manner: ScriptedPlugin.Manner, clock: any WallClock) {
+    self.manner = manner
+    self.clock = clock
+  }
+
+  func withTable<Output: Sendable>(
+    _ body: (inout EntryTable) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
+    return try table.withLock { table throws(StorageError) in try body(&table) }
+  }
+
+  private func go() async throws(StorageError) {
+    guard manner == .waiting else { return }
+    await Task.yield()
+    try await executor.run { () throws(StorageError) in }
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    try await go()
+    guard let entry = try withTable({ $0[key] }) else { return nil }
+    return try body(entry.payload.span, entry.metadata)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) {
+    try await go()
+    try withTable { table throws(StorageError) in try table.apply(batch) }
+  }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await go()
+    return try withTable { $0.scan(range, limit: limit) }
+  }
+
+  func statistics() async throws(StorageError) -> StorageStatistics {
+    try await go()
+    return try withTable { StorageStatistics(tally: $0.tally, storageBytes: 77) }
+  }
+
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+    try await go()
+    return [IntegrityIssue(kind: .structure, message: "crooked")]
+  }
+
+  func compact() async throws(StorageError) {
+    try await go()
+    let now = clock.now
+    _ = try withTable { $0.removeExpired(at: now) }
+  }
+
+  func close() async throws(StorageError) {
+    try await go()
+    if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
+  }
+}
+
+/// The same with reads at once.
+final class ImmediateEngine: ImmediateReading {
+  private let engine: ScriptedEngine
+
+  init(_ engine: ScriptedEngine) { self.engine = engine }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? { throw StorageError(.failed, "a read that may wait") }
+
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    guard let entry = try engine.withTable({ $0[CacheKey(trusting: keyBytes)] }) else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
+  }
+
+  func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }
+  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await engine.scan(range, limit: limit)
+  }
+  func statistics() async throws(StorageError) -> StorageStatistics { try await engine.statistics() }
+  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
+  func compact() async throws(StorageError) { try await engine.compact() }
+  func close() async throws(StorageError) { try await engine.close() }
+}

@@ -1,0 +1,114 @@
+import CCachectlPlugin
+import StoragePluginExport
+import StorageSPI
+import Testing
+
+@Suite("The table of a plugin") struct TableTests {
+  @Test(arguments: [0, 2, UInt32.max]) func ofAnotherVersionThereIsNone(_ abi: UInt32) {
+    #expect(PluginExport.table(of: ScriptedPlugin(), abi) == nil)
+  }
+
+  @Test func thereIsOneForAllCalls() throws {
+    let first = try #require(PluginExport.table(of: ScriptedPlugin(), 1))
+    #expect(PluginExport.table(of: ScriptedPlugin(), 1) == first)
+  }
+
+  @Test func itSaysWhatThePluginDeclares() throws {
+    let table = try table()
+    #expect(table.size == MemoryLayout<cachectl_engine>.size && table.abi == 1)
+    #expect(table.flags == CACHECTL_READS_WAIT)
+    #expect(
+      [table.name, table.version, table.summary].map { String(cString: $0) } == [
+        "scripted", "1.2", "a table for tests",
+      ])
+    #expect(texts(table.capabilities) == ["atomic-batches", "shared"])
+    #expect(table.option_size == MemoryLayout<cachectl_option>.stride)
+  }
+
+  @Test func itDeclaresTheOptions() throws {
+    let table = try table()
+    let options = UnsafeBufferPointer(start: table.options, count: table.option_count)
+    #expect(
+      options.map(describe) == [
+        "manner, choice of atOnce waiting failing, by default atOnce: how calls go",
+        "path, path, required: a path",
+        "password, text, secret, by default ünset: a secret",
+        "entries, integer -3...7, by default -1: a number",
+        "room, size 1...1048576, by default 4096: a size",
+        "patience, duration 0...60000, by default 5000: a duration",
+        "eager, boolean, by default true: yes or no",
+        "store, store name, by default main: a store",
+      ])
+  }
+
+  private func describe(_ option: cachectl_option) -> String {
+    let kinds = ["text", "path", "integer", "size", "duration", "boolean", "choice", "store name"]
+    var text = "\(String(cString: option.name)), \(kinds[Int(option.kind)])"
+    if (2...4).contains(option.kind) { text += " \(option.minimum)...\(option.maximum)" }
+    if option.choices != nil { text += " of \(texts(option.choices).joined(separator: " "))" }
+    if option.is_required != 0 { text += ", required" }
+    if option.is_secret != 0 { text += ", secret" }
+    if let value = option.default_value { text += ", by default \(String(cString: value))" }
+    return text + ": \(String(cString: option.help))"
+  }
+
+  private func texts(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String] {
+    guard var next = list else { return [] }
+    var texts: [String] = []
+    while let text = next.pointee {
+      texts.append(String(cString: text))
+      next += 1
+    }
+    return texts
+  }
+
+  @Test func aStoreCanBeInspected() throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration([:], [:]) { table.inspect(&$0, describeInspection, context, failure.pointer) }
+    }
+    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3"])
+  }
+
+  @Test(arguments: [0, 1] as [Int32]) func aStoreCanBeRepaired(_ isSound: Int32) throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    gathered.answer = isSound
+    var saved: UInt64 = 99
+    let status = gathered.lend { context in
+      ".süffix".lent { suffix in
+        var plan = cachectl_repair(
+          size: MemoryLayout<cachectl_repair>.size, suffix: suffix, is_sound: judge, lost: takeIssue, moved: takePath,
+          context: context)
+        return withConfiguration([:], [:]) { table.repair(&$0, &plan, &saved, failure.pointer) }
+      }
+    }
+    #expect(status == 0 && saved == UInt64(isSound))
+    #expect(gathered.texts == ["cities/v1/kept 2 1000000", "cities/v1/kept undecodable lost", "/store.süffix"])
+  }
+}
+
+private let describeInspection: cachectl_visit_inspection = { context, inspection in
+  guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
+  gathered.texts.append(found.path.text)
+  gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
+  gathered.texts.append("\(found.format) \(found.current_format)")
+  return 0
+}
+
+private let judge: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 = {
+  guard let gathered = Gathered.of($0), let entry = $1?.pointee else { return 0 }
+  gathered.texts.append("\(entry.key.text) \(entry.payload.length) \(entry.metadata.stored_at)")
+  return gathered.answer
+}
+
+private let takeIssue: cachectl_visit_issue = { context, issue in
+  guard let issue = issue?.pointee else { return 1 }
+  let texts = [issue.key.text, String(cString: issue.kind), String(cString: issue.message)]
+  Gathered.of(context)?.texts.append(texts.joined(separator: " "))
+  return 0
+}
+
+private let takePath: @convention(c) (UnsafeMutableRawPointer?, cachectl_bytes) -> Int32 = {
+  Gathered.of($0)?.texts.append($1.text)
+  return 0
+}
