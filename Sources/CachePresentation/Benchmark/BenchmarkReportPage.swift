@@ -41,6 +41,7 @@ public struct BenchmarkReportPage: Sendable {
       section("Latency by percentile", groups.compactMap(percentiles)),
       section("Cost against size", titles.compactMap(costs)),
       HTMLText.element("section", [], HTMLText.element("h2", text: "All figures") + figures),
+      view.comparison.map { HTMLText.element("section", [], $0.html) } ?? "",
     ].joined()
   }
 

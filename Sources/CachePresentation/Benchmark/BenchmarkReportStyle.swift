@@ -47,6 +47,7 @@ enum BenchmarkReportStyle {
     table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
     th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule); }
     th:first-child, td:first-child, th:nth-child(3), td:nth-child(3) { text-align: left; }
+    .better td:nth-child(4) { color: var(--best); } .worse td:nth-child(4) { color: var(--wrong); font-weight: 600; }
     .best td { font-weight: 600; } td.reason { text-align: left; color: var(--dim); }
     @media (max-width: 40rem) { svg text { font-size: 20px; } .bars li { grid-template-columns: 5.5rem 1fr; } \
     dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }

@@ -39,8 +39,9 @@ public struct BenchmarkView: OutputView {
 
   /// The names of the members of a result.
   public var columns: [String] {
-    guard case .object(let members)? = records.first else { return [] }
-    return members.map(\.name)
+    let row = BenchmarkRow(backend: "", workload: "", phase: "", entries: 0, outcome: .skipped, reason: nil)
+    let verdict = comparison == nil ? [] : BenchmarkComparisonView.members(nil)
+    return (BenchmarkDocument.flat(row) + verdict).map(\.name)
   }
 
   /// The results, those that are only in the earlier run last. The latencies lie beside the other members, so that each

@@ -26,6 +26,9 @@ enum HTMLText {
     element(name, attributes, escaped(text))
   }
 
+  /// `text` with spaces at which no line is broken, as between a number and its unit.
+  static func unbroken(_ text: String) -> String { String(text.map { $0 == " " ? "\u{A0}" : $0 }) }
+
   /// A coordinate, in tenths.
   static func number(_ value: Double) -> String {
     let sign = value < -0.05 ? "-" : ""

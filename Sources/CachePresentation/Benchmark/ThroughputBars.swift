@@ -23,8 +23,8 @@ struct ThroughputBars: Sendable {
     let length = HTMLText.element(
       "span", [("class", isBest ? "mark bar best" : "mark bar"), ("style", "width:\(HTMLText.number(share))%")], "")
     let value =
-      "\(BenchmarkText.rate(speed)), \(isBest ? "the best" : row.isControl ? "the control: \(ratio)" : ratio) "
-      + "(\(BenchmarkText.spread(figures.throughput)))"
+      "\(HTMLText.unbroken(BenchmarkText.rate(speed))), \(isBest ? "the best" : row.isControl ? "the control: \(ratio)" : ratio) "
+      + "(\(HTMLText.unbroken(BenchmarkText.spread(figures.throughput))))"
     return HTMLText.element(
       "li", [],
       name + HTMLText.element("span", [("class", "track")], length)

@@ -48,6 +48,12 @@ import Testing
     #expect(lines.count == 4 && lines[0].hasSuffix(",verdict,savedOperationsPerSecond,change,noise"))
   }
 
+  @Test func thePageHasIt() {
+    let page = BenchmarkReportPage(view).html
+    #expect(page.contains("Compared to before.json</h2>") && page.contains("measured differently: threads"))
+    #expect(page.contains("<tr class=\"worse\">") && page.contains("<td>-50 %</td><td>-5/+5 %</td>"))
+  }
+
   @Test func nothingWorseIsSaid() {
     let view = BenchmarkComparisonView(file: "x.json", differences: [], rows: [])
     #expect(view.summary.text == "nothing is worse than in x.json" && view.warning == nil)

@@ -23,6 +23,12 @@ import Testing
     #expect(lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == view.columns.count })
   }
 
+  @Test func whereNothingWasMeasuredTheHeaderIsThere() {
+    let view = BenchmarkView(environment: [], rows: [], isPartial: true)
+    #expect(OutputRenderer(.csv, on: .file).text(view).hasPrefix("backend,workload,phase,entries,outcome,"))
+    #expect(OutputRenderer(.table, on: .file).text(view).isEmpty && view.status?.text.contains("interrupted") == true)
+  }
+
   @Test func theBestOfEachGroupIsMarkedAndTheOthersHaveTheRatioToIt() {
     let lines = view.table(on: .file, hasHeader: true).split(separator: "\n").map(String.init)
     #expect(lines.count == 1 + view.rows.count)

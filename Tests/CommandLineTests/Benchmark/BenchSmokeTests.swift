@@ -75,6 +75,26 @@ import Testing
     scratch.expectNothingLeft()
   }
 
+  @Test(arguments: [1, 2])
+  func aWrongAnswerCountsForNoSpeed(processes: Int) async throws {
+    let scratch = try Scratch()
+    let library = try scratch.install(EngineLibraries.faulty, as: "faulty")
+    let arguments = [
+      "bench", "--backends", "\(library),sqlite", "--workload", "read", "--entries", "20", "--operations", "20",
+      "--rounds", "2", "--processes", "\(processes)",
+    ]
+    let environment = ["FAULT": "forget"]
+    let run = try await scratch.cachectl(arguments + ["--output", "json"], environment: environment)
+    #expect(run.status == 1, "\(run.errors)")
+    let results = try run.document()["results"]?.elements ?? []
+    #expect(results.map { $0["outcome"] } == ["wrong", "measured"], "\(run.text)")
+    #expect(results[0]["operationsPerSecond"] == .null && results[0]["reason"]?.text?.isEmpty == false)
+    let table = try await scratch.cachectl(arguments, environment: environment)
+    #expect(table.status == 1)
+    #expect(table.text.contains("wrong: read by faulty: ") && table.errors.contains("1 result is wrong or failed"))
+    scratch.expectNothingLeft()
+  }
+
   @Test func severalProcessesShareAStore() async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl(
