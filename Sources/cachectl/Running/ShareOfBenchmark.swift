@@ -21,7 +21,10 @@ struct ShareOfBenchmark {
     var byte: UInt8 = 0
     var count: Int
     repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR
-    if count <= 0 { throw .cancelled }
+    guard count <= 0 else { return }
+    // The other process closes the input when it interrupts this one, whose signal may come later.
+    withUnsafeCurrentTask { $0?.cancel() }
+    throw .cancelled
   }
 }
 
