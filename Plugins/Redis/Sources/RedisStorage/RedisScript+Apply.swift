@@ -75,6 +75,8 @@ extension RedisScript {
       forgotten[index] = string.sub(entry, #prefix + 1)
     end
     commit()
+    -- The name of a batch that changed nothing must not keep an empty store for ever.
+    if batch ~= '' and redis.call('ZCARD', keys) == 0 then redis.call('PEXPIRE', expiry, lifetime) end
     return {'done', text(entries), text(bytes), 0}
     """#
 }

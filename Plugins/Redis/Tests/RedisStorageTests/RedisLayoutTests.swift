@@ -56,6 +56,24 @@ struct RedisLayoutTests {
     try await engine.close()
   }
 
+  @Test("What remains of a store without entries goes by itself")
+  func emptyStoresLeaveNothing() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    batch.require(try CacheKey("cities/absent"), .absent)
+    try await engine.apply(batch)
+    #expect(try server.ask("PTTL", "cachectl:expiry").integer ?? 0 > 0)
+    try await engine.put("cities/a", "1")
+    #expect(try server.ask("PTTL", "cachectl:expiry").integer == -1)
+    batch.remove(try CacheKey("cities/a"))
+    try await engine.apply(batch)
+    try await engine.apply(batch)
+    let left = try server.cli("--raw", "KEYS", "*").split(separator: "\n").map(String.init)
+    for key in left { #expect(try server.ask("PTTL", key).integer ?? 0 > 0, "\(key)") }
+    try await engine.close()
+  }
+
   @Test("Entries that are dropped make room within the bounds")
   func expiryMakesRoom() async throws {
     let server = try RedisServer()
