@@ -43,15 +43,17 @@ struct StoreHoldersTests {
   @Test func thisProcessIsFoundWhereItHoldsALock() throws {
     let path = NSTemporaryDirectory() + "holders-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let file = open(path, O_RDWR | O_CREAT, 0o600)
+    // Closed in the programs that other tests start meanwhile: they would hold the lock as well.
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     #expect(file >= 0)
     #expect(flock(file, LOCK_EX) == 0)
     let search = StoreHolders(files: SystemFileInspection())
-    let mine = search.holders(of: [path]).filter { $0.process == Int(getpid()) }
-    #expect(mine.count == 1)
-    #expect(mine.first?.command.isEmpty == false && mine.first?.command != "unknown")
+    func mine() -> [StoreHolders.Holder] { search.holders(of: [path]).filter { $0.process == Int(getpid()) } }
+    #expect(mine().count == 1)
+    #expect(mine().first?.command.isEmpty == false && mine().first?.command != "unknown")
+    flock(file, LOCK_UN)
     close(file)
-    #expect(search.holders(of: [path]).isEmpty)
+    #expect(mine().isEmpty)
   }
 }
 
