@@ -2,7 +2,7 @@
 public enum NumberText {
   /// `number` with commas between groups of three digits, such as "54,298,476,501".
   public static func text(_ number: Int) -> String {
-    // From the last digit to the first.
+    // From the last digit to the first; turned round in place, because only an array becomes a text quickly.
     var bytes: [UInt8] = []
     var rest = number.magnitude
     repeat {
@@ -11,7 +11,8 @@ public enum NumberText {
       rest /= 10
     } while rest > 0
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    return String(decoding: bytes.reversed(), as: UTF8.self)
+    bytes.reverse()
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// A whole amount of US dollars, such as "$54,298,476,501" or "-$12".
