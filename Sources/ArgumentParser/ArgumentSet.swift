@@ -3,7 +3,7 @@ struct ArgumentSet {
   /// The declarations.
   private(set) var definitions: [ArgumentDefinition]
   /// The type that declares them.
-  private let type: any ParsableArguments.Type
+  let type: any ParsableArguments.Type
 
   /// The declarations of `type`.
   init(_ type: any ParsableArguments.Type) {
@@ -31,6 +31,9 @@ struct ArgumentSet {
 
   /// The positional arguments, in order.
   var positionals: [ArgumentDefinition] { definitions.filter { $0.kind == .positional } }
+
+  /// The option or flag called `name`.
+  subscript(name: ArgumentName) -> ArgumentDefinition? { index(of: name).map { definitions[$0] } }
 
   /// The place of the option or flag called `name`.
   func index(of name: ArgumentName) -> Int? { definitions.firstIndex { $0.names.contains(name) } }

@@ -52,11 +52,11 @@ struct CommandPath: Sendable {
     return false
   }
 
-  /// The option called `name` of this command or of the first command under it that has one.
-  func definition(of name: ArgumentName) -> ArgumentDefinition? {
-    var found: ArgumentDefinition?
+  /// The declarations of this command, or of the first command under it, that has an option called `name`.
+  func arguments(with name: ArgumentName) -> ArgumentSet? {
+    var found: ArgumentSet?
     _ = visitArguments { set in
-      found = set.index(of: name).map { set.definitions[$0] }
+      if set.index(of: name) != nil { found = set }
       return found != nil
     }
     return found

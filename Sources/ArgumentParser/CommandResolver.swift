@@ -6,6 +6,8 @@ struct CommandResolver {
   private var index = 0
   /// The options met so far, with their values.
   private var options: [String] = []
+  /// The declarations in which the last of them was found: most likely those of the command that is meant.
+  private var found: ArgumentSet?
   private var isHelpWanted = false
   private var isVersionWanted = false
 
@@ -39,7 +41,7 @@ struct CommandResolver {
     }
     try descendToDefault()
     let words = options + arguments[index...]
-    return try LeafParser(path: path, version: version).parse(words)
+    return try LeafParser(path: path, version: version, known: found).parse(words)
   }
 
   /// Reads one word; a request for help may end the reading.
@@ -77,7 +79,7 @@ struct CommandResolver {
 
   /// Sets an option aside, with its value, for the command still to be named.
   private mutating func option(_ token: Token, spelled word: String) throws(CommandLineError) {
-    if token.asksForHelp, token != .cluster("h") || path.definition(of: .short("h")) == nil {
+    if token.asksForHelp, token != .cluster("h") || path.arguments(with: .short("h")) == nil {
       isHelpWanted = true
     } else if token.asksForVersion, !CommandPath(root: path.commands[0]).configuration.version.isEmpty {
       isVersionWanted = true
@@ -92,7 +94,7 @@ struct CommandResolver {
   }
 
   /// Whether the value of the option is the next word.
-  private func takesNextWord(_ token: Token) throws(CommandLineError) -> Bool {
+  private mutating func takesNextWord(_ token: Token) throws(CommandLineError) -> Bool {
     switch token {
     case .word, .terminator: return false
     case .long(let name, let value):
@@ -106,8 +108,11 @@ struct CommandResolver {
   }
 
   /// The option called `name` of any command that may still be named.
-  private func known(_ name: ArgumentName, in letters: String = "") throws(CommandLineError) -> ArgumentDefinition {
-    if let definition = path.definition(of: name) { return definition }
+  private mutating func known(
+    _ name: ArgumentName, in letters: String = ""
+  ) throws(CommandLineError) -> ArgumentDefinition {
+    found = path.arguments(with: name)
+    if let definition = found?[name] { return definition }
     let spelled = name.isShort ? "-" + letters : name.text
     throw .unknownOption(spelled, among: path.allNamedDefinitions, at: path)
   }

@@ -5,11 +5,11 @@ struct LeafParser {
   private let version: String
   private let set: ArgumentSet
 
-  /// A parser for the command at `path`.
-  init(path: CommandPath, version: String) {
+  /// A parser for the command at `path`, whose declarations `known` has if they are those of this command.
+  init(path: CommandPath, version: String, known: ArgumentSet? = nil) {
     self.path = path
     self.version = version
-    set = ArgumentSet(path.command)
+    set = if let known, known.type == path.command { known } else { ArgumentSet(path.command) }
   }
 
   /// The command with its values, or the request for help or the version that stands among the words.

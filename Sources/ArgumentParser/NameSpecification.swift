@@ -81,6 +81,8 @@ extension String {
   /// The words of a name in camel case, in lower case with dashes between: `maxAge` gives `max-age`, `baseURL`
   /// gives `base-url`.
   var kebabCased: String {
+    // Most names are one word, and to look at characters takes long.
+    if utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) { return self }
     let characters = Array(self)
     var result = ""
     for (index, character) in characters.enumerated() {

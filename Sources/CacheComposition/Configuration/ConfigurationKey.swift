@@ -9,7 +9,8 @@ struct ConfigurationKey: Sendable {
   let defaultValue: ConfigurationValue?
   /// What it is for, in one line without a final full stop.
   let help: String
-  private let ownVariable: String?
+  /// The environment variable that its declaration names; those of engines' options follow from their paths.
+  let ownVariable: String?
 
   init(
     _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil, help: String,

@@ -11,7 +11,7 @@ public struct ConfigurationLoader: Sendable {
   public static let maximumFileSize = 1 << 20
 
   private let table: ConfigurationTable
-  private let environment: [String: String]
+  private let environment: EnvironmentVariables
   let locations: ConfigurationLocations
   let libraries: EngineLibraries
   private let readFile: ReadFile
@@ -26,7 +26,7 @@ public struct ConfigurationLoader: Sendable {
   ///   - libraries: finds and loads the engines that are named and not built in.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   public init(
-    engines: [EngineDeclaration], environment: [String: String], workingDirectory: String, userHome: String,
+    engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
     libraries: EngineLibraries = EngineLibraries(), readFile: @escaping ReadFile
   ) {
     table = ConfigurationTable(engines)

@@ -1,6 +1,6 @@
 /// Where the file and the home are looked for.
 struct ConfigurationLocations: Sendable {
-  let environment: [String: String]
+  let environment: EnvironmentVariables
   /// Relative paths start from the current directory.
   let paths: PathResolver
 

@@ -11,13 +11,13 @@ struct ConfigurationSettings: Sendable {
   static let maximumProblems = 100
 
   let table: ConfigurationTable
-  let environment: [String: String]
+  let environment: EnvironmentVariables
   let paths: PathResolver
   private(set) var problems: [ConfigurationError] = []
   private var settings: [Setting?]
 
   /// The defaults. Relative paths are looked for in the home of `paths`.
-  init(_ table: ConfigurationTable, environment: [String: String], paths: PathResolver) {
+  init(_ table: ConfigurationTable, environment: EnvironmentVariables, paths: PathResolver) {
     self.table = table
     self.environment = environment
     self.paths = paths
@@ -97,7 +97,7 @@ struct ConfigurationSettings: Sendable {
 
   /// Overrides what the environment says. An empty variable counts as absent.
   mutating func applyEnvironment() {
-    let names = environment.keys.filter { $0.hasPrefix("CACHECTL_") && environment[$0]?.isEmpty == false }
+    let names = environment.names(beginning: "CACHECTL_").filter { environment[$0]?.isEmpty == false }
     guard !names.isEmpty else { return }
     for name in names.sorted() {
       if let position = table.position(ofVariable: name), let text = environment[name] {

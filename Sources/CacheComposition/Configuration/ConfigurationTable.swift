@@ -20,7 +20,12 @@ struct ConfigurationTable: Sendable {
   }
 
   /// The position of the key that `variable` overrides; `nil` where there is none.
-  func position(ofVariable variable: String) -> Int? { keys.firstIndex { $0.variable == variable } }
+  ///
+  /// The names of the variables of engines are made only for a variable that is named like one.
+  func position(ofVariable variable: String) -> Int? {
+    if let position = keys.firstIndex(where: { $0.ownVariable == variable }) { return position }
+    return belongsToEngine(variable: variable) ? keys.firstIndex { $0.variable == variable } : nil
+  }
 
   /// Whether keys stand in an object at `path`.
   func isSection(_ path: String) -> Bool {

@@ -17,7 +17,7 @@ struct ValueReader {
   }
 
   let kind: ConfigurationKind
-  let environment: [String: String]
+  let environment: EnvironmentVariables
 
   /// The value that `node` is.
   func value(_ node: Node) throws(Mismatch) -> ConfigurationValue {

@@ -11,12 +11,16 @@ func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
 }
 
 /// A typed resource: one entry for each request.
-private struct ResourceSubject<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>: FetchSubject
-where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
+///
+/// `Answer` is a parameter because the runtime otherwise finds it by searching the program for the conformance of
+/// `Storage`, at each start.
+private struct ResourceSubject<Storage: ResponseStore, Origin: ResponseOrigin, Answer: Sendable, Value: Sendable>:
+  FetchSubject
+where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Response == Answer {
   let request: Storage.Request
   let storage: Storage
   let source: Origin
-  let toDomain: @Sendable (Storage.Response) -> Value
+  let toDomain: @Sendable (Answer) -> Value
 
   var origin: String { source.name }
 
@@ -26,25 +30,25 @@ where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
 
   func flight() throws(CacheError) -> String? { source.isInProcess ? nil : try key() }
 
-  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Storage.Response> {
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer> {
     guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }
     guard stored.head.selector.selects(try message().fields) else { return Lookup(missing: .varyMiss) }
     return Lookup(found: stored)
   }
 
-  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Storage.Response> {
+  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer> {
     try await source.answer(to: request, conditions: conditions)
   }
 
-  func keep(_ answer: Storage.Response, _ head: StoredHead) async throws(CacheError) -> String {
+  func keep(_ answer: Answer, _ head: StoredHead) async throws(CacheError) -> String {
     try await storage.store(answer, head: head, for: request)
     return try key()
   }
 
   /// A typed resource is only ever read.
-  func settle(_ exchange: Exchange, _ found: StoredResponse<Storage.Response>?) async throws(CacheError) {}
+  func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError) {}
 
-  func value(_ delivery: Delivery<Storage.Response>) -> Value { toDomain(delivery.answer) }
+  func value(_ delivery: Delivery<Answer>) -> Value { toDomain(delivery.answer) }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value {
     throw try .notCached(key(), decision)

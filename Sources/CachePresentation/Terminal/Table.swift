@@ -68,9 +68,9 @@ public struct Table: Sendable {
     let shown = hasHeader ? [header] + rows : rows
     natural = naturalWidths(of: shown, atLeast: natural)
     let widths = fitted(natural, to: screen.width)
-    var text = ""
-    for row in shown { append(row, widths, hasColor: screen.hasColor, to: &text) }
-    return text
+    var bytes: [UInt8] = []
+    for row in shown { append(row, widths, hasColor: screen.hasColor, to: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The same table without the columns under `titles`, of which the first ones go first and only as many as have to, so
@@ -116,7 +116,7 @@ public struct Table: Sendable {
   }
 
   /// Spaces are held back until a text follows, so that none end the line.
-  private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to text: inout String) {
+  private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]) {
     var spaces = 0
     for (index, width) in widths.enumerated() {
       let content = DisplayWidth.truncated(row[index].text, to: width)
@@ -124,12 +124,12 @@ public struct Table: Sendable {
       let isRight = columns[index].alignment == .right
       if isRight { spaces += padding }
       if !content.isEmpty {
-        text += String(repeating: " ", count: spaces)
-        text += row[index].style.apply(content, hasColor: hasColor)
+        bytes += repeatElement(UInt8(ascii: " "), count: spaces)
+        bytes += row[index].style.apply(content, hasColor: hasColor).utf8
         spaces = 0
       }
       spaces += (isRight ? 0 : padding) + ColumnWidths.gap
     }
-    text += "\n"
+    bytes.append(UInt8(ascii: "\n"))
   }
 }

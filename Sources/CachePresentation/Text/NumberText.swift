@@ -2,12 +2,16 @@
 public enum NumberText {
   /// `number` with commas between groups of three digits, such as "54,298,476,501".
   public static func text(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude).utf8)
-    var bytes: [UInt8] = number < 0 ? [UInt8(ascii: "-")] : []
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes.append(digit)
-    }
+    // From the last digit to the first; turned round in place, because only an array becomes a text quickly.
+    var bytes: [UInt8] = []
+    var rest = number.magnitude
+    repeat {
+      if bytes.count % 4 == 3 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    bytes.reverse()
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -13,6 +13,9 @@ extension CitiesPage: PresentablePage {
   /// The names of the members of a city.
   public static var itemColumns: [String] { ["id", "name", "subName", "revenue", "organizationCount"] }
 
+  /// How many cities the page has.
+  public var itemCount: Int { cities.count }
+
   /// The documents of the cities.
   public var items: [JSONValue] {
     cities.map { city in

@@ -13,6 +13,9 @@ extension MoviesPage: PresentablePage {
   /// The names of the members of a movie.
   public static var itemColumns: [String] { ["id", "title", "overview", "releaseDate", "posterPath", "genres"] }
 
+  /// How many movies the page has.
+  public var itemCount: Int { movies.count }
+
   /// The documents of the movies.
   public var items: [JSONValue] {
     movies.map { movie in

@@ -17,6 +17,8 @@ public protocol PresentablePage: Sendable {
   var totalPages: Int { get }
   /// How many items there are on all pages.
   var totalItems: Int { get }
+  /// How many items this page has.
+  var itemCount: Int { get }
   /// The documents of the items, in order.
   var items: [JSONValue] { get }
   /// The first `count` items for people.
@@ -27,17 +29,15 @@ public protocol PresentablePage: Sendable {
 public struct PageView<Page: PresentablePage>: SnapshotView {
   private let page: Page
   private let origin: SnapshotOrigin
-  private let items: [JSONValue]
-  private let isCut: Bool
+  /// How many items are shown.
+  private let count: Int
 
   /// The view of `snapshot`, which came through the store called `backend` (`nil` where none was at hand). Only the
   /// first `limit` items are shown, all without one.
   public init(_ snapshot: Snapshot<Page>, backend: String?, limit: Int? = nil) {
-    let items = snapshot.value.items
-    self.page = snapshot.value
-    self.origin = SnapshotOrigin(snapshot, backend: backend)
-    self.items = Array(items.prefix(limit.map { max($0, 0) } ?? items.count))
-    self.isCut = self.items.count < items.count
+    page = snapshot.value
+    origin = SnapshotOrigin(snapshot, backend: backend)
+    count = min(max(limit ?? .max, 0), page.itemCount)
   }
 
   /// The document of a fetch.
@@ -45,7 +45,7 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
     .object(
       origin.members(resource: Page.resource) + [
         .init("page", .integer(page.page)), .init("totalPages", .integer(page.totalPages)),
-        .init("totalItems", .integer(page.totalItems)), .init("items", .array(items)),
+        .init("totalItems", .integer(page.totalItems)), .init("items", .array(records)),
       ])
   }
 
@@ -53,11 +53,11 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
   public var columns: [String] { Page.itemColumns }
 
   /// The items.
-  public var records: [JSONValue] { items }
+  public var records: [JSONValue] { Array(page.items.prefix(count)) }
 
   /// The items for people.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    page.table(first: items.count).text(on: screen, hasHeader: hasHeader)
+    page.table(first: count).text(on: screen, hasHeader: hasHeader)
   }
 
   /// Such as "Page 1 of 243 · 6,057 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min".
@@ -79,7 +79,7 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
     // The number is the origin's claim: it must not be able to overflow.
     let number = NumberText.text(page.page &- Page.firstPage &+ 1)
     let place = "Page \(number) of \(NumberText.text(page.totalPages))"
-    let count = NumberText.count(page.totalItems, nouns.singular, nouns.plural)
-    return [isCut ? "\(place), first \(NumberText.text(items.count))" : place, count]
+    let total = NumberText.count(page.totalItems, nouns.singular, nouns.plural)
+    return [count < page.itemCount ? "\(place), first \(NumberText.text(count))" : place, total]
   }
 }

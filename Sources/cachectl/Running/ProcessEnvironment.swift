@@ -1,19 +1,32 @@
+internal import CacheComposition
 internal import Glibc
 
 /// What the operating system tells a process.
 enum ProcessEnvironment {
   /// The environment variables. Foundation would answer too, at the price of more to load at each start.
-  static var variables: [String: String] {
-    var variables: [String: String] = [:]
+  static var variables: EnvironmentVariables { EnvironmentVariables(value: value(of:), names: names(beginning:)) }
+
+  /// All environment variables at once, for a process to be started.
+  static var all: [String: String] {
+    let pairs = names(beginning: "").compactMap { name in value(of: name).map { (name, $0) } }
+    return Dictionary(pairs) { $1 }
+  }
+
+  /// The value of a variable; `nil` where there is none.
+  private static func value(of name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  /// The names of the variables that begin with `prefix`.
+  private static func names(beginning prefix: String) -> [String] {
+    var names: [String] = []
     var next = environ
     while let entry = next.pointee {
-      let text = String(cString: entry)
-      if let sign = text.firstIndex(of: "=") {
-        variables[String(text[..<sign])] = String(text[text.index(after: sign)...])
+      if strncmp(entry, prefix, prefix.utf8.count) == 0, let sign = strchr(entry, 0x3d) {
+        let name = UnsafeRawBufferPointer(start: entry, count: sign - entry)
+        names.append(String(decoding: name, as: UTF8.self))
       }
       next += 1
     }
-    return variables
+    return names
   }
 
   /// The current directory; the root where it cannot be told, because it was removed.

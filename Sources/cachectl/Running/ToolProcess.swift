@@ -39,7 +39,7 @@ struct ToolProcess: ~Copyable {
     defer { Glibc.close(output.write) }
     let input: (read: Int32, write: Int32) = hasInput ? try Self.makePipe() : (-1, -1)
     defer { if hasInput { Glibc.close(input.read) } }
-    let all = ProcessEnvironment.variables.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
+    let all = ProcessEnvironment.all.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
     var identifier: pid_t = 0
     let number = SpawnSettings(input: input.read, output: output.write, errors: errors).spawn(
       &identifier, "/proc/self/exe", ["cachectl"] + arguments, all.map { "\($0)=\($1)" })

@@ -29,7 +29,8 @@ enum Fixtures {
     engines: [EngineDeclaration] = engines + [server], libraries: EngineLibraries = EngineLibraries()
   ) -> ConfigurationLoader {
     ConfigurationLoader(
-      engines: engines, environment: environment, workingDirectory: "/project", userHome: "/home/ada",
+      engines: engines, environment: EnvironmentVariables(environment), workingDirectory: "/project",
+      userHome: "/home/ada",
       libraries: libraries,
       readFile: { path in files[path].map { Array($0.utf8) } })
   }

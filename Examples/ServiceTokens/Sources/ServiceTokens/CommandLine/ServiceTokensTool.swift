@@ -52,7 +52,8 @@ public struct ServiceTokensTool: Sendable {
   private func perform(_ command: Command) async throws -> String {
     if command.action == .help { return Command.usage }
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, environment: environment, workingDirectory: workingDirectory,
+      engines: PluginCatalogue.builtIn.declarations, environment: EnvironmentVariables(environment),
+      workingDirectory: workingDirectory,
       userHome: environment["HOME"] ?? "/",
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
     let app = AppDIContainer(configuration: try loader.load(command.flags), userAgent: "service-tokens")
