@@ -13,7 +13,6 @@ struct AllCities {
 
   /// - Throws: `CacheError`: a page is missing; those before it have been shown where pages are shown one by one.
   func show(from pages: FetchCitiesUseCase, _ writes: inout WriteFailures) async throws(CacheError) {
-    Interruption.watch()
     let useCase = FetchAllCitiesUseCase(
       pages: pages, maxConcurrentRequests: session.configuration.cities.transport.maxConcurrentRequests)
     var output = CitiesOutput(global.output, limit: limit)

@@ -11,10 +11,7 @@ enum Tool {
     let errors = ErrorReporter(arguments: arguments)
     do {
       switch try CachectlCommand.parseAsRoot(arguments) {
-      case .command(var command, let path):
-        // A fetch is over sooner than a thread is started, unless it waits for something.
-        if path.count < 2 || path[1] != "fetch" { Interruption.watch() }
-        try await command.runToEnd()
+      case .command(var command, _): try await command.runToEnd()
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
       case .version(let version): try Console.output.write("\(version)\n")
       }
