@@ -8,9 +8,14 @@ do {
   let row = try Row(arguments: Array(CommandLine.arguments.dropFirst()))
   print(try row.measured())
 } catch let mistake as Row.Mistake {
-  fputs("Compare: \(mistake.message)\n", stderr)
+  complain(mistake.message)
   exit(64)
 } catch {
-  fputs("Compare: \(error)\n", stderr)
+  complain("\(error)")
   exit(1)
+}
+
+func complain(_ what: String) {
+  let line = Array("Compare: \(what)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
 }
