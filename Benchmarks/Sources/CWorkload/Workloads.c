@@ -11,11 +11,11 @@ static const workload workloads[] = {
     {"fill-single", workload_write, 100000, 16, 100, 100000, 1},
     {"fill-batches", workload_write, 100000, 16, 100, 100000, 1000},
     {"fill-pages", workload_write, 10000, 40, 12000, 10000, 1000},
-    {"read-small", workload_read, 100000, 16, 100, 300000, 1},
-    {"read-small-held", workload_read_held, 100000, 16, 100, 300000, 1},
-    {"read-pages", workload_read, 10000, 40, 12000, 300000, 1},
-    {"read-pages-held", workload_read_held, 10000, 40, 12000, 300000, 1},
-    {"ycsb-b", workload_mix, 100000, 16, 100, 300000, 1},
+    {"read-small", workload_read, 100000, 16, 100, 200000, 1},
+    {"read-small-held", workload_read_held, 100000, 16, 100, 200000, 1},
+    {"read-pages", workload_read, 10000, 40, 12000, 200000, 1},
+    {"read-pages-held", workload_read_held, 10000, 40, 12000, 200000, 1},
+    {"ycsb-b", workload_mix, 100000, 16, 100, 200000, 1},
     {"open", workload_open, 100000, 16, 100, 1000, 1},
 };
 

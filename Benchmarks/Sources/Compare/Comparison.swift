@@ -1,14 +1,8 @@
 /// Pairs of measurements, each pair taken one right after the other, so that what else the machine does in the meantime
 /// meets both alike.
 struct Comparison {
-  private var floor: [Double] = []
-  private var project: [Double] = []
-
-  /// Adds a pair, in nanoseconds.
-  mutating func add(floor: Double, project: Double) {
-    self.floor.append(floor)
-    self.project.append(project)
-  }
+  /// In nanoseconds, and as many of one as of the other.
+  let floor, project: [Double]
 
   /// The row of a table: what, the floor's median and range, the project's, the median and range of the speeds of the
   /// project in proportion to the floor's, the target, and whether it is reached.

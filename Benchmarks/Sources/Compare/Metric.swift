@@ -11,6 +11,12 @@ enum Metric: String {
   /// The processor time that the whole program has used.
   case processProcessor = "process-processor"
 
+  /// Whether it is measured from outside of the program.
+  var isOfProcess: Bool { self == .process || self == .processProcessor }
+
+  /// What it is called in a label.
+  var name: String { self == .elapsed || self == .process ? "elapsed time" : "processor time" }
+
   /// `nanoseconds` as they are shown.
   func text(_ nanoseconds: Double) -> String {
     switch self {

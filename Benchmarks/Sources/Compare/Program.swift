@@ -17,20 +17,25 @@ struct Program {
     fileprivate let processor: Double
     fileprivate let output: String
 
-    /// The measure that is asked for, and the sum of what the program has read, if it tells any.
+    /// The sum of what the program has read; `nil` where it tells none.
+    var sum: UInt64? { words.count == 3 ? UInt64(words[2]) : nil }
+
+    /// The measure that is asked for.
     ///
-    /// - Throws: `Failed` where the program should have printed the two times and the sum, and has not.
-    func value(_ metric: Metric) throws(Failed) -> (value: Double, sum: UInt64?) {
+    /// - Throws: `Failed` where the program should have printed two times and a sum, and has not.
+    func value(_ metric: Metric) throws(Failed) -> Double {
       switch metric {
-      case .process: return (elapsed, nil)
-      case .processProcessor: return (processor, nil)
+      case .process: return elapsed
+      case .processProcessor: return processor
       case .elapsed, .processor, .processorEach:
-        let words = output.split(whereSeparator: \.isWhitespace)
-        guard words.count == 3, let elapsed = Double(words[0]), let processor = Double(words[1]), let sum = UInt64(words[2])
-        else { throw Failed(command: command, reason: "it has printed no times") }
-        return (metric == .elapsed ? elapsed : processor, sum)
+        guard sum != nil, let elapsed = Double(words[0]), let processor = Double(words[1]) else {
+          throw Failed(command: command, reason: "it has printed no times")
+        }
+        return metric == .elapsed ? elapsed : processor
       }
     }
+
+    private var words: [Substring] { output.split(whereSeparator: \.isWhitespace) }
   }
 
   /// Its path, or a name to be looked for in PATH, and its arguments.

@@ -1,12 +1,12 @@
 internal import Glibc
 
-// Measures two programs in turns, and prints one row of a Markdown table. Fails where one of them fails, or where they
+// Measures two programs in turns, and prints rows of a Markdown table. Fails where one of them fails, or where they
 // have not read the same.
-// Arguments: METRIC LABEL ROUNDS TARGET [fresh TEMPLATE STORE] -- FLOOR... -- PROJECT...
+// Arguments: METRIC[,METRIC...] LABEL ROUNDS TARGET [fresh TEMPLATE STORE] -- FLOOR... -- PROJECT...
 
 do {
   let row = try Row(arguments: Array(CommandLine.arguments.dropFirst()))
-  print(try row.measured())
+  for line in try row.measured() { print(line) }
 } catch let mistake as Row.Mistake {
   complain(mistake.message)
   exit(64)

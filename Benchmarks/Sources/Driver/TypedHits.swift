@@ -26,7 +26,7 @@ struct TypedHits {
   /// How many pages the store has, and of how many different contents: all that the sample answers to one search.
   private static let (pages, differentPages) = (10_000, 61)
   /// How many pages are read again, and how often in all.
-  private static let (hotPages, repeatedHits) = (100, 100_000)
+  private static let (hotPages, repeatedHits) = (100, 20_000)
 
   private let engine: any StorageEngine
   private let storage: EngineMoviesResponseStorage
@@ -82,7 +82,9 @@ struct TypedHits {
   private func fill() async throws {
     var contents: [MoviesPageDTO] = []
     for request in requests.prefix(Self.differentPages) {
-      if let page = try await SampleMovieOrigin().answer(to: request, conditions: [:]).response { contents.append(page) }
+      if let page = try await SampleMovieOrigin().answer(to: request, conditions: [:]).response {
+        contents.append(page)
+      }
     }
     let head = StoredHead(
       head: HTTPResponseHead(status: 200, fields: HTTPFields([])), storedAt: .milliseconds(workload_stored_at),
