@@ -49,6 +49,9 @@ let package = Package(
     .library(name: "StorageBenchmark", targets: ["StorageBenchmark"]),
     .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
     .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
+    // What answers a typed hit, without the composition root and the network.
+    .library(
+      name: "ResponseStorage", targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin"]),
     .library(
       name: "ResponseCache",
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),

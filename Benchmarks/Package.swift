@@ -12,11 +12,13 @@ let package = Package(
   name: "benchmarks",
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
+    // What the floor programs share with the driver.
+    .target(name: "CWorkload", linkerSettings: [.linkedLibrary("m")]),
     .executableTarget(
-      name: "PointReads",
+      name: "Driver",
       dependencies: [
-        .product(name: "StorageSPI", package: "cachectl"), .product(name: "BuiltInEngines", package: "cachectl"),
-        .product(name: "LibraryStorage", package: "cachectl"),
+        "CWorkload", .product(name: "BuiltInEngines", package: "cachectl"),
+        .product(name: "LibraryStorage", package: "cachectl"), .product(name: "ResponseStorage", package: "cachectl"),
       ],
       swiftSettings: settings),
     .executableTarget(name: "Compare", swiftSettings: settings),

@@ -1,38 +1,76 @@
-/// Point reads with liblmdb directly: a read transaction renewed for each read, and mdb_get.
-/// Arguments: the store's folder, the number of entries, the number of reads.
+/// The workloads with liblmdb directly: as a careful user of it would write them, over the bytes that the project's
+/// engine stores.
 #include <lmdb.h>
 
 #include "floor.h"
 
-static MDB_txn *transaction;
-static MDB_dbi database;
-static char *keys;
+/// The header of an entry, as Plugins/LMDB/LMDBEntryCoding.swift describes it, and of the content type
+/// application/json.
+typedef struct {
+  uint8_t version, flags, content_type, zero;
+  uint32_t size;
+  int64_t stored_at, fresh_until, retain_until;
+  uint64_t checksum;
+} header;
 
-static uint64_t read_all(int reads) {
-  uint64_t sum = 0;
-  for (int i = 0; i < reads; i++) {
-    MDB_val key = {KEY_SIZE, keys + (size_t)i * KEY_SIZE}, value;
-    if (mdb_txn_renew(transaction) || mdb_get(transaction, database, &key, &value)) exit(1);
-    // The payload follows the header, whose size is at offset 4 and whose checksum at offset 32.
-    const unsigned char *bytes = value.mv_data;
-    sum += bytes[*(const uint32_t *)(bytes + 4)] + value.mv_size + *(const uint64_t *)(bytes + 32);
-    mdb_txn_reset(transaction);
-  }
+static MDB_env *environment;
+static MDB_dbi database;
+static MDB_txn *reading, *writing;
+static int is_held;
+
+static void open_store(const char *path, int is_written) {
+  check(mdb_env_create(&environment), "mdb_env_create");
+  mdb_env_set_maxdbs(environment, 128);
+  mdb_env_set_mapsize(environment, (size_t)1 << 30);
+  check(mdb_env_open(environment, path, MDB_NOTLS | MDB_NOSYNC, 0600), "mdb_env_open");
+  check(mdb_txn_begin(environment, NULL, is_written ? 0 : MDB_RDONLY, &reading), "mdb_txn_begin");
+  check(mdb_dbi_open(reading, "bench", is_written ? MDB_CREATE : 0, &database), "mdb_dbi_open");
+  check(mdb_txn_commit(reading), "mdb_txn_commit");
+  check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &reading), "mdb_txn_begin");
+  mdb_txn_reset(reading);
+}
+
+static void close_store(void) {
+  mdb_txn_abort(reading);
+  mdb_env_close(environment);
+}
+
+static void hold_state(void) {
+  check(mdb_txn_renew(reading), "mdb_txn_renew");
+  is_held = 1;
+}
+
+static void release_state(void) { mdb_txn_reset(reading); }
+
+static uint64_t read_entry(const char *name, int key_size, int examines_all) {
+  MDB_val key = {(size_t)key_size, (void *)name}, value;
+  if (!is_held && mdb_txn_renew(reading)) fail("mdb_txn_renew");
+  if (mdb_get(reading, database, &key, &value)) fail("mdb_get");
+  const header *head = value.mv_data;
+  if (value.mv_size < sizeof *head || head->version != 1 || head->size > value.mv_size) fail("decoding");
+  uint64_t sum = examine(
+      (const uint8_t *)value.mv_data + head->size, value.mv_size - head->size, head->stored_at, head->fresh_until,
+      head->retain_until, head->checksum, examines_all);
+  if (!is_held) mdb_txn_reset(reading);
   return sum;
 }
 
-int main(int count, char **arguments) {
-  MDB_env *environment;
-  if (count != 4 || mdb_env_create(&environment)) return 1;
-  mdb_env_set_maxdbs(environment, 128);
-  mdb_env_set_mapsize(environment, (size_t)1 << 30);
-  if (mdb_env_open(environment, arguments[1], MDB_NOTLS, 0600)) return 1;
-  if (mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction)) return 1;
-  if (mdb_dbi_open(transaction, "bench", 0, &database) || mdb_txn_commit(transaction)) return 1;
-  if (mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction)) return 1;
-  mdb_txn_reset(transaction);
-  keys = random_keys(atoi(arguments[2]), atoi(arguments[3]));
-  measure(atoi(arguments[3]), read_all);
-  mdb_txn_abort(transaction);
-  mdb_env_close(environment);
+static void begin_batch(int size) {
+  (void)size;
+  check(mdb_txn_begin(environment, NULL, 0, &writing), "mdb_txn_begin");
+}
+
+static void commit_batch(int size) {
+  (void)size;
+  check(mdb_txn_commit(writing), "mdb_txn_commit");
+}
+
+static void put(const char *name, int key_size, const uint8_t *payload, int payload_size, uint64_t checksum) {
+  MDB_val key = {(size_t)key_size, (void *)name}, value = {sizeof(header) + (size_t)payload_size, NULL};
+  if (mdb_put(writing, database, &key, &value, MDB_RESERVE)) fail("mdb_put");
+  header *head = value.mv_data;
+  *head = (header){
+      .version = 1, .content_type = 1, .size = sizeof *head, .stored_at = workload_stored_at,
+      .fresh_until = workload_fresh_until, .retain_until = workload_retain_until, .checksum = checksum};
+  memcpy(head + 1, payload, (size_t)payload_size);
 }

@@ -1,17 +1,21 @@
 internal import Glibc
 
-// Arguments: reported|elapsed|processor LABEL ROUNDS FLOOR... -- PROJECT...
-// Prints one row of a Markdown table.
+// Measures two programs in turns, and prints rows of a Markdown table. Fails where one of them fails, or where they
+// have not read the same.
+// Arguments: METRIC[,METRIC...] LABEL ROUNDS TARGET [fresh TEMPLATE STORE] -- FLOOR... -- PROJECT...
 
-let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count > 3, let metric = Metric(rawValue: arguments[0]), let rounds = Int(arguments[2]), rounds > 0,
-  let separator = arguments.firstIndex(of: "--")
-else { exit(64) }
+do {
+  let row = try Row(arguments: Array(CommandLine.arguments.dropFirst()))
+  for line in try row.measured() { print(line) }
+} catch let mistake as Row.Mistake {
+  complain(mistake.message)
+  exit(64)
+} catch {
+  complain("\(error)")
+  exit(1)
+}
 
-let floor = Program(command: Array(arguments[3..<separator]))
-let project = Program(command: Array(arguments[(separator + 1)...]))
-// Run once before the measurement: both then find their files in memory.
-_ = try (floor.measure(metric), project.measure(metric))
-var measurements = Comparison()
-for _ in 0..<rounds { measurements.add(floor: try floor.measure(metric), project: try project.measure(metric)) }
-print(measurements.row(label: arguments[1], unit: metric.unit))
+func complain(_ what: String) {
+  let line = Array("Compare: \(what)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
+}

@@ -1,0 +1,87 @@
+/// What is measured of a program, and how it is shown.
+enum Metric: String {
+  /// What the program says has passed for each operation; shown as a speed.
+  case elapsed
+  /// What it says it has used of the processor for each operation; shown as a speed.
+  case processor
+  /// As `processor`, shown as the time that one operation takes.
+  case processorEach = "processor-each"
+  /// The time from before the start of the program until after its end.
+  case process
+  /// The processor time that the whole program has used.
+  case processProcessor = "process-processor"
+
+  /// Whether it is measured from outside of the program.
+  var isOfProcess: Bool { self == .process || self == .processProcessor }
+
+  /// What it is called in a label.
+  var name: String { self == .elapsed || self == .process ? "elapsed time" : "processor time" }
+
+  /// `nanoseconds` as they are shown.
+  func text(_ nanoseconds: Double) -> String {
+    switch self {
+    case .elapsed, .processor: Self.speed(1e9 / nanoseconds)
+    case .processorEach: "\(Decimal.text(nanoseconds / 1e3)) µs"
+    case .process, .processProcessor: "\(Decimal.text(nanoseconds / 1e6)) ms"
+    }
+  }
+
+  /// So many in a second.
+  static func speed(_ perSecond: Double) -> String {
+    perSecond < 1e6 ? "\(Decimal.text(perSecond / 1e3)) k/s" : "\(Decimal.text(perSecond / 1e6)) M/s"
+  }
+}
+
+/// What the project is to reach.
+enum Target {
+  /// Anything.
+  case none
+  /// A speed in proportion to the floor's.
+  case ofFloor(Double)
+  /// So many in a second.
+  case perSecond(Double)
+
+  /// The target that `text` says: "-", "0.8" or "100000/s"; `nil` where it says none.
+  init?(_ text: String) {
+    if text == "-" {
+      self = .none
+    } else if text.hasSuffix("/s"), let number = Double(text.dropLast(2)) {
+      self = .perSecond(number)
+    } else if let number = Double(text), number > 0 {
+      self = .ofFloor(number)
+    } else {
+      return nil
+    }
+  }
+
+  /// How it is shown.
+  var text: String {
+    switch self {
+    case .none: "-"
+    case .ofFloor(let ratio): Decimal.text(ratio)
+    case .perSecond(let speed): Metric.speed(speed)
+    }
+  }
+
+  /// Whether it is reached by a project that takes `nanoseconds` for each, and whose speed is `ratio` of the floor's.
+  func verdict(ratio: Double, nanoseconds: Double) -> String {
+    switch self {
+    case .none: "-"
+    case .ofFloor(let target): ratio >= target ? "yes" : "no"
+    case .perSecond(let speed): 1e9 / nanoseconds >= speed ? "yes" : "no"
+    }
+  }
+}
+
+/// Numbers as they are shown (Foundation is not needed for that).
+enum Decimal {
+  /// Two decimals below 10, one below 100, none above.
+  static func text(_ value: Double) -> String {
+    let decimals = value < 10 ? 2 : value < 100 ? 1 : 0
+    let scale = [1, 10, 100][decimals]
+    let scaled = Int((value * Double(scale)).rounded())
+    guard decimals > 0 else { return "\(scaled)" }
+    let fraction = "\(scaled % scale)"
+    return "\(scaled / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
+  }
+}

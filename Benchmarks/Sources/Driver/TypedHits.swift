@@ -1,0 +1,133 @@
+internal import CWorkload
+internal import CacheData
+internal import CacheDomain
+internal import FoundationEssentials
+internal import ResponseStorage
+internal import SampleOrigin
+internal import StorageSPI
+
+/// Pages of 20 movies, read and decoded as a hit of the cache is; and for comparison by Foundation's decoder.
+///
+/// What is called for a hit stands in one place: `hit(_:)`.
+struct TypedHits {
+  enum Kind: String {
+    /// Stores the pages.
+    case fill = "typed-fill"
+    /// Each page once, for the first time in this process.
+    case first = "typed-first"
+    /// A few pages again and again, while the store does not change.
+    case again = "typed-again"
+    /// The same as `first` by a plain read and Foundation's JSONDecoder.
+    case firstByFoundation = "typed-first-foundation"
+    /// The same as `again` by a plain read and Foundation's JSONDecoder.
+    case againByFoundation = "typed-again-foundation"
+  }
+
+  /// How many pages the store has, and of how many different contents: all that the sample answers to one search.
+  private static let (pages, differentPages) = (10_000, 61)
+  /// How many pages are read again, and how often in all.
+  private static let (hotPages, repeatedHits) = (100, 10_000)
+  /// How many pages are looked at in full after the measurement.
+  private static let examinedPages = 1_000
+
+  private let engine: any StorageEngine
+  private let storage: EngineMoviesResponseStorage
+  private let requests: [MoviesRequestDTO]
+  private let keys: [CacheKey]
+
+  /// Does what `kind` says, and prints what `workload_print` prints.
+  static func run(_ kind: Kind, _ store: Store, divisor: Int) async throws {
+    let engine = try await store.open()
+    let hits = try TypedHits(engine, pages: max(1, pages / divisor))
+    switch kind {
+    case .fill: try await hits.fill()
+    case .first: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.hit($0) }
+    case .again: try await hits.measureAgain(divisor) { try await hits.hit($0) }
+    case .firstByFoundation: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.plainHit($0) }
+    case .againByFoundation: try await hits.measureAgain(divisor) { try await hits.plainHit($0) }
+    }
+    try await engine.close()
+  }
+
+  private init(_ engine: any StorageEngine, pages: Int) throws {
+    self.engine = engine
+    storage = EngineMoviesResponseStorage(store: EntryStore(engine: engine, clock: FixedClock()))
+    requests = try (0..<pages).map { number in
+      guard let query = MovieQuery("the") else { throw EntryMissing(key: "the") }
+      return MoviesRequestDTO(origin: SampleMovieOrigin().name, query: query, page: number + 1)
+    }
+    keys = try requests.map { try CacheKey(for: $0) }
+  }
+
+  /// What a hit calls.
+  @inline(__always)
+  private func hit(_ page: Int) async throws -> MoviesPageDTO {
+    guard let found = try await storage.response(for: requests[page]) else {
+      throw EntryMissing(key: keys[page].text)
+    }
+    return found.response
+  }
+
+  /// The same by a read of the engine's and Foundation's decoder.
+  @inline(__always)
+  private func plainHit(_ page: Int) async throws -> MoviesPageDTO {
+    let decoded = try await engine.read(keys[page]) { payload, _ throws(StorageError) in
+      let data = payload.withUnsafeBufferPointer { Data($0) }
+      do { return try JSONDecoder().decode(MoviesPageDTO.self, from: data) } catch {
+        throw StorageError(.damaged, "\(error)")
+      }
+    }
+    guard let decoded else { throw EntryMissing(key: keys[page].text) }
+    return decoded
+  }
+
+  private func fill() async throws {
+    var contents: [MoviesPageDTO] = []
+    for request in requests.prefix(Self.differentPages) {
+      if let page = try await SampleMovieOrigin().answer(to: request, conditions: [:]).response {
+        contents.append(page)
+      }
+    }
+    let head = StoredHead(
+      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: .milliseconds(workload_stored_at),
+      freshUntil: .milliseconds(workload_fresh_until), retainUntil: .milliseconds(workload_retain_until))
+    for (index, request) in requests.enumerated() {
+      try await storage.store(contents[index % contents.count], head: head, for: request)
+    }
+  }
+
+  private func measureAgain(_ divisor: Int, _ hit: (Int) async throws -> MoviesPageDTO) async throws {
+    let hot = min(Self.hotPages, requests.count)
+    for page in 0..<hot { _ = try await hit(page) }
+    try await measure((0..<max(1, Self.repeatedHits / divisor)).map { $0 % hot }, hit)
+  }
+
+  /// Prints how long the hits take, and a sum over what some of them are. That is added up afterwards, because to go
+  /// through a page takes longer than a repeated hit. The bytes are read once before: the disk is not measured.
+  private func measure(_ pages: [Int], _ hit: (Int) async throws -> MoviesPageDTO) async throws {
+    var sum = try await hashOfAll()
+    let begin = workload_now()
+    for page in pages { _ = try await hit(page) }
+    let taken = workload_since(begin)
+    for page in Set(pages).sorted().prefix(Self.examinedPages) {
+      sum = sum &* 31 &+ Self.titleBytes(try await hit(page))
+    }
+    workload_print(taken, Int32(pages.count), sum)
+  }
+
+  private func hashOfAll() async throws -> UInt64 {
+    var sum: UInt64 = 0
+    for key in keys {
+      let hash = try await engine.read(key) { payload, _ throws(StorageError) in
+        payload.withUnsafeBufferPointer { workload_payload_hash($0.baseAddress, UInt64($0.count)) }
+      }
+      guard let hash else { throw EntryMissing(key: key.text) }
+      sum &+= hash
+    }
+    return sum
+  }
+
+  private static func titleBytes(_ page: MoviesPageDTO) -> UInt64 {
+    page.toDomain().movies.reduce(0) { sum, movie in movie.title.utf8.reduce(sum) { $0 &* 31 &+ UInt64($1) } }
+  }
+}
