@@ -39,7 +39,7 @@ struct FileUsageLedger: UsageLedger {
   /// The counts that a line tells of; `nil` where one of them is missing or no count.
   private static func counts(in line: String) -> UsageCounts? {
     // By bytes: each command that uses a store comes here, and to look at characters takes ten times as long.
-    let words = line.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }.map(Substring.init)
+    let words = line.utf8.split { $0 <= UInt8(ascii: " ") }.map(Substring.init)
     func number(_ name: String) -> Int? {
       let word = words.last { $0.hasPrefix("\(name)=") }
       return word.flatMap { Int($0.dropFirst(name.utf8.count + 1)) }.flatMap { $0 >= 0 ? $0 : nil }
