@@ -75,8 +75,17 @@ final class SQLiteReader: @unchecked Sendable {
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 
-  /// How much the store holds.
-  func tally() throws(StorageError) -> EntryTally { try SQLiteTally.current(on: connection) }
+  /// How much the store holds, all of it in one state.
+  func tally() throws(StorageError) -> EntryTally {
+    try inTransaction { () throws(StorageError) in try SQLiteStoredTally.current(on: connection) }
+  }
+
+  /// Calls `body` in one transaction, so that all of it sees one state of the store.
+  func inTransaction<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    try connection.execute("BEGIN")
+    defer { _ = try? connection.execute("ROLLBACK") }
+    return try body()
+  }
 
   /// The key in a column.
   static func key(

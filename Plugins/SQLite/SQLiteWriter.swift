@@ -46,7 +46,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
   deinit {
     sqlite3_wal_hook(connection.handle, nil, nil)
-    sqlite3_create_function(connection.handle, "replaced", 3, SQLITE_UTF8, nil, nil, nil, nil)
+    sqlite3_create_function(connection.handle, "replaced", 4, SQLITE_UTF8, nil, nil, nil, nil)
     logPages.deallocate()
     replaced.deallocate()
   }
@@ -84,8 +84,9 @@ final class SQLiteWriter: @unchecked Sendable {
     try connection.execute("BEGIN IMMEDIATE")
     do throws(StorageError) {
       // Another process may have done it meanwhile.
-      if try SQLiteSchema.verify(connection) < SQLiteSchema.version {
-        for statement in SQLiteSchema.upgrade { try connection.execute(statement) }
+      let version = try SQLiteSchema.verify(connection)
+      if version < SQLiteSchema.version {
+        for statement in SQLiteSchema.upgrade(from: version) { try connection.execute(statement) }
       }
       try connection.execute("COMMIT")
     } catch {
@@ -116,8 +117,7 @@ final class SQLiteWriter: @unchecked Sendable {
     do throws(StorageError) {
       try tally.begin()
       try body()
-      let after = try tally.finish()
-      try bounds?.require(after)
+      try tally.finish(bounds)
       try commit.run()
       tally.commit()
     } catch {
@@ -133,8 +133,7 @@ final class SQLiteWriter: @unchecked Sendable {
     switch operation {
     case .put(let key, let payload, let metadata):
       try put(key, payload, metadata)
-      discountReplaced(in: key)
-      tally.add(entries: 1, payloadBytes: payload.count, to: EntryTally.Slot(namespace: key.namespace, metadata))
+      count(key, EntryTally.Slot(namespace: key.namespace, metadata), payloadBytes: payload.count)
     case .remove(let key):
       try key.text.withBytes { key throws(StorageError) in
         defer { remove.reset() }
@@ -148,14 +147,28 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
+  /// Counts what the last statement has put, instead of what it has replaced.
+  private func count(_ key: CacheKey, _ slot: EntryTally.Slot, payloadBytes: Int) {
+    let isNew = replaced.pointee.count == 0
+    if !isNew, replacedSlot(in: key) == slot, replaced.pointee.payload_bytes == payloadBytes { return }
+    discountReplaced(in: key)
+    let row = isNew ? sqlite3_last_insert_rowid(connection.handle) : replaced.pointee.row
+    tally.add(entries: 1, payloadBytes: payloadBytes, to: slot, row: row)
+  }
+
   /// Counts no longer what the last statement has replaced or removed.
   private func discountReplaced(in key: CacheKey) {
     guard replaced.pointee.count > 0 else { return }
+    tally.add(
+      entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: replacedSlot(in: key),
+      row: replaced.pointee.row)
+  }
+
+  private func replacedSlot(in key: CacheKey) -> EntryTally.Slot {
     let bits = EntryTally.slotBits
-    let slot = EntryTally.Slot(
+    return EntryTally.Slot(
       namespace: key.namespace, freshSlot: replaced.pointee.fresh_until >> bits,
       retainSlot: replaced.pointee.retain_until >> bits)
-    tally.add(entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: slot)
   }
 
   /// The checksum of the entry under `key`; `nil` where there is none.
@@ -215,6 +228,8 @@ final class SQLiteWriter: @unchecked Sendable {
       try tally.recount()
     }
     try connection.execute("VACUUM")
+    // It has made the mark invalid, which makes the next transaction count.
+    try transaction { () throws(StorageError) in }
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
 

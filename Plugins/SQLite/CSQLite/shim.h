@@ -21,15 +21,16 @@ static inline void csqlite_observe_log(sqlite3 *database, int *pages) {
 /// What a statement has replaced or removed: one row at most.
 struct csqlite_replaced {
   int count;
-  long long fresh_until, retain_until, payload_bytes;
+  long long row, fresh_until, retain_until, payload_bytes;
 };
 
 static inline void csqlite_note_replaced(sqlite3_context *context, int count, sqlite3_value **values) {
   struct csqlite_replaced *replaced = (struct csqlite_replaced *)sqlite3_user_data(context);
   replaced->count += 1;
-  replaced->fresh_until = sqlite3_value_int64(values[0]);
-  replaced->retain_until = sqlite3_value_int64(values[1]);
-  replaced->payload_bytes = sqlite3_value_int64(values[2]);
+  replaced->row = sqlite3_value_int64(values[0]);
+  replaced->fresh_until = sqlite3_value_int64(values[1]);
+  replaced->retain_until = sqlite3_value_int64(values[2]);
+  replaced->payload_bytes = sqlite3_value_int64(values[3]);
   (void)count;
   sqlite3_result_int(context, 1);
 }
@@ -38,7 +39,7 @@ static inline void csqlite_note_replaced(sqlite3_context *context, int count, sq
 /// row tells so what was in it, without a second search.
 static inline int csqlite_observe_replaced(sqlite3 *database, struct csqlite_replaced *replaced) {
   return sqlite3_create_function(
-      database, "replaced", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL);
+      database, "replaced", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL);
 }
 
 /// Turns the triggers in the database off for this connection. The function is variadic, which Swift cannot call.
