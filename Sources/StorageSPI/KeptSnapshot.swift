@@ -52,6 +52,13 @@ public struct KeptSnapshot: ~Copyable {
     self.state = state
   }
 
+  /// Notes that the reader itself has made the next state, and that its transaction sees it.
+  @inlinable @inline(__always)
+  public mutating func advanced(to state: UInt64) {
+    self.state = state
+    wasUsed = true
+  }
+
   /// Whether the transaction, which has just been used, stays open. Where it does not, the reader ends it at once.
   @inlinable @inline(__always)
   public mutating func stays() -> Bool { isOpen || (equalStates >= Self.requiredEqualStates && open()) }
