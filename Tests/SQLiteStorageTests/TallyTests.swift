@@ -19,16 +19,12 @@ import Testing
 
   /// The number of entries that the stored tally counts, and that of those behind its mark. Without a mark all are.
   private func stored(_ folder: TestFolder) throws -> (counted: Int, behind: Int) {
+    let connection = try SQLiteConnection(path: folder.store, flags: 1, busyTimeout: 0)
     let mark =
       "SELECT fresh_slot FROM tally, pragma_schema_version WHERE namespace = '/' AND retain_slot = schema_version"
-    let numbers = try folder.shell(
-      """
-      SELECT coalesce(sum(entries), 0) FROM tally;
-      SELECT count(*) FROM entries WHERE rowid > coalesce((\(mark)), 0)
-      """)
-    let lines = numbers.split(separator: "\n").compactMap { Int($0) }
-    try #require(lines.count == 2, "\(numbers)")
-    return (lines[0], lines[1])
+    let counted = try connection.integer("SELECT sum(entries) FROM tally")
+    let behind = try connection.integer("SELECT count(*) FROM entries WHERE rowid > coalesce((\(mark)), 0)")
+    return (Int(counted), Int(behind))
   }
 
   private func randomBatch(_ generator: inout SeededGenerator) throws -> WriteBatch {
