@@ -13,6 +13,8 @@ internal import StorageSPI
 final class SQLiteConnection {
   let path: String
   let handle: OpaquePointer
+  /// Whether the file was opened as one that nobody can change.
+  let isImmutable: Bool
 
   /// Opens the file at `path`; SQLite reads nothing of it before the first statement.
   ///
@@ -29,6 +31,7 @@ final class SQLiteConnection {
     sqlite3_busy_timeout(handle, busyTimeout)
     self.path = path
     self.handle = handle
+    isImmutable = immutable
   }
 
   deinit {
@@ -53,6 +56,12 @@ final class SQLiteConnection {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw error(code) }
   }
+
+  /// Has pages read in place. Mapping a gibibyte costs address space only; pages beyond it are read in the ordinary way.
+  func mapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 1073741824") }
+
+  /// Takes the pages out of the memory of the process.
+  func unmapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 0") }
 
   /// The first column of the first row of `sql`; 0 where there is none.
   func integer(_ sql: String) throws(StorageError) -> Int64 {

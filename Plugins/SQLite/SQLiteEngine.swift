@@ -6,17 +6,21 @@ internal import Synchronization
 ///
 /// Reads run where they are called. So do writes, as long as they need not wait: for the disk, for another writer, or
 /// for the copying of the log. Those that wait do so on a thread of the engine's own.
-final class SQLiteEngine: ImmediateReading {
-  private struct Writing {
-    /// Opened by the first write: most runs of the command-line tool never write.
-    var writer: SQLiteWriter?
+final class SQLiteEngine: ImmediateReading, ChangeCounting {
+  private struct Counting {
+    /// Made when the number is asked for first.
+    var counter: SQLiteChangeCounter?
     var isClosed = false
   }
 
   private let options: SQLiteOptions
   private let clock: any WallClock
   private let readers = ResourcePool<SQLiteReader>()
-  private let writing = Mutex(Writing())
+  private let keeper = SnapshotKeeper()
+  private let counting = Mutex(Counting())
+  private let writing: SQLiteWriting
+  /// Has the keeper know of the writer, which is always idle here: it sees for itself whether it is in use.
+  private let writers = ResourcePool<SQLiteWriting>()
   private let writes = BlockingExecutor()
   private let inspections = BlockingExecutor()
 
@@ -24,32 +28,53 @@ final class SQLiteEngine: ImmediateReading {
   init(_ options: SQLiteOptions, clock: any WallClock) throws(StorageError) {
     self.options = options
     self.clock = clock
+    let writing = SQLiteWriting(options, keeper)
+    self.writing = writing
+    keeper.add(readers)
+    keeper.add(writers)
+    try writers.withResource(make: { writing }) { _ in }
     try withReader { _ in }
   }
 
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    try key.text.withBytes { bytes throws(StorageError) in
-      try withReader { reader throws(StorageError) in try reader.read(bytes, body) }
-    }
+    try key.text.withBytes { bytes throws(StorageError) in try read(bytes, body) }
   }
 
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     try keyBytes.withUnsafeBufferPointer { bytes throws(StorageError) in
-      try withReader { reader throws(StorageError) in try reader.read(bytes, body) != nil }
+      try read(bytes, body) != nil
+    }
+  }
+
+  @inline(__always)
+  private func read<Output: Sendable>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    if writing.isWorthReading, let result = try writing.read(key, body) { return result }
+    return try withReader { reader throws(StorageError) in try reader.read(key, body) }
+  }
+
+  func changeCount() throws(StorageError) -> UInt64? {
+    try counting.withLock { counting throws(StorageError) in
+      if counting.isClosed { throw .storeClosed }
+      if let counter = counting.counter { return counter.count }
+      let counter = try SQLiteChangeCounter(options)
+      counting.counter = counter
+      return counter.count
     }
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
     let needsCheckpoint: Bool
-    if let done = try applyWithoutWaiting(batch) {
+    if let done = try writing.applyWithoutWaiting(batch) {
       needsCheckpoint = done
     } else {
       needsCheckpoint = try await writes.run { () throws(StorageError) in
-        try self.withWriter(busyTimeout: self.options.busyTimeout) { writer throws(StorageError) in
+        try self.writing.perform { writer throws(StorageError) in
           try writer.apply(batch)
         }
       }
@@ -77,30 +102,24 @@ final class SQLiteEngine: ImmediateReading {
   func compact() async throws(StorageError) {
     let now = clock.now
     try await writes.run { () throws(StorageError) in
-      _ = try self.withWriter(busyTimeout: self.options.busyTimeout) { writer throws(StorageError) in
+      _ = try self.writing.perform { writer throws(StorageError) in
+        self.keeper.endIdle()
         try writer.compact(at: now)
       }
     }
   }
 
-  /// A connection maps what it reads, and only closing it gives that back.
-  func releaseMemory() async { readers.removeIdle() }
+  /// A connection maps what it reads, and only closing it or mapping anew gives that back.
+  func releaseMemory() async {
+    readers.removeIdle()
+    writing.releaseMemory()
+  }
 
   func close() async throws(StorageError) {
     readers.close()
-    // Where nothing was written there is nothing to copy, and so nothing to wait for.
-    let wasOnlyRead = writing.withLockIfAvailable { writing in
-      writing.isClosed = true
-      return writing.writer == nil
-    }
-    if wasOnlyRead == true { return }
-    try await writes.run { () throws(StorageError) in
-      try self.writing.withLock { writing throws(StorageError) in
-        writing.isClosed = true
-        let writer = writing.writer.take()
-        try writer?.checkpoint()
-      }
-    }
+    counting.withLock { $0 = Counting(isClosed: true) }
+    if writing.closeWithoutWaiting() { return }
+    try await writes.run { () throws(StorageError) in try self.writing.close() }
   }
 
   private func withReader<Output>(
@@ -108,53 +127,13 @@ final class SQLiteEngine: ImmediateReading {
   ) throws(StorageError) -> Output {
     try readers.withResource(
       make: { () throws(StorageError) in
-        try SQLiteReader(path: options.path, busyTimeout: options.busyTimeout)
+        try SQLiteReader(path: options.path, busyTimeout: options.busyTimeout, keeper: keeper)
       }, body)
-  }
-
-  /// Applies `batch` where it is called, unless that would wait for the disk or another writer.
-  ///
-  /// - Returns: whether the log should be copied; `nil` where nothing was done because it would have waited.
-  private func applyWithoutWaiting(_ batch: WriteBatch) throws(StorageError) -> Bool? {
-    if options.durability == .full { return nil }
-    do throws(StorageError) {
-      return try writing.withLockIfAvailable { writing throws(StorageError) in
-        try Self.use(&writing, options, busyTimeout: 0) { writer throws(StorageError) in try writer.apply(batch) }
-      }
-    } catch {
-      // Another process holds the store, and nothing was changed.
-      if error.code == .busy { return nil }
-      throw error
-    }
-  }
-
-  private func withWriter(
-    busyTimeout: Int32, _ body: (SQLiteWriter) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    try writing.withLock { writing throws(StorageError) in
-      try Self.use(&writing, options, busyTimeout: busyTimeout, body)
-    }
-  }
-
-  /// Calls `body` with the writer, which is opened first where it is not yet, and says whether the log should be
-  /// copied.
-  private static func use(
-    _ writing: inout Writing, _ options: SQLiteOptions, busyTimeout: Int32,
-    _ body: (SQLiteWriter) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    if writing.isClosed { throw .storeClosed }
-    let writer = if let open = writing.writer { open } else { try SQLiteWriter(options, busyTimeout: busyTimeout) }
-    writing.writer = writer
-    writer.setBusyTimeout(busyTimeout)
-    try body(writer)
-    return writer.needsCheckpoint
   }
 
   /// Copies the log. A failure is no failure of the batch, which is committed: the next checkpoint tries again, and
   /// `close()` reports it.
   private func checkpoint() async {
-    _ = try? await writes.run { () throws(StorageError) in
-      try self.writing.withLock { writing throws(StorageError) in try writing.writer?.checkpoint() }
-    }
+    _ = try? await writes.run { () throws(StorageError) in try self.writing.checkpoint() }
   }
 }

@@ -3,10 +3,9 @@ internal import StorageSPI
 extension SQLiteReader {
   /// What is wrong with the file and its rows.
   func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
-    // One transaction, so that all of it sees one state of the store.
-    try connection.execute("BEGIN")
-    defer { _ = try? connection.execute("ROLLBACK") }
-    return try issuesOfStructure() + issuesOfSchema() + issuesOfEntries() + issuesOfTally()
+    try inTransaction { () throws(StorageError) in
+      try issuesOfStructure() + issuesOfSchema() + issuesOfEntries() + issuesOfTally()
+    }
   }
 
   private func issuesOfStructure() throws(StorageError) -> [IntegrityIssue] {
@@ -22,7 +21,7 @@ extension SQLiteReader {
   /// Without the tables and triggers as they were made, nothing keeps the tally right.
   private func issuesOfSchema() throws(StorageError) -> [IntegrityIssue] {
     try collectingDamage { issues throws(StorageError) in
-      guard try SQLiteSchema.verify(connection) == SQLiteSchema.version else { return }
+      guard try SQLiteSchema.verify(connection) >= SQLiteSchema.firstVersionWithTally else { return }
       let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
       var missing = SQLiteSchema.definitions
       while try statement.step() {
@@ -38,8 +37,8 @@ extension SQLiteReader {
 
   private func issuesOfTally() throws(StorageError) -> [IntegrityIssue] {
     try collectingDamage { issues throws(StorageError) in
-      guard let kept = try SQLiteTally.kept(on: connection) else { return }
-      let counted = try SQLiteTally.counted(on: connection)
+      guard let kept = try SQLiteStoredTally(on: connection)?.whole else { return }
+      let counted = try SQLiteStoredTally.counted(on: connection)
       guard kept != counted else { return }
       let (told, found) = (kept.total(), counted.total())
       issues.append(

@@ -1,23 +1,28 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// A connection that only reads, with its prepared statement.
+/// A connection that only reads, with its prepared statement and the transaction that it may keep open.
 ///
 /// It is `@unchecked Sendable` because the pool that keeps it gives it to one caller at a time, and a connection without
 /// thread affinity may be used by any thread then.
-final class SQLiteReader: @unchecked Sendable {
+final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
-  private let statement: SQLiteStatement
+  private var reading: SQLiteEntryReading
+  private var snapshot: SQLiteSnapshot
   var row = SQLiteRow()
 
   /// A connection to the store at `path`, after a check that it is one.
-  init(path: String, busyTimeout: Int32) throws(StorageError) {
+  init(
+    path: String, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
+  ) throws(StorageError) {
     let connection = try Self.connect(path: path, busyTimeout: busyTimeout)
-    self.statement = try SQLiteStatement(SQLiteSchema.read, on: connection)
+    let reading = try SQLiteEntryReading(on: connection)
     self.connection = connection
+    self.reading = reading
+    snapshot = SQLiteSnapshot(of: connection, keeper)
   }
 
-  private static func connect(path: String, busyTimeout: Int32) throws(StorageError) -> SQLiteConnection {
+  static func connect(path: String, busyTimeout: Int32) throws(StorageError) -> SQLiteConnection {
     do throws(StorageError) {
       return try connect(path: path, busyTimeout: busyTimeout, immutable: false)
     } catch {
@@ -34,8 +39,7 @@ final class SQLiteReader: @unchecked Sendable {
   ) throws(StorageError) -> SQLiteConnection {
     let connection = try SQLiteConnection(
       path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: busyTimeout, immutable: immutable)
-    // Mapping a gibibyte costs address space only; pages beyond it are read in the ordinary way.
-    try connection.execute("PRAGMA mmap_size = 1073741824")
+    try connection.mapFile()
     try SQLiteSchema.verify(connection)
     return connection
   }
@@ -44,18 +48,24 @@ final class SQLiteReader: @unchecked Sendable {
   func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
-    defer { statement.reset() }
-    try statement.bind(key, at: 1)
-    guard try statement.step() else { return nil }
-    let metadata = try row.metadata(of: statement, key: String(decoding: key, as: UTF8.self))
-    return try body(try SQLiteRow.payload(of: statement, key: String(decoding: key, as: UTF8.self)).span, metadata)
+    try snapshot.begin()
+    defer { reading.reset() }
+    let output = try reading.read(key, body)
+    try snapshot.stay()
+    return output
   }
+
+  /// Whether a snapshot is kept between reads.
+  var isKept: Bool { snapshot.isKept }
+
+  func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
   /// The first `limit` entries of `range`, without payloads.
   func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
     // Keys consist of bytes from 0x21 to 0x7E: nothing lies between a key and the same with the byte 0x01 added, and
     // all that begins with the prefix lies before the prefix with 0x7F added.
     let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
+    snapshot.end()
     return try lower.withBytes { lower throws(StorageError) in
       try (range.prefix + "\u{7F}").withBytes { upper throws(StorageError) in
         let statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
@@ -75,8 +85,18 @@ final class SQLiteReader: @unchecked Sendable {
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 
-  /// How much the store holds.
-  func tally() throws(StorageError) -> EntryTally { try SQLiteTally.current(on: connection) }
+  /// How much the store holds, all of it in one state.
+  func tally() throws(StorageError) -> EntryTally {
+    try inTransaction { () throws(StorageError) in try SQLiteStoredTally.current(on: connection) }
+  }
+
+  /// Calls `body` in one transaction, so that all of it sees one state of the store.
+  func inTransaction<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    snapshot.end()
+    try connection.execute("BEGIN")
+    defer { _ = try? connection.execute("ROLLBACK") }
+    return try body()
+  }
 
   /// The key in a column.
   static func key(

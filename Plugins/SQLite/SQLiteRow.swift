@@ -8,7 +8,8 @@ internal import StorageSPI
 
 /// Reads the columns that every query of `SQLiteSchema` begins with.
 ///
-/// It remembers the last content type, so that a run of entries of one type allocates no text for it.
+/// It remembers the last content type, so that a run of entries of one type allocates no text for it. The usual types
+/// are literals, which are not even counted.
 struct SQLiteRow {
   /// The index of the first column after the common ones.
   static let firstOwnColumn: Int32 = 7
@@ -48,10 +49,19 @@ struct SQLiteRow {
   private mutating func rememberContentType(_ statement: borrowing SQLiteStatement) -> Bool {
     let bytes = statement.bytes(3)
     if contentType.withBytes({ Self.areEqual($0, bytes) }) { return true }
+    if let usual = Self.usualTypes.first(where: { $0.withBytes { Self.areEqual($0, bytes) } }) {
+      contentType = usual
+      return true
+    }
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     contentType = text
     return true
   }
+
+  private static let usualTypes = [
+    "application/json", "image/jpeg", "image/png", "image/webp", "text/plain", "application/octet-stream",
+    "application/json; charset=utf-8", "application/json;charset=utf-8",
+  ]
 
   private static func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
     guard left.count == right.count, let left = left.baseAddress, let start = right.baseAddress else {

@@ -6,21 +6,26 @@ enum SQLiteSchema {
   /// The bytes "CaCh" in the file's header: "this is a store of cachectl".
   static let applicationID: Int64 = 0x4361_4368
   /// The version that is written. A store of an older one is upgraded before it is written to.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
+  /// Stores of version 1 have no tally, and those of version 2 one without a mark, which counts every entry.
+  static let firstVersionWithTally: Int64 = 2
+  static let firstVersionWithMark: Int64 = 3
   /// The versions that are read.
   static let readableVersions: ClosedRange<Int64> = 1...version
 
   /// What a new store consists of.
   static let creation = marked(definitions.map { $0 + ";" }.joined(separator: "\n"))
 
-  /// The statements that make a store of version 1 one of this version, in order and to be committed together.
-  ///
-  /// The index by time of expiry goes: it was there for counting, and keeping it cost more than the tally does.
-  static let upgrade =
-    ["DROP INDEX IF EXISTS entries_by_expiry", tallyTable] + tallyTriggers
-    + ["INSERT INTO tally \(count)", "PRAGMA user_version = \(version)"]
+  /// The statements that make a store of version `old` one of this version, in order and to be committed together. The
+  /// entries are counted by the first transaction afterwards, because there is no mark.
+  static func upgrade(from old: Int64) -> [String] {
+    (old < firstVersionWithTally ? tallyUpgrade : []) + ["PRAGMA user_version = \(version)"]
+  }
 
-  /// Everything in the database, in the words that SQLite keeps of it.
+  /// The index by time of expiry goes: it was there for counting, and keeping it cost more than the tally does.
+  private static let tallyUpgrade = ["DROP INDEX IF EXISTS entries_by_expiry", tallyTable] + tallyTriggers
+
+  /// Everything in the database, in the words that SQLite keeps of it. Versions 2 and 3 differ in rows only.
   static let definitions = [entriesTable, readableView, tallyTable] + tallyTriggers
   /// The same of a store of version 1.
   static let firstDefinitions = [
@@ -55,7 +60,9 @@ enum SQLiteSchema {
     FROM entries
     """
 
-  /// An `EntryTally`. Where it has no row it is not kept, and has to be counted.
+  /// An `EntryTally` of the rows up to a mark. The mark is a row of its own, with a namespace that no key can have, the
+  /// number of the last row that is counted as `fresh_slot`, and as `retain_slot` the number of changes to the schema:
+  /// it counts VACUUM, too, which may number rows anew. Without a mark of the present schema all has to be counted.
   private static let tallyTable = """
     CREATE TABLE tally (
       namespace TEXT NOT NULL,
@@ -102,18 +109,33 @@ enum SQLiteSchema {
   static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
   /// A size as it is counted: a damaged one must not make sums overflow. SQLite holds nothing larger.
   private static let payloadBytes = "max(0, min(payload_bytes, 1000000000))"
-  static let tally = "SELECT namespace, fresh_slot, retain_slot, entries, payload_bytes FROM tally"
+  static let tally =
+    "SELECT namespace, fresh_slot, retain_slot, entries, payload_bytes FROM tally WHERE namespace <> '/'"
+  static let mark = """
+    SELECT fresh_slot FROM tally
+    WHERE namespace = '/' AND retain_slot = (SELECT schema_version FROM pragma_schema_version)
+    """
+  static let saveMark = """
+    UPDATE tally SET fresh_slot = ?1, retain_slot = (SELECT schema_version FROM pragma_schema_version)
+    WHERE namespace = '/'
+    """
+  /// Leaves a mark that is of no schema: SQLite's numbers have 32 bits.
+  static let emptyTally = "DELETE FROM tally; INSERT INTO tally VALUES ('/', 0, \(Int64.min), 0, 0)"
+  static let lastRow = "SELECT max(rowid) FROM entries"
   static let saveTally = "INSERT OR REPLACE INTO tally VALUES (?1, ?2, ?3, ?4, ?5)"
   static let removeTally = "DELETE FROM tally WHERE namespace = ?1 AND fresh_slot = ?2 AND retain_slot = ?3"
-  /// What the tally must be. The namespace is that of the key: the column of that name is for people.
-  static let count = """
+  /// What the tally of all rows must be.
+  static let count = "\(countedColumns) FROM entries GROUP BY 1, 2, 3"
+  static let countBehind = "\(countedColumns) FROM entries WHERE rowid > ?1 GROUP BY 1, 2, 3"
+  /// The namespace is that of the key: the column of that name is for people.
+  private static let countedColumns = """
     SELECT substr(key, 1, instr(key, '/') - 1), fresh_until >> \(EntryTally.slotBits),
       retain_until >> \(EntryTally.slotBits), count(*), sum(\(payloadBytes))
-    FROM entries GROUP BY 1, 2, 3
     """
   static let checksum = "SELECT checksum FROM entries WHERE key = ?1"
-  /// The function tells the writer what is removed.
-  static let remove = "DELETE FROM entries WHERE key = ?1 AND replaced(fresh_until, retain_until, \(payloadBytes))"
+  /// The function tells the writer what is removed or replaced.
+  private static let noteReplaced = "replaced(entries.rowid, fresh_until, retain_until, \(payloadBytes))"
+  static let remove = "DELETE FROM entries WHERE key = ?1 AND \(noteReplaced)"
   static let removeExpired = "DELETE FROM entries WHERE retain_until <= ?1"
   static let put = """
     INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes,
@@ -123,7 +145,7 @@ enum SQLiteSchema {
       stored_at = excluded.stored_at, fresh_until = excluded.fresh_until, retain_until = excluded.retain_until,
       content_type = excluded.content_type, attributes = excluded.attributes, checksum = excluded.checksum,
       payload_bytes = excluded.payload_bytes, payload = excluded.payload
-    WHERE replaced(fresh_until, retain_until, \(payloadBytes))
+    WHERE \(noteReplaced)
     """
 
   /// The columns that every query begins with, in the order in which `SQLiteRow` reads them.

@@ -1,9 +1,4 @@
 internal import CSQLite
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
 internal import StorageSPI
 
 /// The connection that writes, with its prepared statements.
@@ -12,23 +7,28 @@ internal import StorageSPI
 /// be used by any thread then.
 final class SQLiteWriter: @unchecked Sendable {
   let connection: SQLiteConnection
-  private let put: SQLiteStatement
-  private let remove: SQLiteStatement
-  private let checksum: SQLiteStatement
+  let put: SQLiteStatement
+  let remove: SQLiteStatement
+  let checksum: SQLiteStatement
+  private var reading: SQLiteEntryReading
+  private var snapshot: SQLiteSnapshot
   private let begin: SQLiteStatement
   private let commit: SQLiteStatement
-  private let tally: SQLiteTally
-  private let logPages: UnsafeMutablePointer<Int32>
-  private let replaced: UnsafeMutablePointer<csqlite_replaced>
+  let tally: SQLiteTally
+  private let log: UnsafeMutablePointer<csqlite_log>
+  let replaced: UnsafeMutablePointer<csqlite_replaced>
 
   /// A connection to the store, after a check that it is one.
-  init(_ options: SQLiteOptions, busyTimeout: Int32) throws(StorageError) {
+  init(
+    _ options: SQLiteOptions, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
+  ) throws(StorageError) {
     let connection = try Self.connect(options, busyTimeout: busyTimeout)
     let replaced = try Self.observeReplaced(on: connection)
     let tally = try SQLiteTally(on: connection)
     let put = try SQLiteStatement(SQLiteSchema.put, on: connection)
     let remove = try SQLiteStatement(SQLiteSchema.remove, on: connection)
     let checksum = try SQLiteStatement(SQLiteSchema.checksum, on: connection)
+    let reading = try SQLiteEntryReading(on: connection)
     let begin = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
     let commit = try SQLiteStatement("COMMIT", on: connection)
     self.connection = connection
@@ -37,17 +37,19 @@ final class SQLiteWriter: @unchecked Sendable {
     self.put = put
     self.remove = remove
     self.checksum = checksum
+    self.reading = reading
+    snapshot = SQLiteSnapshot(of: connection, keeper)
     self.begin = begin
     self.commit = commit
-    logPages = .allocate(capacity: 1)
-    logPages.initialize(to: 0)
-    csqlite_observe_log(connection.handle, logPages)
+    log = .allocate(capacity: 1)
+    log.initialize(to: csqlite_log())
+    csqlite_observe_log(connection.handle, log)
   }
 
   deinit {
     sqlite3_wal_hook(connection.handle, nil, nil)
-    sqlite3_create_function(connection.handle, "replaced", 3, SQLITE_UTF8, nil, nil, nil, nil)
-    logPages.deallocate()
+    sqlite3_create_function(connection.handle, "replaced", 4, SQLITE_UTF8, nil, nil, nil, nil)
+    log.deallocate()
     replaced.deallocate()
   }
 
@@ -73,6 +75,7 @@ final class SQLiteWriter: @unchecked Sendable {
       PRAGMA journal_mode = WAL; PRAGMA synchronous = \(options.durability.synchronous);
       PRAGMA journal_size_limit = 16777216
       """)
+    try connection.mapFile()
     _ = csqlite_keep_log(connection.handle)
     let code = csqlite_disable_triggers(connection.handle)
     if code != SQLITE_OK { throw connection.error(code) }
@@ -84,8 +87,9 @@ final class SQLiteWriter: @unchecked Sendable {
     try connection.execute("BEGIN IMMEDIATE")
     do throws(StorageError) {
       // Another process may have done it meanwhile.
-      if try SQLiteSchema.verify(connection) < SQLiteSchema.version {
-        for statement in SQLiteSchema.upgrade { try connection.execute(statement) }
+      let version = try SQLiteSchema.verify(connection)
+      if version < SQLiteSchema.version {
+        for statement in SQLiteSchema.upgrade(from: version) { try connection.execute(statement) }
       }
       try connection.execute("COMMIT")
     } catch {
@@ -99,7 +103,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Whether the log is long enough to be worth copying into the database, which then waits for the disk. The number of
   /// pages is SQLite's own default.
-  var needsCheckpoint: Bool { logPages.pointee >= 1_000 }
+  var needsCheckpoint: Bool { log.pointee.pages >= 1_000 }
 
   /// Makes all the changes of `batch`, or none.
   func apply(_ batch: WriteBatch) throws(StorageError) {
@@ -112,97 +116,60 @@ final class SQLiteWriter: @unchecked Sendable {
   func transaction(
     bounds: StoreBounds? = nil, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    try begin.run()
+    try beginWriting()
     do throws(StorageError) {
       try tally.begin()
       try body()
-      let after = try tally.finish()
-      try bounds?.require(after)
-      try commit.run()
+      try tally.finish(bounds)
+      try commitWriting()
       tally.commit()
     } catch {
       tally.rollBack()
+      snapshot.end()
       // Some failures have rolled back already.
       if connection.isInTransaction { try connection.execute("ROLLBACK") }
       throw error
     }
   }
 
-  /// Makes one change, within a transaction.
-  func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
-    switch operation {
-    case .put(let key, let payload, let metadata):
-      try put(key, payload, metadata)
-      discountReplaced(in: key)
-      tally.add(entries: 1, payloadBytes: payload.count, to: EntryTally.Slot(namespace: key.namespace, metadata))
-    case .remove(let key):
-      try key.text.withBytes { key throws(StorageError) in
-        defer { remove.reset() }
-        try remove.bind(key, at: 1)
-        replaced.pointee.count = 0
-        _ = try remove.step()
-      }
-      discountReplaced(in: key)
-    case .require(let key, let expectation):
-      guard expectation.isMet(byChecksum: try storedChecksum(of: key)) else { throw .conflict(on: key) }
+  private func beginWriting() throws(StorageError) {
+    try snapshot.begin()
+    do throws(StorageError) {
+      try begin.run()
+    } catch {
+      // Somebody else writes or has just written. SQLite does not wait as long as an older state is seen.
+      guard error.code == .busy, snapshot.isKept else { throw error }
+      snapshot.end()
+      try begin.run()
     }
   }
 
-  /// Counts no longer what the last statement has replaced or removed.
-  private func discountReplaced(in key: CacheKey) {
-    guard replaced.pointee.count > 0 else { return }
-    let bits = EntryTally.slotBits
-    let slot = EntryTally.Slot(
-      namespace: key.namespace, freshSlot: replaced.pointee.fresh_until >> bits,
-      retainSlot: replaced.pointee.retain_until >> bits)
-    tally.add(entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: slot)
+  private func commitWriting() throws(StorageError) {
+    let commits = log.pointee.commits
+    try snapshot.stay()
+    try commit.run()
+    snapshot.committed(changes: UInt64(log.pointee.commits &- commits))
   }
 
-  /// The checksum of the entry under `key`; `nil` where there is none.
-  func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
-    try key.text.withBytes { key throws(StorageError) in
-      defer { checksum.reset() }
-      try checksum.bind(key, at: 1)
-      return try checksum.step() ? UInt64(bitPattern: checksum.integer(0)) : nil
-    }
+  func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
+
+  /// Gives back the memory that was mapped.
+  func releaseMemory() throws(StorageError) {
+    snapshot.end()
+    try connection.unmapFile()
+    try connection.mapFile()
   }
 
-  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
-    let attributes = metadata.attributes.isEmpty ? [] : try SQLiteRow.encoded(metadata.attributes)
-    defer { put.reset() }
-    try put.bind(metadata.storedAt.milliseconds, at: 1)
-    try put.bind(metadata.freshUntil.milliseconds, at: 2)
-    try put.bind(metadata.retainUntil.milliseconds, at: 3)
-    try put.bind(Int64(bitPattern: metadata.checksum), at: 6)
-    try put.bind(Int64(payload.count), at: 7)
-    try payload.span.withUnsafeBufferPointer { payload throws(StorageError) in
-      try put.bind(payload, isText: Self.isText(payload), at: 8)
-      try metadata.contentType.withBytes { contentType throws(StorageError) in
-        try put.bind(contentType, at: 4)
-        try attributes.span.withUnsafeBufferPointer { attributes throws(StorageError) in
-          if !attributes.isEmpty { try put.bind(attributes, at: 5) }
-          try execute(put, key)
-        }
-      }
-    }
-  }
-
-  /// Runs the statement with the key and its namespace, which stand last among its parameters.
-  private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(StorageError) {
-    try key.text.withBytes { bytes throws(StorageError) in
-      try put.bind(bytes, at: 9)
-      try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
-      replaced.pointee.count = 0
-      _ = try put.step()
-    }
-  }
-
-  /// Whether a payload is stored as text: SQLite's functions for JSON and text take no blob. The bytes stay the same
-  /// either way. A zero byte would end the text for them, so it makes a blob.
-  private static func isText(_ payload: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard (try? UTF8Span(validating: payload.span)) != nil else { return false }
-    guard let start = payload.baseAddress else { return true }
-    return memchr(start, 0, payload.count) == nil
+  /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry. What this connection itself has
+  /// committed last, it still has in memory.
+  func read<Output>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try snapshot.begin()
+    defer { reading.reset() }
+    let output = try reading.read(key, body)
+    try snapshot.stay()
+    return output
   }
 
   /// Removes the entries that have expired at `time`, and gives the space that is free back to the file system.
@@ -214,7 +181,10 @@ final class SQLiteWriter: @unchecked Sendable {
       // Reading everything once more costs less than the copying of everything that follows.
       try tally.recount()
     }
+    snapshot.end()
     try connection.execute("VACUUM")
+    // It has made the mark invalid, which makes the next transaction count.
+    try transaction { () throws(StorageError) in }
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
 
@@ -222,8 +192,9 @@ final class SQLiteWriter: @unchecked Sendable {
   func checkpoint() throws(StorageError) { try checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
 
   private func checkpoint(_ mode: Int32) throws(StorageError) {
+    snapshot.end()
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
-    logPages.pointee = 0
+    log.pointee.pages = 0
     // Another process that reads or checkpoints at this moment is no failure: the next checkpoint does the rest. Nor
     // is a database that may only be read: nothing was written to its log.
     if code != SQLITE_OK, ![SQLITE_BUSY, SQLITE_READONLY].contains(code & 0xFF) { throw connection.error(code) }

@@ -50,7 +50,7 @@ public struct CacheKey: Sendable, Hashable {
   }
 
   /// The part before the first slash, which an engine may use as the name of a file, table or database.
-  public var namespace: String { String(text.prefix(namespaceLength)) }
+  public var namespace: String { String(Substring(text.utf8.prefix(namespaceLength))) }
 
   /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
   public static func isNamespace(_ name: some StringProtocol) -> Bool {

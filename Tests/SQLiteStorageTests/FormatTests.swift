@@ -17,10 +17,13 @@ import Testing
     return folder
   }
 
-  @Test(arguments: [("version-1", false), ("version-1-log", false), ("version-1-empty", true)])
-  func everyEntryOfAnOldStoreIsThere(name: String, isEmpty: Bool) async throws {
-    let folder = try Self.copyOfFixture(name)
-    let expected = isEmpty ? [] : try FixtureEntries.all().sorted { $0.key < $1.key }
+  /// The stores of each format: one that was closed, one with every entry in the log, and one without entries.
+  static let fixtures = ["", "-log", "-empty"].flatMap { kind in [1, 2].map { (version: $0, kind: kind) } }
+
+  @Test(arguments: fixtures)
+  func everyEntryOfAnOldStoreIsThere(version: Int, kind: String) async throws {
+    let folder = try Self.copyOfFixture("version-\(version)\(kind)")
+    let expected = kind == "-empty" ? [] : try FixtureEntries.all().sorted { $0.key < $1.key }
     let engine = try await folder.open()
     #expect(try await engine.everything() == expected)
     var tally = EntryTally()
@@ -32,14 +35,14 @@ import Testing
     try await engine.close()
   }
 
-  @Test(arguments: ["version-1", "version-1-log", "version-1-empty"])
-  func theFirstWriteUpgradesAnOldStore(name: String) async throws {
-    let folder = try Self.copyOfFixture(name)
+  @Test(arguments: fixtures)
+  func theFirstWriteUpgradesAnOldStore(version: Int, kind: String) async throws {
+    let folder = try Self.copyOfFixture("version-\(version)\(kind)")
     let engine = try await folder.open()
     let before = try await engine.everything()
-    #expect(try folder.shell("PRAGMA user_version") == "1")
+    #expect(try folder.shell("PRAGMA user_version") == "\(version)")
     try await engine.put("cities/v1/empty", [1])
-    #expect(try folder.shell("PRAGMA user_version; PRAGMA integrity_check") == "2\nok")
+    #expect(try folder.shell("PRAGMA user_version; PRAGMA integrity_check") == "3\nok")
     let after = try await engine.everything()
     let others = [before, after].map { $0.filter { $0.key.text != "cities/v1/empty" } }
     #expect(others[0] == others[1])
@@ -51,8 +54,9 @@ import Testing
     try await engine.close()
   }
 
-  @Test func anOldStoreThatMayOnlyBeReadIsRead() async throws {
-    let folder = try Self.copyOfFixture("version-1")
+  @Test(arguments: [1, 2])
+  func anOldStoreThatMayOnlyBeReadIsRead(version: Int) async throws {
+    let folder = try Self.copyOfFixture("version-\(version)")
     let engine = try await folder.open()
     let content = try Data(contentsOf: URL(fileURLWithPath: folder.store))
     let (entries, tally) = (try await engine.everything(), try await engine.statistics().tally)
@@ -63,24 +67,27 @@ import Testing
   }
 
   /// What is on disk at each moment of the upgrade is what a crash then would leave.
-  @Test(arguments: 0...SQLiteSchema.upgrade.count)
-  func aCrashInTheMiddleOfAnUpgradeLeavesTheOldVersion(done: Int) async throws {
-    let folder = try Self.copyOfFixture("version-1")
+  @Test(
+    arguments: [Int64(1), 2].flatMap { version in
+      (0...SQLiteSchema.upgrade(from: version).count).map { (version, $0) }
+    })
+  func aCrashInTheMiddleOfAnUpgradeLeavesTheOldVersion(version: Int64, done: Int) async throws {
+    let folder = try Self.copyOfFixture("version-\(version)")
     let connection = try SQLiteConnection(path: folder.store, flags: 2, busyTimeout: 0)
     // With a cache of one page, everything goes to the log as soon as it is changed.
     try connection.execute("PRAGMA cache_size = 1; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
-    for statement in SQLiteSchema.upgrade.prefix(done) { try connection.execute(statement) }
+    for statement in SQLiteSchema.upgrade(from: version).prefix(done) { try connection.execute(statement) }
     let crashed = try TestFolder()
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: crashed.store + suffix)
     }
     try connection.execute("ROLLBACK")
     let engine = try await crashed.open()
-    #expect(try crashed.shell("PRAGMA user_version") == "1")
+    #expect(try crashed.shell("PRAGMA user_version") == "\(version)")
     let expected = try FixtureEntries.all().sorted { $0.key < $1.key }
     #expect(try await engine.everything() == expected)
     try await engine.put("cities/v1/empty", [1])
-    #expect(try crashed.shell("PRAGMA user_version") == "2")
+    #expect(try crashed.shell("PRAGMA user_version") == "3")
     #expect(try await engine.checkIntegrity().isEmpty)
     try await engine.close()
   }

@@ -22,8 +22,8 @@ import Testing
     ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "unsupportedFormat", "another application"),
     ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "unsupportedFormat", "application_id 5"),
     (
-      "PRAGMA application_id = 0x43614368; PRAGMA user_version = 3; CREATE TABLE a (b)", "unsupportedFormat",
-      "version 3"
+      "PRAGMA application_id = 0x43614368; PRAGMA user_version = 4; CREATE TABLE a (b)", "unsupportedFormat",
+      "version 4"
     ),
     ("PRAGMA application_id = 0x43614368; PRAGMA user_version = 1; CREATE TABLE a (b)", "damaged", "no such table"),
   ])

@@ -115,7 +115,7 @@ import Testing
 
   @Test(arguments: [
     "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')",
-    "PRAGMA application_id = 0x43614368; PRAGMA user_version = 3; CREATE TABLE entries (key)",
+    "PRAGMA application_id = 0x43614368; PRAGMA user_version = 4; CREATE TABLE entries (key)",
   ])
   func anotherDatabaseIsRefusedAndNotAltered(sql: String) async throws {
     let store = try await DamagedStore()
@@ -135,9 +135,9 @@ import Testing
     #expect(try await store.missing("tally").isEmpty)
   }
 
-  @Test(arguments: ["version-1", "version-1-log"])
-  func aDamagedStoreOfTheFirstFormatIsRepaired(name: String) async throws {
-    let folder = try FormatTests.copyOfFixture(name)
+  @Test(arguments: FormatTests.fixtures.filter { $0.kind != "-empty" })
+  func aDamagedStoreOfAnOldFormatIsRepaired(version: Int, kind: String) async throws {
+    let folder = try FormatTests.copyOfFixture("version-\(version)\(kind)")
     let file = try #require(FileHandle(forWritingAtPath: folder.store))
     try file.write(contentsOf: Data(count: 100))
     try file.close()
@@ -152,6 +152,6 @@ import Testing
     #expect(try await engine.everything() == expected)
     try await engine.close()
     // The header is in the log as well: then nothing is wrong, and nothing is done.
-    #expect(try folder.shell("PRAGMA user_version") == (report.movedTo.isEmpty ? "1" : "2"))
+    #expect(try folder.shell("PRAGMA user_version") == (report.movedTo.isEmpty ? "\(version)" : "3"))
   }
 }

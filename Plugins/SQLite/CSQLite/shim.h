@@ -1,5 +1,6 @@
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /// Keeps the log and its index on disk after the last connection has closed, so that a later reader has no file to
 /// make. `sqlite3_file_control` itself cannot be called from Swift with a pointer of the right type without a cast.
@@ -8,28 +9,36 @@ static inline int csqlite_keep_log(sqlite3 *database) {
   return sqlite3_file_control(database, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
 }
 
-static inline int csqlite_count_log_pages(void *pages, sqlite3 *database, const char *schema, int count) {
-  *(int *)pages = count;
+/// The log after the last commit of a connection, and how many commits have written to it.
+struct csqlite_log {
+  int pages;
+  unsigned commits;
+};
+
+static inline int csqlite_note_commit(void *log, sqlite3 *database, const char *schema, int pages) {
+  ((struct csqlite_log *)log)->pages = pages;
+  ((struct csqlite_log *)log)->commits += 1;
   return SQLITE_OK;
 }
 
-/// After each commit `pages` holds the number of pages in the log. It takes the place of the automatic checkpoint.
-static inline void csqlite_observe_log(sqlite3 *database, int *pages) {
-  sqlite3_wal_hook(database, csqlite_count_log_pages, pages);
+/// Keeps `log` up to date. It takes the place of the automatic checkpoint.
+static inline void csqlite_observe_log(sqlite3 *database, struct csqlite_log *log) {
+  sqlite3_wal_hook(database, csqlite_note_commit, log);
 }
 
 /// What a statement has replaced or removed: one row at most.
 struct csqlite_replaced {
   int count;
-  long long fresh_until, retain_until, payload_bytes;
+  long long row, fresh_until, retain_until, payload_bytes;
 };
 
 static inline void csqlite_note_replaced(sqlite3_context *context, int count, sqlite3_value **values) {
   struct csqlite_replaced *replaced = (struct csqlite_replaced *)sqlite3_user_data(context);
   replaced->count += 1;
-  replaced->fresh_until = sqlite3_value_int64(values[0]);
-  replaced->retain_until = sqlite3_value_int64(values[1]);
-  replaced->payload_bytes = sqlite3_value_int64(values[2]);
+  replaced->row = sqlite3_value_int64(values[0]);
+  replaced->fresh_until = sqlite3_value_int64(values[1]);
+  replaced->retain_until = sqlite3_value_int64(values[2]);
+  replaced->payload_bytes = sqlite3_value_int64(values[3]);
   (void)count;
   sqlite3_result_int(context, 1);
 }
@@ -38,7 +47,7 @@ static inline void csqlite_note_replaced(sqlite3_context *context, int count, sq
 /// row tells so what was in it, without a second search.
 static inline int csqlite_observe_replaced(sqlite3 *database, struct csqlite_replaced *replaced) {
   return sqlite3_create_function(
-      database, "replaced", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL);
+      database, "replaced", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL);
 }
 
 /// Turns the triggers in the database off for this connection. The function is variadic, which Swift cannot call.
@@ -96,4 +105,59 @@ static inline long long csqlite_file_size(sqlite3 *database) {
 static inline int csqlite_file_read(sqlite3 *database, void *bytes, int count, long long offset) {
   sqlite3_file *file = csqlite_file(database);
   return file == NULL ? SQLITE_CANTOPEN : file->pMethods->xRead(file, bytes, count, offset);
+}
+
+/// The beginning of the index of the log, as "WAL-mode File Format" in SQLite's documentation has it: two copies of a
+/// header, and then how far the log has been copied.
+struct csqlite_log_header {
+  uint32_t format, unused, changes;
+  uint8_t is_complete, is_big_endian;
+  uint16_t page_size;
+  uint32_t last_frame, pages, frame_checksum[2], salts[2], checksum[2];
+};
+struct csqlite_log_index {
+  struct csqlite_log_header headers[2];
+  uint32_t copied_frames;
+};
+
+/// The index of the log as the connection has it in memory, until the connection is closed; NULL where there is none.
+/// To be asked of a connection in write-ahead mode that has read something: another one would make the index.
+static inline const struct csqlite_log_index *csqlite_find_log_index(sqlite3 *database) {
+  sqlite3_file *file = csqlite_file(database);
+  if (file == NULL || file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL) return NULL;
+  void volatile *region = NULL;
+  // The size is that of SQLite's regions; zero says that there is nothing to be made.
+  int code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
+  return code == SQLITE_OK ? (const struct csqlite_log_index *)region : NULL;
+}
+
+/// What changes with each commit, and how much of the log has been copied.
+struct csqlite_log_state {
+  int is_known;
+  uint64_t count;
+  uint32_t copied_frames;
+};
+
+/// Whoever commits writes the second header first and then the first one; this reads them the other way round. What is
+/// equal in both is of one commit, because the number of changes and the checksum tell one from the next.
+static inline struct csqlite_log_state csqlite_read_log_state(const struct csqlite_log_index *index) {
+  const struct csqlite_log_header *first = &index->headers[0], *second = &index->headers[1];
+  struct csqlite_log_state state = {0, 0, 0};
+  uint32_t changes = __atomic_load_n(&first->changes, __ATOMIC_RELAXED);
+  uint32_t frame = __atomic_load_n(&first->frame_checksum[0], __ATOMIC_RELAXED);
+  uint32_t other_frame = __atomic_load_n(&first->frame_checksum[1], __ATOMIC_RELAXED);
+  uint32_t checksum = __atomic_load_n(&first->checksum[0], __ATOMIC_RELAXED);
+  uint32_t other_checksum = __atomic_load_n(&first->checksum[1], __ATOMIC_RELAXED);
+  uint8_t is_complete = __atomic_load_n(&first->is_complete, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  state.is_known = is_complete && changes == __atomic_load_n(&second->changes, __ATOMIC_RELAXED) &&
+      frame == __atomic_load_n(&second->frame_checksum[0], __ATOMIC_RELAXED) &&
+      other_frame == __atomic_load_n(&second->frame_checksum[1], __ATOMIC_RELAXED) &&
+      checksum == __atomic_load_n(&second->checksum[0], __ATOMIC_RELAXED) &&
+      other_checksum == __atomic_load_n(&second->checksum[1], __ATOMIC_RELAXED);
+  // The number of changes begins anew where the index is made anew after a crash; then the checksum, which is one over
+  // the whole log, is another.
+  state.count = (uint64_t)changes << 32 | (frame ^ (other_frame << 16 | other_frame >> 16));
+  state.copied_frames = __atomic_load_n(&index->copied_frames, __ATOMIC_RELAXED);
+  return state;
 }

@@ -1,0 +1,26 @@
+internal import StorageSPI
+
+/// The statement that finds an entry by its key, on a connection that reads or one that writes.
+struct SQLiteEntryReading: ~Copyable {
+  private let statement: SQLiteStatement
+  private var row = SQLiteRow()
+
+  init(on connection: SQLiteConnection) throws(StorageError) {
+    statement = try SQLiteStatement(SQLiteSchema.read, on: connection)
+  }
+
+  /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry. Whatever happens, `reset()`
+  /// must follow while `key` is still valid.
+  @inline(__always)
+  mutating func read<Output>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try statement.bind(key, at: 1)
+    guard try statement.step() else { return nil }
+    let metadata = try row.metadata(of: statement, key: String(decoding: key, as: UTF8.self))
+    return try body(try SQLiteRow.payload(of: statement, key: String(decoding: key, as: UTF8.self)).span, metadata)
+  }
+
+  @inline(__always)
+  func reset() { statement.reset() }
+}

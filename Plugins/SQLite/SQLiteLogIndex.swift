@@ -1,0 +1,34 @@
+internal import CSQLite
+internal import StorageSPI
+
+/// The index of the log in shared memory, which tells what state the store is in without a system call.
+struct SQLiteLogIndex {
+  /// As long as the connection is open.
+  private let index: UnsafePointer<csqlite_log_index>
+
+  /// The index that `connection` has mapped, after it has read something; `nil` where it uses no log, such as on a
+  /// medium that cannot be written.
+  init?(of connection: SQLiteConnection) {
+    guard !connection.isImmutable, Self.hasLog(connection),
+      let index = csqlite_find_log_index(connection.handle)
+    else { return nil }
+    self.index = index
+  }
+
+  private static func hasLog(_ connection: SQLiteConnection) -> Bool {
+    do throws(StorageError) {
+      let mode = try SQLiteStatement("PRAGMA journal_mode", on: connection)
+      return try mode.step() && mode.text(0) == "wal"
+    } catch {
+      return false
+    }
+  }
+
+  /// A number that changes with each commit, and how many pages of the log have been copied into the database; `nil`
+  /// while somebody is writing it.
+  @inline(__always)
+  var state: (count: UInt64, copied: UInt32)? {
+    let state = csqlite_read_log_state(index)
+    return state.is_known != 0 ? (state.count, state.copied_frames) : nil
+  }
+}

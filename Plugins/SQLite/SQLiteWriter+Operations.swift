@@ -1,0 +1,99 @@
+internal import CSQLite
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+internal import StorageSPI
+
+extension SQLiteWriter {
+  /// Makes one change, within a transaction.
+  func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
+    switch operation {
+    case .put(let key, let payload, let metadata):
+      try put(key, payload, metadata)
+      count(key, EntryTally.Slot(namespace: key.namespace, metadata), payloadBytes: payload.count)
+    case .remove(let key):
+      try key.text.withBytes { key throws(StorageError) in
+        defer { remove.reset() }
+        try remove.bind(key, at: 1)
+        replaced.pointee.count = 0
+        _ = try remove.step()
+      }
+      discountReplaced(in: key)
+    case .require(let key, let expectation):
+      guard expectation.isMet(byChecksum: try storedChecksum(of: key)) else { throw .conflict(on: key) }
+    }
+  }
+
+  /// Counts what the last statement has put, instead of what it has replaced.
+  private func count(_ key: CacheKey, _ slot: EntryTally.Slot, payloadBytes: Int) {
+    let isNew = replaced.pointee.count == 0
+    if !isNew, replacedSlot(in: key) == slot, replaced.pointee.payload_bytes == payloadBytes { return }
+    discountReplaced(in: key)
+    let row = isNew ? sqlite3_last_insert_rowid(connection.handle) : replaced.pointee.row
+    tally.add(entries: 1, payloadBytes: payloadBytes, to: slot, row: row)
+  }
+
+  /// Counts no longer what the last statement has replaced or removed.
+  private func discountReplaced(in key: CacheKey) {
+    guard replaced.pointee.count > 0 else { return }
+    tally.add(
+      entries: -1, payloadBytes: -Int(replaced.pointee.payload_bytes), to: replacedSlot(in: key),
+      row: replaced.pointee.row)
+  }
+
+  private func replacedSlot(in key: CacheKey) -> EntryTally.Slot {
+    let bits = EntryTally.slotBits
+    return EntryTally.Slot(
+      namespace: key.namespace, freshSlot: replaced.pointee.fresh_until >> bits,
+      retainSlot: replaced.pointee.retain_until >> bits)
+  }
+
+  /// The checksum of the entry under `key`; `nil` where there is none.
+  func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
+    try key.text.withBytes { key throws(StorageError) in
+      defer { checksum.reset() }
+      try checksum.bind(key, at: 1)
+      return try checksum.step() ? UInt64(bitPattern: checksum.integer(0)) : nil
+    }
+  }
+
+  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
+    let attributes = metadata.attributes.isEmpty ? [] : try SQLiteRow.encoded(metadata.attributes)
+    defer { put.reset() }
+    try put.bind(metadata.storedAt.milliseconds, at: 1)
+    try put.bind(metadata.freshUntil.milliseconds, at: 2)
+    try put.bind(metadata.retainUntil.milliseconds, at: 3)
+    try put.bind(Int64(bitPattern: metadata.checksum), at: 6)
+    try put.bind(Int64(payload.count), at: 7)
+    try payload.span.withUnsafeBufferPointer { payload throws(StorageError) in
+      try put.bind(payload, isText: Self.isText(payload), at: 8)
+      try metadata.contentType.withBytes { contentType throws(StorageError) in
+        try put.bind(contentType, at: 4)
+        try attributes.span.withUnsafeBufferPointer { attributes throws(StorageError) in
+          if !attributes.isEmpty { try put.bind(attributes, at: 5) }
+          try execute(put, key)
+        }
+      }
+    }
+  }
+
+  /// Runs the statement with the key and its namespace, which stand last among its parameters.
+  private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(StorageError) {
+    try key.text.withBytes { bytes throws(StorageError) in
+      try put.bind(bytes, at: 9)
+      try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
+      replaced.pointee.count = 0
+      _ = try put.step()
+    }
+  }
+
+  /// Whether a payload is stored as text: SQLite's functions for JSON and text take no blob. The bytes stay the same
+  /// either way. A zero byte would end the text for them, so it makes a blob.
+  private static func isText(_ payload: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard (try? UTF8Span(validating: payload.span)) != nil else { return false }
+    guard let start = payload.baseAddress else { return true }
+    return memchr(start, 0, payload.count) == nil
+  }
+}

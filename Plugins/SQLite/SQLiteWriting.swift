@@ -1,0 +1,131 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+internal import StorageSPI
+internal import Synchronization
+
+/// The connection that writes, which is opened by the first write: most runs of the command-line tool never write.
+final class SQLiteWriting: SnapshotHolding {
+  private struct State {
+    var writer: SQLiteWriter?
+    var isClosed = false
+  }
+
+  /// So many reads follow a write before they go to the pool, whose readers may keep their snapshots for longer.
+  private static let readsAfterWrite = 256
+
+  private let options: SQLiteOptions
+  private let keeper: SnapshotKeeper
+  private let state = Mutex(State())
+  /// How many more reads are to be made through the writer.
+  private let readsLeft = Atomic<Int>(0)
+  private let isReading = Atomic<Bool>(false)
+
+  init(_ options: SQLiteOptions, _ keeper: SnapshotKeeper) {
+    self.options = options
+    self.keeper = keeper
+  }
+
+  /// Calls `body` with the writer, and says whether the log should be copied. It waits for others as long as it may.
+  func perform(_ body: (SQLiteWriter) throws(StorageError) -> Void) throws(StorageError) -> Bool {
+    try state.withLock { state throws(StorageError) in try use(&state, busyTimeout: options.busyTimeout, body) }
+  }
+
+  /// Applies `batch`, unless that would wait for the disk or another writer.
+  ///
+  /// - Returns: whether the log should be copied; `nil` where nothing was done because it would have waited.
+  func applyWithoutWaiting(_ batch: WriteBatch) throws(StorageError) -> Bool? {
+    if options.durability == .full { return nil }
+    do throws(StorageError) {
+      repeat {
+        let done = try state.withLockIfAvailable { state throws(StorageError) in
+          try use(&state, busyTimeout: 0) { writer throws(StorageError) in try writer.apply(batch) }
+        }
+        if let done { return done }
+        // A read is soon done. Whoever else has the lock may be waiting for the disk.
+      } while isReading.load(ordering: .relaxed) && sched_yield() == 0
+      return nil
+    } catch {
+      // Another process holds the store, and nothing was changed.
+      if error.code == .busy { return nil }
+      throw error
+    }
+  }
+
+  /// Whether reads should ask this first.
+  @inline(__always)
+  var isWorthReading: Bool { readsLeft.load(ordering: .relaxed) > 0 }
+
+  /// Reads through the connection that has written last: another one would have to forget all that it has in memory, and
+  /// to map the file anew.
+  ///
+  /// - Returns: `nil` where it could not be asked without waiting, and else what was read.
+  func read<Output: Sendable>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output?? {
+    let result: Output??? = try state.withLockIfAvailable { state throws(StorageError) -> Output?? in
+      if state.isClosed { throw .storeClosed }
+      guard let writer = state.writer else { return nil }
+      isReading.store(true, ordering: .relaxed)
+      defer { isReading.store(false, ordering: .relaxed) }
+      readsLeft.wrappingSubtract(1, ordering: .relaxed)
+      writer.setBusyTimeout(options.busyTimeout)
+      return .some(try writer.read(key, body))
+    }
+    return result ?? nil
+  }
+
+  /// Copies the log, which nobody in this process may be reading meanwhile without need.
+  func checkpoint() throws(StorageError) {
+    try state.withLock { state throws(StorageError) in
+      keeper.endIdle()
+      try state.writer?.checkpoint()
+    }
+  }
+
+  func endKeptSnapshot(unlessUsed: Bool) {
+    _ = state.withLockIfAvailable { $0.writer?.endKeptSnapshot(unlessUsed: unlessUsed) }
+  }
+
+  /// Gives back the memory that was mapped.
+  func releaseMemory() {
+    _ = try? state.withLockIfAvailable { state throws(StorageError) in try state.writer?.releaseMemory() }
+  }
+
+  /// Closes at once where nothing was written: then there is nothing to copy, and so nothing to wait for.
+  ///
+  /// - Returns: whether it did.
+  func closeWithoutWaiting() -> Bool {
+    let wasOnlyRead = state.withLockIfAvailable { state in
+      state.isClosed = true
+      return state.writer == nil
+    }
+    return wasOnlyRead ?? false
+  }
+
+  /// Copies the log and closes.
+  func close() throws(StorageError) {
+    try state.withLock { state throws(StorageError) in
+      state.isClosed = true
+      let writer = state.writer.take()
+      try writer?.checkpoint()
+    }
+  }
+
+  private func use(
+    _ state: inout State, busyTimeout: Int32, _ body: (SQLiteWriter) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
+    if state.isClosed { throw .storeClosed }
+    let writer =
+      if let open = state.writer { open } else { try SQLiteWriter(options, busyTimeout: busyTimeout, keeper: keeper) }
+    state.writer = writer
+    writer.setBusyTimeout(busyTimeout)
+    // Where even rolling back has failed, closing the connection does it.
+    defer { if writer.connection.isInTransaction { state.writer = nil } }
+    try body(writer)
+    readsLeft.store(Self.readsAfterWrite, ordering: .relaxed)
+    return writer.needsCheckpoint
+  }
+}
