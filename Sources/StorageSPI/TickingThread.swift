@@ -1,0 +1,109 @@
+internal import Glibc
+internal import Synchronization
+
+/// A thread that does something at an interval while it has been asked to, and waits without waking up otherwise.
+///
+/// It starts with the first `wake()`, and ends after `stop()`.
+///
+/// `@unchecked Sendable`: the state is behind the POSIX mutex, whose address does not change.
+final class TickingThread: @unchecked Sendable {
+  private let interval: Duration
+  private let tick: @Sendable () -> Bool
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var hasThread = false
+  /// Whether the thread waits without a limit.
+  private var isParked = false
+  private var isWanted = false
+  private var isStopped = false
+
+  /// - Parameter tick: what is done; returns whether it is to be done again after the interval.
+  init(interval: Duration, tick: @escaping @Sendable () -> Bool) {
+    self.interval = interval
+    self.tick = tick
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Has the thread do its work an interval from now. A call while it is at it already costs a lock.
+  ///
+  /// - Returns: `false` where no thread could be started.
+  func wake() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    if !hasThread { hasThread = start() }
+    isWanted = hasThread
+    if isParked { pthread_cond_signal(condition) }
+    return hasThread
+  }
+
+  /// Lets the thread end, after the work that it is at.
+  func stop() {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    isStopped = true
+    pthread_cond_signal(condition)
+  }
+
+  private func start() -> Bool {
+    let context = Unmanaged.passRetained(self)
+    var thread = pthread_t()
+    let status = pthread_create(&thread, nil, { TickingThread.enter($0) }, context.toOpaque())
+    guard status == 0 else {
+      context.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    Unmanaged<TickingThread>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+  }
+
+  private func run() {
+    while waitUntilDue() {
+      guard tick() else { continue }
+      pthread_mutex_lock(mutex)
+      isWanted = true
+      pthread_mutex_unlock(mutex)
+    }
+  }
+
+  /// Waits until the work is wanted, and then for the interval.
+  ///
+  /// - Returns: `false` after `stop()`.
+  private func waitUntilDue() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    isParked = true
+    while !isWanted, !isStopped { pthread_cond_wait(condition, mutex) }
+    isParked = false
+    var end = deadline()
+    while !isStopped, pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT {}
+    isWanted = false  // Before the work: who asks for it meanwhile asks for it once more.
+    return !isStopped
+  }
+
+  private func deadline() -> timespec {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let (seconds, attoseconds) = interval.components
+    let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
+    return timespec(
+      tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+  }
+}
