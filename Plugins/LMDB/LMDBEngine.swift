@@ -2,17 +2,20 @@ internal import StorageSPI
 internal import Synchronization
 
 /// A handle on an LMDB store. Reads run where they are called, commits that wait for the disk on a thread of their own.
-final class LMDBEngine: ImmediateReading {
+final class LMDBEngine: ImmediateReading, ChangeCounting {
   /// The environment until the handle is closed. Calls under way keep it open until they end.
   private let environment: Mutex<LMDBEnvironment?>
+  private let gate: LMDBGate
   private let readers = ResourcePool<LMDBReader>()
   private let durability: Durability
   private let clock: any WallClock
 
   init(environment: LMDBEnvironment, durability: Durability, clock: any WallClock) {
     self.environment = Mutex(environment)
+    self.gate = environment.gate
     self.durability = durability
     self.clock = clock
+    environment.snapshots.add(readers)
   }
 
   func read<Output: Sendable>(
@@ -40,6 +43,13 @@ final class LMDBEngine: ImmediateReading {
       defer { reader.end() }
       return try body(entry.payload.span, try decoding(key) { () throws(LMDBFault) in try entry.metadata() })
     }
+  }
+
+  func changeCount() throws(StorageError) -> UInt64? {
+    let environment = try openEnvironment()
+    gate.enter()
+    defer { gate.leave() }
+    return environment.changeCount
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
@@ -80,15 +90,23 @@ final class LMDBEngine: ImmediateReading {
   }
 
   func close() async throws(StorageError) {
-    readers.close()
+    closeReaders()
     _ = environment.withLock { $0.take() }
+  }
+
+  private func closeReaders() {
+    gate.enter()
+    defer { gate.leave() }
+    readers.close()
   }
 
   @inline(__always)
   private func withReader<Output>(
     _ body: (LMDBReader) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
-    try readers.withResource(
+    gate.enter()
+    defer { gate.leave() }
+    return try readers.withResource(
       make: { () throws(StorageError) in try LMDBReader(try openEnvironment()) }, body)
   }
 

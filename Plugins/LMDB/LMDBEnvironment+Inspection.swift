@@ -9,11 +9,10 @@ extension LMDBEnvironment {
   ///
   /// - Throws: `damaged` where the structure is.
   func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(StorageError) {
+    gate.enter()
+    defer { gate.leave() }
     let transaction = try beginReading()
-    defer {
-      transaction.abort()
-      gate.leave()
-    }
+    defer { transaction.abort() }
     if let fault = try structureFault(transaction, extent) {
       throw .lmdb(fault, in: LMDBFile.data(in: path))
     }
@@ -44,7 +43,7 @@ extension LMDBEnvironment {
     } catch  where error.code == .damaged {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
-    return try LMDBReader(self).withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+    return try withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
       var (issues, counted) = ([IntegrityIssue](), EntryTally())
       for database in databases {
         try transaction.forEachItem(in: database.handle) { item throws(StorageError) in
@@ -65,7 +64,7 @@ extension LMDBEnvironment {
   /// Removes what has expired at `time`, in one transaction. The freed pages stay in the file; see `releaseFreePages`.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    let uses = try LMDBReader(self).withSnapshot(of: { _ in true }) { _, databases in
+    let uses = try withSnapshot(of: { _ in true }) { _, databases in
       databases.map { LMDBNamespaceUse(namespace: $0.namespace, creates: false) }
     }
     try change(uses, bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(StorageError) in

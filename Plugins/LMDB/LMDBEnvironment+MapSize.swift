@@ -2,13 +2,30 @@ internal import CLMDB
 internal import StorageSPI
 
 /// The size of the memory map: address space, not memory and not disk. It only ever grows.
+///
+/// LMDB demands that no transaction of the process is open when it is set. Readers are taken from their pool and given
+/// back to it inside the gate: whoever is alone there finds all of them idle, and ends those that kept their snapshot.
 extension LMDBEnvironment {
   /// What the size of the map is rounded up to.
   static let mapGranularity = 1_048_576
 
+  /// Does `work` inside the gate, where the caller is and has no transaction open. Where another process has given
+  /// another size to the map, it leaves the gate to take that over, and does `work` again.
+  func adoptingMapSize<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    while true {
+      do { return try work() } catch {
+        guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
+        gate.leave()
+        defer { gate.enter() }
+        try adoptMapSize()
+      }
+    }
+  }
+
   /// Takes over the size that another process has given to the map.
-  func adoptMapSize() throws(StorageError) {
+  private func adoptMapSize() throws(StorageError) {
     try gate.alone { () throws(StorageError) in
+      snapshots.endIdle()
       let status = mdb_env_set_mapsize(pointer, 0)
       guard status == MDB_SUCCESS else { throw error(status, "map") }
     }
@@ -44,6 +61,7 @@ extension LMDBEnvironment {
     mdb_reader_check(pointer, nil)
     try gate.alone { () throws(StorageError) in
       guard Self.mapUse(of: pointer).size == size else { return }
+      snapshots.endIdle()
       let wanted = max(size * 2, bytes + bytes / 4)
       let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
       let status = mdb_env_set_mapsize(pointer, rounded)

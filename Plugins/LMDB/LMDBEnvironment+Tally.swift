@@ -53,7 +53,7 @@ extension LMDBEnvironment {
   /// Cost: a pass over all entries.
   func countAnew(_ durability: Durability) throws(StorageError) {
     while true {
-      try LMDBReader(self).withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
+      try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
       let known = knownDatabases
       let isDone = try growing(for: Self.mapGranularity) { () throws(StorageError) in
         let transaction = try beginWriting(durability)
@@ -75,12 +75,11 @@ extension LMDBEnvironment {
   ///
   /// Cost otherwise: proportional to the number of slots.
   func statistics() throws(StorageError) -> StorageStatistics {
-    let reader = try LMDBReader(self)
-    let kept = try reader.withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
+    let kept = try withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
       try transaction.keptTally()
     }
     if let kept { return StorageStatistics(tally: kept, storageBytes: LMDBFile.allocatedBytes(in: path)) }
-    let counted = try reader.withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+    let counted = try withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
       var tally = EntryTally()
       for database in databases {
         try transaction.forEachCount(in: database) { slot, count in tally.add(count, to: slot.slot) }

@@ -20,6 +20,8 @@ final class LMDBEnvironment: @unchecked Sendable {
   let identity: LMDBFileIdentity
   let keyCoding: LMDBKeyCoding
   let gate = LMDBGate()
+  /// Ends the transactions that idle readers keep open, of all handles.
+  let snapshots: SnapshotKeeper
   /// Where commits wait for the disk.
   let writing = BlockingExecutor()
   /// Where checks of the whole store run, which may have to read all of it from the disk.
@@ -29,10 +31,13 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// The tally's summary after the last transaction of this process that changed entries; `nil` while one is at work.
   private let summary = Mutex<LMDBSummary?>(nil)
   private let databaseOpening = Mutex<Void>(())
+  /// The number of the latest transaction that a reader of this process has seen.
+  private let confirmed = Atomic<UInt64>(0)
   private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
 
   init(
     _ opened: consuming LMDBOpenedEnvironment, path: String, keyCoding: LMDBKeyCoding,
+    snapshots: SnapshotKeeper = SnapshotKeeper(),
     whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void
   ) {
     self.path = path
@@ -40,6 +45,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     self.isReadOnly = opened.isReadOnly
     self.pointer = opened.release()
     self.keyCoding = keyCoding
+    self.snapshots = snapshots
     self.whenClosed = whenClosed
   }
 
@@ -63,34 +69,32 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Tells LMDB to order the names of databases by their bytes. It does so by itself only when one is opened by name; to
   /// look for a name before that ends the process.
   func openMainDatabase() throws(StorageError) {
+    gate.enter()
+    defer { gate.leave() }
     let transaction = try beginReading()
-    defer {
-      transaction.abort()
-      gate.leave()
-    }
+    defer { transaction.abort() }
     _ = try transaction.openDatabase(nil)
     try transaction.commit()
   }
 
-  /// Opens the databases of `namespaces` that exist, so that they become known. No transaction may be open on this
-  /// thread.
+  /// Opens the databases of `namespaces` that exist, so that they become known. The caller is inside the gate, and has
+  /// no transaction open.
   ///
   /// LMDB demands that no two transactions open databases at once, and that the transaction which did ends before
   /// another one uses the handle: hence a transaction of its own, behind a lock.
   func learnDatabases(_ namespaces: [LMDBNamespace]) throws(StorageError) {
-    try databaseOpening.withLock { _ throws(StorageError) in
-      let transaction = try beginReading()
-      defer {
-        transaction.abort()
-        gate.leave()
+    try adoptingMapSize { () throws(StorageError) in
+      try databaseOpening.withLock { _ throws(StorageError) in
+        let transaction = try LMDBTransaction(self, flags: MDB_RDONLY)
+        defer { transaction.abort() }  // Before the lock is let go.
+        var opened: [LMDBDatabase] = []
+        for namespace in namespaces where !knownDatabases.contains(where: { $0.namespace == namespace }) {
+          guard let handle = try transaction.openDatabase(namespace.name) else { continue }
+          opened.append(LMDBDatabase(namespace: namespace, handle: handle))
+        }
+        try transaction.commit()
+        databases.withLock { $0 += opened }
       }
-      var opened: [LMDBDatabase] = []
-      for namespace in namespaces where !knownDatabases.contains(where: { $0.namespace == namespace }) {
-        guard let handle = try transaction.openDatabase(namespace.name) else { continue }
-        opened.append(LMDBDatabase(namespace: namespace, handle: handle))
-      }
-      try transaction.commit()
-      databases.withLock { $0 += opened }
     }
   }
 
@@ -122,9 +126,12 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// Begins a transaction for writing, inside the gate. Blocks while another writer is at work.
   ///
+  /// The transactions that idle readers keep open end before: the writer then uses again what they saw.
+  ///
   /// What a commit waits for is a property of the environment, but handles on it may want different things. It is set
   /// here because the transaction just begun is the only one for writing: nobody else sets it, or reads it.
   func beginWriting(_ durability: Durability) throws(StorageError) -> LMDBTransaction {
+    snapshots.endIdle()
     let transaction = try LMDBTransaction(self, flags: 0)
     let all = UInt32(MDB_NOSYNC | MDB_NOMETASYNC)
     mdb_env_set_flags(pointer, all & ~durability.commitFlags, 0)
@@ -132,17 +139,51 @@ final class LMDBEnvironment: @unchecked Sendable {
     return transaction
   }
 
-  /// Enters the gate and begins a transaction for reading. The caller leaves the gate at the end.
+  /// Begins a transaction for reading, inside the gate.
   func beginReading() throws(StorageError) -> LMDBTransaction {
-    while true {
-      gate.enter()
-      do {
-        return try LMDBTransaction(self, flags: MDB_RDONLY)
-      } catch {
-        gate.leave()
-        guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
-        try adoptMapSize()
-      }
-    }
+    try adoptingMapSize { () throws(StorageError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
+  }
+
+  /// Lends a reader of its own to `body`, inside the gate.
+  func withReader<Output>(
+    _ body: (LMDBReader) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    gate.enter()
+    defer { gate.leave() }
+    return try body(try LMDBReader(self))
+  }
+
+  /// Does what a reader's `withSnapshot` does, with one of its own.
+  func withSnapshot<Output>(
+    of isWanted: (String) -> Bool,
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
+    try withReader { reader throws(StorageError) in try reader.withSnapshot(of: isWanted, body) }
+  }
+}
+
+/// Which state of the store is the latest: a transaction's number.
+extension LMDBEnvironment {
+  /// The number of the last transaction that was committed, by any process, as the meta pages have it. The caller is
+  /// inside the gate.
+  var latestTransaction: UInt64 {
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    return UInt64(bitPattern: Int64(info.me_last_txnid))
+  }
+
+  /// Notes that a reader sees the state of the transaction `number`.
+  func confirm(_ number: UInt64) {
+    if confirmed.load(ordering: .relaxed) < number { confirmed.max(number, ordering: .releasing) }
+  }
+
+  /// The number of the last transaction, where every reader from now on sees its state or a later one; otherwise `nil`.
+  /// The caller is inside the gate.
+  ///
+  /// A commit writes the meta page first, and tells readers of it then: in between, or for longer where it died there,
+  /// a reader still sees the state before. So only a number counts that a reader has seen.
+  var changeCount: UInt64? {
+    let latest = latestTransaction
+    return latest <= confirmed.load(ordering: .acquiring) ? latest : nil
   }
 }

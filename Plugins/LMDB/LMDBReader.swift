@@ -1,20 +1,25 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// A transaction for reading that is kept for reuse, with the handles of the databases that it has used.
+/// A transaction for reading that is kept for reuse, with the handles of the databases that it has used. Where nothing
+/// changes it stays open, and goes on seeing its state; see `KeptSnapshot`.
+///
+/// It is taken from its pool, used and given back inside the environment's gate; see `LMDBEnvironment+MapSize.swift`.
 ///
 /// `@unchecked Sendable`: it is used by one caller at a time, which the pool sees to.
-final class LMDBReader: @unchecked Sendable {
+final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   let environment: LMDBEnvironment
   private let transaction: LMDBTransaction
   private var databases: [LMDBDatabase]
   /// The one used last, which most often is the next one, too.
   private var latest: LMDBDatabase?
+  private var kept: KeptSnapshot
 
+  /// The caller is inside the gate.
   init(_ environment: LMDBEnvironment) throws(StorageError) {
     transaction = try environment.beginReading()
     transaction.reset()
-    environment.gate.leave()
+    kept = KeptSnapshot(environment.snapshots)
     self.environment = environment
     databases = environment.knownDatabases
   }
@@ -43,7 +48,7 @@ final class LMDBReader: @unchecked Sendable {
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     while true {
-      databases = environment.knownDatabases
+      refreshDatabases()
       try begin()
       let unknown: [LMDBNamespace]
       do {
@@ -62,28 +67,41 @@ final class LMDBReader: @unchecked Sendable {
   private func database(_ namespace: LMDBNamespace) throws(StorageError) -> MDB_dbi? {
     if let latest, latest.namespace == namespace { return latest.handle }
     if !databases.contains(where: { $0.namespace == namespace }) {
+      endKeptSnapshot(unlessUsed: false)
       try environment.learnDatabases([namespace])
-      databases = environment.knownDatabases
+      refreshDatabases()
     }
     latest = databases.first { $0.namespace == namespace }
     return latest?.handle
   }
 
-  private func begin() throws(StorageError) {
-    while true {
-      environment.gate.enter()
-      let status = transaction.renew()
-      if status == MDB_SUCCESS { return }
-      environment.gate.leave()
-      guard status == MDB_MAP_RESIZED else { throw environment.error(status, "read") }
-      try environment.adoptMapSize()
-    }
+  /// Takes over all handles that are known, which a snapshot begun before could not use.
+  private func refreshDatabases() {
+    endKeptSnapshot(unlessUsed: false)
+    databases = environment.knownDatabases
   }
 
-  /// Lets go of the state.
+  private func begin() throws(StorageError) {
+    if !kept.isCurrent(environment.latestTransaction) { try renew() }
+  }
+
+  private func renew() throws(StorageError) {
+    endKeptSnapshot(unlessUsed: false)
+    try environment.adoptingMapSize { () throws(StorageError) in try transaction.renew() }
+    let number = UInt64(bitPattern: Int64(transaction.number))
+    environment.confirm(number)
+    kept.began(at: number)
+  }
+
+  /// Lets go of the state, unless it is kept.
   func end() {
+    if !kept.stays() { transaction.reset() }
+  }
+
+  func endKeptSnapshot(unlessUsed: Bool) {
+    guard kept.isDue(unlessUsed: unlessUsed) else { return }
     transaction.reset()
-    environment.gate.leave()
+    kept.ended()
   }
 }
 

@@ -169,11 +169,12 @@ extension LMDBEnvironment {
   /// Whether there is an entry under `key`.
   fileprivate func holds(_ key: CacheKey?) throws(StorageError) -> Bool {
     guard let key else { return false }
-    let reader = try LMDBReader(self)
-    return try key.withBytes { bytes throws(StorageError) in
-      guard try reader.begin(reading: bytes, namespaceLength: key.namespaceLength) != nil else { return false }
-      reader.end()
-      return true
+    return try withReader { reader throws(StorageError) in
+      try key.withBytes { bytes throws(StorageError) in
+        guard try reader.begin(reading: bytes, namespaceLength: key.namespaceLength) != nil else { return false }
+        reader.end()
+        return true
+      }
     }
   }
 }

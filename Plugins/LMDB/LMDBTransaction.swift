@@ -47,8 +47,8 @@ final class LMDBTransaction: @unchecked Sendable {
   /// Lets go of the state that a transaction for reading sees, but keeps its place in the table of readers.
   func reset() { mdb_txn_reset(pointer) }
 
-  /// Sees the latest state again after `reset()`. Returns LMDB's status.
-  func renew() -> Int32 { mdb_txn_renew(pointer) }
+  /// Sees the latest state again after `reset()`.
+  func renew() throws(StorageError) { try check(mdb_txn_renew(pointer), "read") }
 
   /// The handle of the database called `name`; `nil` where there is none and it is not to be created.
   func openDatabase(_ name: String?, create: Bool = false) throws(StorageError) -> MDB_dbi? {

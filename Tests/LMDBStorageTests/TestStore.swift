@@ -39,9 +39,9 @@ final class TestStore: Sendable {
   var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: dataFile))) } }
 
   /// An environment beside that of the process, as another process would have one.
-  func openEnvironment() throws -> LMDBEnvironment {
+  func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
     let opened = try LMDBOpenedEnvironment(path: path, mapSize: 1_048_576)
-    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding()) { _ in }
+    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding(), snapshots: snapshots) { _ in }
     try environment.openMainDatabase()
     return environment
   }

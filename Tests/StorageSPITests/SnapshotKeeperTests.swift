@@ -161,7 +161,7 @@ import Testing
     await withTaskGroup { group in
       for _ in 0..<4 {
         group.addTask {
-          for _ in 0..<20_000 {
+          for _ in 0..<2_000 {
             try? pool.withResource(make: { Reader(keeper) }) { $0.read(at: store.count.load(ordering: .relaxed)) }
           }
         }
