@@ -35,10 +35,3 @@ extension MoviesPageDTO.MovieDTO {
       releaseDate: releaseDate, posterPath: posterPath, genres: try json.required(genres, "genres"))
   }
 }
-
-extension JSONReader {
-  /// Reads a string, or `null` as `nil`.
-  mutating func optionalString() throws(Failure) -> String? {
-    try optional { json throws(Failure) in try json.string() }
-  }
-}

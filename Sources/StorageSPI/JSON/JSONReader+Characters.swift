@@ -67,7 +67,7 @@ extension JSONReader {
   /// Passes over `null`, and says whether it is there.
   @usableFromInline
   mutating func skipNull() throws(Failure) -> Bool {
-    skipSpace()
+    if peek() <= 0x20 { skipSpace() }
     guard peek() == UInt8(ascii: "n") else { return false }
     try expect(word: "null")
     return true
@@ -79,7 +79,11 @@ extension JSONReader {
 
   @usableFromInline
   mutating func expect(_ byte: UInt8) throws(Failure) {
-    guard skip(byte) else { throw failure("'\(Character(Unicode.Scalar(byte)))' is expected") }
+    if !skip(byte) { throw isMissing(byte) }
+  }
+
+  private func isMissing(_ byte: UInt8) -> Failure {
+    failure("'\(Character(Unicode.Scalar(byte)))' is expected")
   }
 
   @usableFromInline

@@ -7,6 +7,7 @@ extension JSONReader {
   /// Goes to the next byte that may not stand in a string as it is, or to the end.
   ///
   /// - Returns: whether all bytes on the way are ASCII.
+  @inline(__always)
   mutating func skipPlainCharacters() -> Bool {
     var (seen, index) = (UInt64(0), offset)
     while true {
@@ -35,6 +36,7 @@ extension JSONReader {
   }
 
   /// The text of the bytes in `range`.
+  @inline(__always)
   func text(_ range: Range<Int>, isASCII: Bool) throws(Failure) -> String {
     let characters = bytes.part(range)
     if isASCII { return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: true)) }

@@ -18,6 +18,9 @@ public struct JSONReader {
   /// How deep the values may be nested that are skipped.
   public static let maximumDepth = 128
 
+  /// Most lists within a record have no more elements.
+  @usableFromInline static var usualCapacity: Int { 4 }
+
   let bytes: JSONBytes
   /// The place of the next byte, which is never behind the first of the zeros that follow the document: nothing passes
   /// over a zero.
@@ -76,6 +79,7 @@ public struct JSONReader {
     try expect(UInt8(ascii: "["))
     if skip(UInt8(ascii: "]")) { return [] }
     var elements: [Element] = []
+    elements.reserveCapacity(Self.usualCapacity)
     repeat { elements.append(try element(&self)) } while skip(UInt8(ascii: ","))
     try expect(UInt8(ascii: "]"))
     return elements
@@ -102,11 +106,17 @@ public struct JSONReader {
 
   /// Reads a string.
   public mutating func string() throws(Failure) -> String {
-    try expect(UInt8(ascii: "\""))
+    if !skipQuote() { try expect(UInt8(ascii: "\"")) }
     let start = offset
     let isASCII = skipPlainCharacters()
     if skipQuote() { return try text(start..<(offset - 1), isASCII: isASCII) }
     return try escapedString(from: start)
+  }
+
+  /// Reads a string, or `null` as `nil`.
+  public mutating func optionalString() throws(Failure) -> String? {
+    if try !skipNull() { return try string() }
+    return nil
   }
 
   /// Reads any value and forgets it.
