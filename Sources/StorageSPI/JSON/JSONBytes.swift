@@ -1,8 +1,8 @@
 /// The bytes of a document, followed by zeros: no byte of JSON is zero, so whatever is read ends there by itself, and
-/// eight bytes can be loaded from each place of the document.
+/// as many bytes as there are zeros can be loaded from each place of the document.
 final class JSONBytes {
   /// The number of zeros behind the document.
-  private static let padding = 8
+  static let padding = 24
 
   /// The first byte. It can be used for as long as this object lives.
   let start: UnsafePointer<UInt8>
@@ -27,6 +27,12 @@ final class JSONBytes {
   @inline(__always)
   func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: UnsafeRawPointer(start + offset).loadUnaligned(as: UInt64.self))
+  }
+
+  /// The sixteen bytes from `offset` on.
+  @inline(__always)
+  func vector(at offset: Int) -> SIMD16<UInt8> {
+    UnsafeRawPointer(start + offset).loadUnaligned(as: SIMD16<UInt8>.self)
   }
 
   /// The bytes in `range`.

@@ -2,34 +2,39 @@
 ///
 /// Make them once, as a constant: that costs about as much as reading one object.
 public struct JSONNames: Sendable {
-  /// Up to eight bytes of a name, and which of the bits count.
-  private struct Word {
-    let bits: UInt64
-    let mask: UInt64
+  /// A name in quotes, with the colon behind it, and which of the bits count; of length zero where it is too long.
+  private struct Pattern {
+    var bits: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var mask: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var length = 0
+
+    init(_ name: String) {
+      var bytes: [UInt8] = []
+      JSONString.append(name, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      guard bytes.count <= JSONBytes.padding else { return }
+      length = bytes.count
+      let rest = [UInt8](repeating: 0, count: JSONBytes.padding - bytes.count)
+      bits = Self.words(bytes + rest)
+      mask = Self.words(bytes.map { _ in .max } + rest)
+    }
+
+    private static func words(_ bytes: [UInt8]) -> (UInt64, UInt64, UInt64) {
+      (word(bytes[0..<8]), word(bytes[8..<16]), word(bytes[16..<24]))
+    }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+      bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
   }
 
   private let names: [String]
-  /// Each name in quotes, with the colon behind it, one after another; each begins with a word of its own.
-  private let words: [Word]
-  /// The number of bytes of each of these, and where its words begin.
-  private let places: [(start: Int, length: Int)]
+  private let patterns: [Pattern]
 
   /// The names `names`, in the order in which documents mostly have them.
   public init(_ names: [String]) {
-    var (words, places) = ([Word](), [(start: Int, length: Int)]())
-    for name in names {
-      var quoted: [UInt8] = []
-      JSONString.append(name, to: &quoted)
-      quoted.append(UInt8(ascii: ":"))
-      places.append((words.count, quoted.count))
-      for start in stride(from: 0, to: quoted.count, by: 8) { words.append(Self.word(quoted[start...].prefix(8))) }
-    }
-    (self.names, self.words, self.places) = (names, words, places)
-  }
-
-  private static func word(_ bytes: ArraySlice<UInt8>) -> Word {
-    let bits = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return Word(bits: bits, mask: bytes.count == 8 ? .max : 1 << UInt64(bytes.count * 8) - 1)
+    self.names = names
+    patterns = names.map { Pattern($0) }
   }
 
   /// The place of `name` among them; `nil` where it is none of them.
@@ -38,30 +43,57 @@ public struct JSONNames: Sendable {
     return nil
   }
 
-  /// The number of bytes that the name number `index` takes at `offset`, in quotes and with the colon; `nil` where
-  /// something else is there, or there is no such name.
+  /// The number of bytes that the name number `index` takes at `offset`, in quotes and with the colon; zero where
+  /// something else is there, or it cannot be told so fast.
   @inline(__always)
-  func length(of index: Int, in bytes: JSONBytes, at offset: Int) -> Int? {
-    guard index < places.count else { return nil }
-    let (start, length) = places[index]
-    var (word, place) = (start, offset)
-    // A word is loaded only where all bytes before it are those of the name: so none begins behind the zeros.
-    while place < offset + length {
-      guard (bytes.word(at: place) ^ words[word].bits) & words[word].mask == 0 else { return nil }
-      (word, place) = (word + 1, place + 8)
-    }
-    return length
+  func length(of index: Int, in bytes: JSONBytes, at offset: Int) -> Int {
+    guard index < patterns.count else { return 0 }
+    let pattern = patterns[index]
+    let difference =
+      (bytes.word(at: offset) ^ pattern.bits.0) & pattern.mask.0
+      | (bytes.word(at: offset + 8) ^ pattern.bits.1) & pattern.mask.1
+      | (bytes.word(at: offset + 16) ^ pattern.bits.2) & pattern.mask.2
+    return difference == 0 ? pattern.length : 0
   }
 }
 
+/// Which member of an object was read last.
+@usableFromInline
+struct JSONMemberPlace {
+  /// The place of the last name among the names; `nil` where it is none of them, or before the first.
+  @usableFromInline var index: Int?
+  var hasBegun = false
+
+  @usableFromInline init() {}
+}
+
 extension JSONReader {
-  /// Reads the name of a member and the colon behind it.
+  /// Reads the beginning of an object or what is between two members, and the name of the next one.
   ///
-  /// - Parameter next: which of `names` is the most likely.
-  /// - Returns: the place of the name among `names`; `nil` where it is none of them.
+  /// - Returns: whether there is a next one; else its end was read.
   @usableFromInline
-  mutating func name(among names: JSONNames, _ next: Int) throws(Failure) -> Int? {
-    if let length = names.length(of: next, in: bytes, at: offset) {
+  mutating func nextMember(among names: JSONNames, _ place: inout JSONMemberPlace) throws(Failure) -> Bool {
+    var next = 0
+    if place.hasBegun {
+      guard skip(UInt8(ascii: ",")) else {
+        try expect(UInt8(ascii: "}"))
+        return false
+      }
+      if let index = place.index { next = index + 1 }
+    } else {
+      try expect(UInt8(ascii: "{"))
+      if skip(UInt8(ascii: "}")) { return false }
+      place.hasBegun = true
+    }
+    place.index = try name(among: names, next)
+    return true
+  }
+
+  /// Reads the name of a member, of which number `next` is the most likely, and the colon behind it.
+  @inline(__always)
+  private mutating func name(among names: JSONNames, _ next: Int) throws(Failure) -> Int? {
+    let length = names.length(of: next, in: bytes, at: offset)
+    if length > 0 {
       offset += length
       return next
     }

@@ -1,7 +1,8 @@
-/// How strings are read. Most have no escapes: their ends are looked for eight bytes at a time, and what is found is
+/// How strings are read. Most have no escapes: their ends are looked for sixteen bytes at a time, and what is found is
 /// copied once, into the result.
+///
+/// Vectors are only compared with vectors: comparisons with a single number are loops over the bytes (Swift 6.3).
 extension JSONReader {
-  private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
   /// Goes to the next byte that may not stand in a string as it is, or to the end.
@@ -9,30 +10,34 @@ extension JSONReader {
   /// - Returns: whether all bytes on the way are ASCII.
   @inline(__always)
   mutating func skipPlainCharacters() -> Bool {
-    var (seen, index) = (UInt64(0), offset)
+    let quotes = SIMD16<UInt8>(repeating: 0x22)
+    let (backslashes, spaces) = (SIMD16<UInt8>(repeating: 0x5C), SIMD16<UInt8>(repeating: 0x20))
+    var (seen, index) = (SIMD16<UInt8>(repeating: 0), offset)
     while true {
-      let word = bytes.word(at: index)
-      let stops = Self.stops(in: word)
-      if stops == 0 {
-        seen |= word
-        index += 8
+      let characters = bytes.vector(at: index)
+      let stops = (characters .== quotes) .| (characters .== backslashes) .| (characters .< spaces)
+      let (low, high) = Self.words(unsafeBitCast(stops, to: SIMD2<UInt64>.self))
+      if low | high == 0 {
+        seen |= characters
+        index += 16
         continue
       }
-      let bits = stops.trailingZeroBitCount & ~7
-      offset = index + bits / 8
-      return (seen | word & ((1 << UInt64(bits)) - 1)) & Self.highBits == 0
+      offset = index + (low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount) / 8
+      let before = Self.words(unsafeBitCast(seen, to: SIMD2<UInt64>.self))
+      let last = Self.words(unsafeBitCast(characters, to: SIMD2<UInt64>.self))
+      let rest = low != 0 ? last.0 & Self.below(low) : last.0 | last.1 & Self.below(high)
+      return (before.0 | before.1 | rest) & Self.highBits == 0
     }
   }
 
-  /// Has the high bit of the first byte of `word` set that is a quotation mark, a backslash or a control character, and
-  /// no bit before it. After that byte it may be wrong: a borrow makes other bytes look like stops.
-  ///
-  /// The tests for a zero byte and for a byte below a number are those of "Bit Twiddling Hacks" (S. E. Anderson).
+  /// The bits of a word below the lowest bit that is set.
   @inline(__always)
-  private static func stops(in word: UInt64) -> UInt64 {
-    let (quotes, backslashes) = (word ^ ones &* 0x22, word ^ ones &* 0x5C)
-    let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
-    return found & highBits
+  private static func below(_ word: UInt64) -> UInt64 { ~word & (word &- 1) }
+
+  /// The words of a vector, the first byte the least significant.
+  @inline(__always)
+  private static func words(_ vector: SIMD2<UInt64>) -> (UInt64, UInt64) {
+    (UInt64(littleEndian: vector[0]), UInt64(littleEndian: vector[1]))
   }
 
   /// The text of the bytes in `range`.

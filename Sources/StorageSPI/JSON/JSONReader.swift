@@ -57,18 +57,10 @@ public struct JSONReader {
   public mutating func object(
     _ names: JSONNames, _ member: (inout JSONReader, Int) throws(Failure) -> Void
   ) throws(Failure) {
-    try expect(UInt8(ascii: "{"))
-    if skip(UInt8(ascii: "}")) { return }
-    var next = 0
-    repeat {
-      if let index = try self.name(among: names, next) {
-        next = index + 1
-        try member(&self, index)
-      } else {
-        try skipValue()
-      }
-    } while skip(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "}"))
+    var place = JSONMemberPlace()
+    while try nextMember(among: names, &place) {
+      if let index = place.index { try member(&self, index) } else { try skipValue() }
+    }
   }
 
   /// Reads an array whose elements `element` reads.
@@ -115,8 +107,8 @@ public struct JSONReader {
 
   /// Reads a string, or `null` as `nil`.
   public mutating func optionalString() throws(Failure) -> String? {
-    if try !skipNull() { return try string() }
-    return nil
+    if peek() == UInt8(ascii: "\"") { return try string() }
+    return try skipNull() ? nil : try string()
   }
 
   /// Reads any value and forgets it.
