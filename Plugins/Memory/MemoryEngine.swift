@@ -2,8 +2,8 @@ internal import StorageSPI
 internal import Synchronization
 
 /// A table behind a lock. Nothing waits for anything but the lock, which is held for the length of a dictionary access.
-final class MemoryEngine: ImmediateReading {
-  private let state = Mutex((table: EntryTable(), isClosed: false))
+final class MemoryEngine: ImmediateReading, ChangeCounting {
+  private let state = Mutex((table: EntryTable(), changes: UInt64(0), isClosed: false))
   private let clock: any WallClock
 
   init(clock: any WallClock) {
@@ -27,7 +27,14 @@ final class MemoryEngine: ImmediateReading {
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try withTable { table throws(StorageError) in try table.apply(batch) }
+    try withState { state throws(StorageError) in
+      try state.table.apply(batch)
+      state.changes += 1
+    }
+  }
+
+  func changeCount() throws(StorageError) -> UInt64? {
+    try withState { $0.changes }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
@@ -45,19 +52,27 @@ final class MemoryEngine: ImmediateReading {
 
   func compact() async throws(StorageError) {
     let now = clock.now
-    try withTable { _ = $0.removeExpired(at: now) }
+    try withState { state in
+      if state.table.removeExpired(at: now) { state.changes += 1 }
+    }
   }
 
   func close() async throws(StorageError) {
-    state.withLock { $0 = (EntryTable(), true) }
+    state.withLock { $0 = (EntryTable(), $0.changes, true) }
   }
 
   private func withTable<Output: Sendable>(
     _ body: (inout EntryTable) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
+    try withState { state throws(StorageError) in try body(&state.table) }
+  }
+
+  private func withState<Output: Sendable>(
+    _ body: (inout (table: EntryTable, changes: UInt64, isClosed: Bool)) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output {
     try state.withLock { state throws(StorageError) in
       if state.isClosed { throw .storeClosed }
-      return try body(&state.table)
+      return try body(&state)
     }
   }
 }

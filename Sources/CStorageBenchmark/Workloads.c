@@ -39,6 +39,10 @@ static const uint8_t typed_json[] = {
 #embed "Data/typed.json"
 };
 
+static const uint8_t typed_repeated_json[] = {
+#embed "Data/typed-repeated.json"
+};
+
 static const uint8_t scan_json[] = {
 #embed "Data/scan.json"
 };
@@ -72,6 +76,7 @@ static const File files[] = {
     {"fill", fill_json, sizeof fill_json},
     {"read", read_json, sizeof read_json},
     {"typed", typed_json, sizeof typed_json},
+    {"typed-repeated", typed_repeated_json, sizeof typed_repeated_json},
     {"scan", scan_json, sizeof scan_json},
     {"expire", expire_json, sizeof expire_json},
     {"open", open_json, sizeof open_json},

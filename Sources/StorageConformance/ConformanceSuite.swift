@@ -13,7 +13,7 @@ public enum ConformanceSuite {
     DeclarationChecks.all, ReadChecks.all, PayloadChecks.all, MetadataChecks.all, KeyChecks.all, BatchChecks.all,
     RequirementChecks.all, AtomicityChecks.all, ScanChecks.all, PagingChecks.all, ExpiryChecks.all,
     StatisticsChecks.all, TallyChecks.all, BoundsChecks.all, ConcurrencyChecks.all, BoundedWritersChecks.all,
-    ClosingChecks.all, PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
+    ClosingChecks.all, ChangeCountChecks.all, PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
   ].flatMap { $0 }
 
   /// The check called `name`; `nil` if there is none.

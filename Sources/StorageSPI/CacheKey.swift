@@ -54,22 +54,31 @@ public struct CacheKey: Sendable, Hashable {
 
   /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
   public static func isNamespace(_ name: some StringProtocol) -> Bool {
-    let bytes = name.utf8
-    guard let first = bytes.first, bytes.count <= maximumNamespaceLength, isLowercase(first) else { return false }
-    return bytes.allSatisfy { isLowercase($0) || isDigit($0) }
+    let bytes = Array(name.utf8)
+    return isNamespace(bytes.span)
   }
 
   private static func validatedNamespaceLength(of text: String) throws(StorageError) -> Int {
-    guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), isNamespace(text[..<slash]) else {
+    let bytes = text.utf8.span
+    let length = namespaceLength(in: bytes)
+    guard isNamespace(bytes.extracting(0..<length)) else {
       throw StorageError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
     }
-    guard text.utf8.count <= maximumLength, text.utf8.index(after: slash) < text.utf8.endIndex else {
+    guard bytes.count <= maximumLength, length + 1 < bytes.count else {
       throw StorageError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")
     }
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    var isPrintable = true
+    for index in length..<bytes.count { isPrintable = isPrintable && (0x21...0x7E).contains(bytes[index]) }
+    guard isPrintable else {
       throw StorageError(.invalidKey, "a key is printable ASCII without spaces: percent-encode everything else")
     }
-    return text.utf8.distance(from: text.utf8.startIndex, to: slash)
+    return length
+  }
+
+  private static func isNamespace(_ bytes: Span<UInt8>) -> Bool {
+    guard !bytes.isEmpty, bytes.count <= maximumNamespaceLength, isLowercase(bytes[0]) else { return false }
+    for index in bytes.indices where !isLowercase(bytes[index]) && !isDigit(bytes[index]) { return false }
+    return true
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }

@@ -12,3 +12,8 @@ public protocol ChangeCounting: StorageEngine {
   /// - Complexity: constant, without a system call, and well below a read.
   func changeCount() throws(StorageError) -> UInt64?
 }
+
+extension ChangeCounting {
+  /// This engine.
+  public var changeCounter: (any ChangeCounting)? { self }
+}

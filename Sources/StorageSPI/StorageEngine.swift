@@ -67,6 +67,12 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// It changes nothing, and what is read next may take a little longer. By default it does nothing.
   func releaseMemory() async
 
+  /// This engine where it is `ChangeCounting`, else `nil`. Both are given: an engine has nothing to say here, unless it
+  /// stands in front of another one.
+  ///
+  /// It is asked for instead of a cast: to look for a conformance at run time takes a process longer than a read.
+  var changeCounter: (any ChangeCounting)? { get }
+
   /// Closes the store after the calls under way have ended. Closing twice does nothing; every other call afterwards
   /// fails with the code `closed`.
   func close() async throws(StorageError)
@@ -75,4 +81,7 @@ public protocol StorageEngine: AnyObject, Sendable {
 extension StorageEngine {
   /// Does nothing: all that the engine keeps in memory it needs.
   public func releaseMemory() async {}
+
+  /// Nothing: the engine cannot tell whether anything has changed.
+  public var changeCounter: (any ChangeCounting)? { nil }
 }

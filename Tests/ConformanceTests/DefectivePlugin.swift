@@ -39,9 +39,21 @@ struct Defect: Sendable {
   var statistics: @Sendable (StorageStatistics) -> StorageStatistics = { $0 }
   var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
   var compacts = true
+  /// Changes the change count, given what is counted for each handle by itself, and what else is counted with changes.
+  var changeCount: @Sendable (UInt64, HandleCalls) -> UInt64? = { count, _ in count }
   /// What becomes of a second call of close, and of calls afterwards.
+  var countsEarly = false
+  var countsWhenClosed = false
   var closesOnce = false
   var forgetsClosing = false
+}
+
+/// How often a handle was called.
+struct HandleCalls: Sendable {
+  var reads: UInt64 = 0
+  var batches: UInt64 = 0
+  /// Batches that have begun, whether they have ended or not.
+  var begun: UInt64 = 0
 }
 
 /// A sound engine with one bug.
@@ -65,8 +77,9 @@ struct DefectivePlugin: StoragePlugin {
 }
 
 /// A handle of a sound engine with one bug.
-final class DefectiveEngine: StorageEngine {
+final class DefectiveEngine: ChangeCounting {
   private let base: any StorageEngine
+  private let calls = Mutex(HandleCalls())
   private let defect: Defect
   private let closings = Atomic(0)
 
@@ -79,6 +92,7 @@ final class DefectiveEngine: StorageEngine {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
     let (key, defect) = (try defect.key(key), defect)
+    calls.withLock { $0.reads += 1 }
     do {
       let output = try await base.read(key) { bytes, metadata throws(StorageError) -> Output in
         let payload = defect.payload(bytes.withUnsafeBufferPointer { Array($0) })
@@ -104,6 +118,9 @@ final class DefectiveEngine: StorageEngine {
       case .require(let key, let expectation): renamed.require(try defect.key(key), expectation)
       }
     }
+    calls.withLock { $0.begun += 1 }
+    defer { calls.withLock { $0.batches += 1 } }
+    if defect.countsEarly { for _ in 0..<3 { await Task.yield() } }
     do {
       for (number, part) in defect.batches(renamed).enumerated() {
         // Others get their turn between the parts, so that they see what they should not.
@@ -112,6 +129,17 @@ final class DefectiveEngine: StorageEngine {
       }
     } catch {
       if let changed = defect.batchError(error) { throw changed }
+    }
+  }
+
+  func changeCount() throws(StorageError) -> UInt64? {
+    let calls = calls.withLock { $0 }
+    do {
+      guard let count = try base.changeCounter?.changeCount() else { return nil }
+      return defect.changeCount(count, calls)
+    } catch {
+      guard defect.countsWhenClosed else { throw error }
+      return 0
     }
   }
 

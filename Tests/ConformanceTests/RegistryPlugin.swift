@@ -3,13 +3,19 @@ import Synchronization
 
 /// The stores of a registry, each under its path: what a disk is to other engines.
 final class StoreRegistry: Sendable {
-  private let tables = Mutex<[String: EntryTable]>([:])
+  /// A store, and how often it was changed.
+  struct Store: Sendable {
+    var table = EntryTable()
+    var changes: UInt64 = 0
+  }
+
+  private let stores = Mutex<[String: Store]>([:])
 
   /// Lends the store at `path`, which is made where there is none.
-  func withTable<Output: Sendable>(
-    _ path: String, _ body: (inout EntryTable) throws(StorageError) -> Output
+  func withStore<Output: Sendable>(
+    _ path: String, _ body: (inout Store) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
-    try tables.withLock { tables throws(StorageError) in try body(&tables[path, default: EntryTable()]) }
+    try stores.withLock { stores throws(StorageError) in try body(&stores[path, default: Store()]) }
   }
 }
 
@@ -33,7 +39,7 @@ struct RegistryPlugin: StoragePlugin {
 }
 
 /// A handle on one store of a registry.
-final class RegistryEngine: StorageEngine {
+final class RegistryEngine: ChangeCounting {
   private let registry: StoreRegistry
   private let path: String
   private let clock: any WallClock
@@ -48,40 +54,49 @@ final class RegistryEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    guard let entry = try withTable({ $0[key] }) else { return nil }
+    guard let entry = try withStore({ $0.table[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try withTable { table throws(StorageError) in try table.apply(batch) }
+    try withStore { store throws(StorageError) in
+      try store.table.apply(batch)
+      store.changes += 1
+    }
+  }
+
+  func changeCount() throws(StorageError) -> UInt64? {
+    try withStore { $0.changes }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try withTable { $0.scan(range, limit: limit) }
+    try withStore { $0.table.scan(range, limit: limit) }
   }
 
   func statistics() async throws(StorageError) -> StorageStatistics {
-    let tally = try withTable { $0.tally }
+    let tally = try withStore { $0.table.tally }
     return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
   }
 
   func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try withTable { _ in [] }
+    try withStore { _ in [] }
   }
 
   func compact() async throws(StorageError) {
     let now = clock.now
-    try withTable { _ = $0.removeExpired(at: now) }
+    try withStore { store in
+      if store.table.removeExpired(at: now) { store.changes += 1 }
+    }
   }
 
   func close() async throws(StorageError) {
     isClosed.store(true, ordering: .sequentiallyConsistent)
   }
 
-  private func withTable<Output: Sendable>(
-    _ body: (inout EntryTable) throws(StorageError) -> Output
+  private func withStore<Output: Sendable>(
+    _ body: (inout StoreRegistry.Store) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     if isClosed.load(ordering: .sequentiallyConsistent) { throw .storeClosed }
-    return try registry.withTable(path, body)
+    return try registry.withStore(path, body)
   }
 }

@@ -5,8 +5,8 @@ import Testing
 struct WorkloadCatalogueTests {
   @Test func theBuiltInWorkloadsAreRead() throws {
     let names = [
-      "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "scan", "expire", "open",
-      "articles",
+      "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "typed-repeated",
+      "scan", "expire", "open", "articles",
     ]
     #expect(WorkloadCatalogue.names == names)
     #expect(try WorkloadCatalogue.all().map(\.name) == names)

@@ -126,6 +126,7 @@ struct WorkloadReaderTests {
 
   @Test(arguments: [
     (#""payload": "typed""#, #""kind": "update""#), (#""payload": "fetched""#, #""kind": "open""#),
+    (#""payload": "kept""#, #""kind": "update""#),
     (#""expiring": 0.5"#, #""operations": {"read": 0.5, "insert": 0.5}"#),
   ])
   func combinationsThatCannotBeDoneAreRefused(setting: String, phase: String) {

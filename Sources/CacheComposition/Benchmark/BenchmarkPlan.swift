@@ -77,7 +77,13 @@ public struct BenchmarkPlan: Sendable {
   /// What the workloads among these need; making it costs some milliseconds.
   private func actions(_ place: BenchmarkPlace) async throws(CacheError) -> BenchmarkActions {
     var actions = BenchmarkActions()
-    if workloads.contains(where: { $0.payload == .typed }) { actions.typed = try await MoviePages.load().payload }
+    if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
+      let movies = try await MoviePages.load()
+      actions.typed = movies.payload
+      actions.makeReader = { engine throws(StorageError) in
+        movies.reader(over: engine, share: place.share?.index ?? 0, now: place.date)
+      }
+    }
     if workloads.contains(where: { $0.payload == .fetched }) {
       let pages = try await CityPages.load(share: place.share?.index ?? 0, now: place.date)
       actions.makeFetcher = { engine throws(StorageError) in pages.fetcher(over: engine) }

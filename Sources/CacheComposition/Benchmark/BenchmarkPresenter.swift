@@ -9,8 +9,8 @@ public struct BenchmarkPresenter: Sendable {
   /// each is about another question, and all built-in engines together take less than a minute.
   static let standardWorkloads = [
     ("fill", entries: 100, operations: 100), ("read", entries: 10_000, operations: 20_000),
-    ("typed", entries: 1_000, operations: 5_000), ("ycsb-b", entries: 1_000, operations: 2_000),
-    ("articles", entries: 100, operations: 2_000),
+    ("typed", entries: 1_000, operations: 5_000), ("typed-repeated", entries: 500, operations: 20_000),
+    ("ycsb-b", entries: 1_000, operations: 2_000), ("articles", entries: 100, operations: 2_000),
   ]
 
   private let container: AppDIContainer

@@ -48,8 +48,7 @@ struct CityPages: Sendable {
   /// bounds, which are kept count of and never reached, and the time stands still.
   func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
     let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .leastRecentlyUsed)
-    let store = EntryStore(
-      engine: engine, clock: RunClock(now: Timestamp(milliseconds: Int64(now / .milliseconds(1)))), limits: limits)
+    let store = EntryStore(engine: engine, clock: RunClock(now), limits: limits)
     let freshness = FreshnessPolicy(
       timeToLive: .seconds(3_600), staleIfError: .seconds(86_400), staleWhileRevalidate: .zero)
     let services = FetchServices(
@@ -92,6 +91,9 @@ private struct BenchmarkCityOrigin: CityOrigin {
 }
 
 /// A clock that stands still: nothing becomes stale while a benchmark runs.
-private struct RunClock: WallClock {
+struct RunClock: WallClock {
   let now: Timestamp
+
+  /// A clock that stands at `now` after 1970-01-01T00:00:00Z.
+  init(_ now: Duration) { self.now = Timestamp(milliseconds: Int64(now / .milliseconds(1))) }
 }

@@ -11,7 +11,7 @@ struct MoviePages: Sendable {
   static let count = 61
 
   private let coding: MoviesPageCoding
-  private let pages: [MoviesPageDTO]
+  let pages: [MoviesPageDTO]
   private let payloads: [[UInt8]]
 
   /// The answers to a search that finds enough.

@@ -16,11 +16,11 @@ public struct CitiesRequestDTO: CacheableRequest {
     self.query = query
   }
 
-  /// The origin, the order, its direction and the page.
+  /// The order, the origin, the page and the direction.
   public var parameters: [(name: String, value: String)] {
     [
-      ("origin", origin), ("order", query.order.rawValue), ("sort", query.direction.rawValue),
-      ("page", String(query.page)),
+      ("order", query.order.rawValue), ("origin", origin), ("page", String(query.page)),
+      ("sort", query.direction.rawValue),
     ]
   }
 }

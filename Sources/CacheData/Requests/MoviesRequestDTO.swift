@@ -19,8 +19,8 @@ public struct MoviesRequestDTO: CacheableRequest {
     self.page = page
   }
 
-  /// The origin, the text searched and the page.
+  /// The origin, the page and the text searched.
   public var parameters: [(name: String, value: String)] {
-    [("origin", origin), ("query", query.text), ("page", String(page))]
+    [("origin", origin), ("page", String(page)), ("query", query.text)]
   }
 }

@@ -9,12 +9,26 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
     let subName: String?
     let revenue: Int?
     let organizationCount: Int?
+
+    /// The DTO of a city with the given fields.
+    package init(id: String, name: String, subName: String?, revenue: Int?, organizationCount: Int?) {
+      self.id = id
+      self.name = name
+      self.subName = subName
+      self.revenue = revenue
+      self.organizationCount = organizationCount
+    }
   }
 
   let page: Int
   let totalPages: Int
   let totalItems: Int
   let items: [CityDTO]
+
+  /// The DTO of a page with the given parts.
+  package init(page: Int, totalPages: Int, totalItems: Int, items: [CityDTO]) {
+    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
+  }
 
   /// The DTO of a page.
   public init(_ page: CitiesPage) {

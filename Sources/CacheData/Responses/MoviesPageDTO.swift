@@ -10,12 +10,29 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
     let releaseDate: String?
     let posterPath: String?
     let genres: [String]
+
+    /// The DTO of a movie with the given fields.
+    package init(
+      id: String, title: String, overview: String?, releaseDate: String?, posterPath: String?, genres: [String]
+    ) {
+      self.id = id
+      self.title = title
+      self.overview = overview
+      self.releaseDate = releaseDate
+      self.posterPath = posterPath
+      self.genres = genres
+    }
   }
 
   let page: Int
   let totalPages: Int
   let totalItems: Int
   let items: [MovieDTO]
+
+  /// The DTO of a page with the given parts.
+  package init(page: Int, totalPages: Int, totalItems: Int, items: [MovieDTO]) {
+    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
+  }
 
   /// The DTO of a page.
   public init(_ page: MoviesPage) {

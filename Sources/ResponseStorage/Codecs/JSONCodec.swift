@@ -6,6 +6,7 @@ extension PayloadCodec where Value: JSONPayload {
   /// Payloads as JSON with sorted keys, which every engine's native tool can show.
   public static var json: PayloadCodec {
     PayloadCodec(
+      .json,
       encode: { value throws(CacheError) in (try encodeJSON(value), "application/json") },
       decode: { bytes, key, _ throws(StorageError) in try decodeJSON(bytes, key) })
   }
@@ -21,7 +22,7 @@ extension PayloadCodec where Value: JSONPayload {
   }
 
   private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Value {
-    var json = JSONReader(bytes.withUnsafeBufferPointer { Array($0) })
+    var json = JSONReader(bytes)
     do throws(JSONReader.Failure) {
       let value = try Value(json: &json)
       try json.end()

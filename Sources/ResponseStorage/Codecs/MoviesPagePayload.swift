@@ -1,39 +1,37 @@
 internal import CacheData
-internal import CacheDomain
 internal import StorageSPI
 
 extension MoviesPageDTO: JSONPayload {
   init(json: inout JSONReader) throws(JSONReader.Failure) {
-    var (frame, movies) = (PageFrame(), [Movie]?.none)
-    try json.object { json, name throws(JSONReader.Failure) in
-      if name == "items" {
-        movies = try json.array { json throws(JSONReader.Failure) in try Movie(json: &json) }
-      } else {
-        try frame.read(name, &json)
-      }
-    }
-    self.init(
-      MoviesPage(
-        page: try json.required(frame.page, "page"), totalPages: try json.required(frame.totalPages, "totalPages"),
-        totalItems: try json.required(frame.totalItems, "totalItems"), movies: try json.required(movies, "items")))
+    let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try MovieDTO(json: &json) }
+    self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
   }
 }
 
-extension Movie {
+extension MoviesPageDTO.MovieDTO {
+  /// The members, in the order in which they are written.
+  private enum Member: Int {
+    case genres, id, overview, posterPath, releaseDate, title
+  }
+
+  private static let names = JSONNames(["genres", "id", "overview", "posterPath", "releaseDate", "title"])
+
   fileprivate init(json: inout JSONReader) throws(JSONReader.Failure) {
-    var texts: [String: String] = [:]
-    var genres: [String]?
-    try json.object { json, member throws(JSONReader.Failure) in
-      switch member {
-      case "id", "title", "overview", "releaseDate", "posterPath":
-        texts[member] = try json.optional { json throws(JSONReader.Failure) in try json.string() }
-      case "genres": genres = try json.array { json throws(JSONReader.Failure) in try json.string() }
-      default: try json.skipValue()
+    var (id, title, genres) = (String?.none, String?.none, [String]?.none)
+    var (overview, posterPath, releaseDate) = (String?.none, String?.none, String?.none)
+    try json.object(Self.names) { json, member throws(JSONReader.Failure) in
+      switch Member(rawValue: member) {
+      case .genres: genres = try json.array { json throws(JSONReader.Failure) in try json.string() }
+      case .id: id = try json.optionalString()
+      case .overview: overview = try json.optionalString()
+      case .posterPath: posterPath = try json.optionalString()
+      case .releaseDate: releaseDate = try json.optionalString()
+      case .title: title = try json.optionalString()
+      case nil: try json.skipValue()
       }
     }
     self.init(
-      id: try json.required(texts["id"], "id"), title: try json.required(texts["title"], "title"),
-      overview: texts["overview"], releaseDate: texts["releaseDate"], posterPath: texts["posterPath"],
-      genres: try json.required(genres, "genres"))
+      id: try json.required(id, "id"), title: try json.required(title, "title"), overview: overview,
+      releaseDate: releaseDate, posterPath: posterPath, genres: try json.required(genres, "genres"))
   }
 }

@@ -1,18 +1,35 @@
 internal import StorageSPI
 
-/// The members that every page has besides its items.
-struct PageFrame {
-  private(set) var page: Int?
-  private(set) var totalPages: Int?
-  private(set) var totalItems: Int?
+/// The members that every page has.
+struct PageFrame<Item> {
+  let page: Int
+  let totalPages: Int
+  let totalItems: Int
+  let items: [Item]
 
-  /// Reads the value of the member `name`, or skips it where it is none of these.
-  mutating func read(_ name: String, _ json: inout JSONReader) throws(JSONReader.Failure) {
-    switch name {
-    case "page": page = try json.integer()
-    case "totalPages": totalPages = try json.integer()
-    case "totalItems": totalItems = try json.integer()
-    default: try json.skipValue()
+  /// Reads a page whose items `item` reads.
+  init(
+    json: inout JSONReader, of item: (inout JSONReader) throws(JSONReader.Failure) -> Item
+  ) throws(JSONReader.Failure) {
+    var (page, totalPages, totalItems, items) = (Int?.none, Int?.none, Int?.none, [Item]?.none)
+    try json.object(PageMember.names) { json, member throws(JSONReader.Failure) in
+      switch PageMember(rawValue: member) {
+      case .items: items = try json.array(of: item)
+      case .page: page = try json.integer()
+      case .totalItems: totalItems = try json.integer()
+      case .totalPages: totalPages = try json.integer()
+      case nil: try json.skipValue()
+      }
     }
+    self.page = try json.required(page, "page")
+    self.totalPages = try json.required(totalPages, "totalPages")
+    self.totalItems = try json.required(totalItems, "totalItems")
+    self.items = try json.required(items, "items")
   }
+}
+
+private enum PageMember: Int {
+  case items, page, totalItems, totalPages
+
+  static let names = JSONNames(["items", "page", "totalItems", "totalPages"])
 }

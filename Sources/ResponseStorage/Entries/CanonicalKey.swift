@@ -11,11 +11,19 @@ extension CacheKey {
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` where the key would be too long.
   public init(for request: some CacheableRequest) throws(CacheError) {
-    let parameters = request.parameters.sorted { $0.name < $1.name }
-    var text = "\(type(of: request).resource)/\(Self.schemeVersion)"
-    for (name, value) in parameters { text += "/\(Self.percentEncoded(name))=\(Self.percentEncoded(value))" }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.usualLength)
+    bytes.append(text: type(of: request).resource)
+    bytes.append(UInt8(ascii: "/"))
+    bytes.append(text: Self.schemeVersion)
+    for (name, value) in Self.sorted(request.parameters) {
+      bytes.append(UInt8(ascii: "/"))
+      bytes.append(percentEncoding: name)
+      bytes.append(UInt8(ascii: "="))
+      bytes.append(percentEncoding: value)
+    }
     do throws(StorageError) {
-      try self.init(text)
+      try self.init(String(decoding: bytes, as: UTF8.self))
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
@@ -30,22 +38,47 @@ extension CacheKey {
   static func percentEncoded(_ text: String) -> String {
     var encoded: [UInt8] = []
     encoded.reserveCapacity(text.utf8.count)
-    for byte in text.utf8 {
-      if isUnreserved(byte) {
-        encoded.append(byte)
+    encoded.append(percentEncoding: text)
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// Room for most keys.
+  private static let usualLength = 96
+
+  private static func sorted(_ parameters: [(name: String, value: String)]) -> [(name: String, value: String)] {
+    let isSorted = parameters.indices.dropFirst().allSatisfy { parameters[$0 - 1].name < parameters[$0].name }
+    return isSorted ? parameters : parameters.sorted { $0.name < $1.name }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(text: String) {
+    let bytes = text.utf8.span
+    for index in bytes.indices { append(bytes[index]) }
+  }
+
+  /// Appends `text` with every byte but the unreserved characters of RFC 3986, section 2.3, written as `%XX`.
+  fileprivate mutating func append(percentEncoding text: String) {
+    let bytes = text.utf8.span
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if Self.isUnreserved(byte) {
+        append(byte)
       } else {
-        encoded += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+        append(UInt8(ascii: "%"))
+        append(Self.hexDigit(byte >> 4))
+        append(Self.hexDigit(byte & 15))
       }
     }
-    return String(decoding: encoded, as: UTF8.self)
   }
 
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
       true
-    default: "-._~".utf8.contains(byte)
+    default: false
     }
   }
 

@@ -32,6 +32,6 @@ extension [UInt8] {
   }
 
   fileprivate mutating func append(number: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }
 }

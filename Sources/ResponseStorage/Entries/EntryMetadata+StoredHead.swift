@@ -22,7 +22,13 @@ extension EntryMetadata {
 
   /// The header fields that are attributes of their own.
   var cachingFields: HTTPFields {
-    HTTPFields(StoredHead.cachingFields.compactMap { name in attributes[name].map { HTTPFields.Field(name, $0) } })
+    // There are few attributes: to compare each name with each costs less than to look up every name.
+    let attributes = Array(self.attributes)
+    var lines: [HTTPFields.Field] = []
+    for name in StoredHead.cachingFields {
+      for attribute in attributes where attribute.key == name { lines.append(HTTPFields.Field(name, attribute.value)) }
+    }
+    return HTTPFields(lines)
   }
 
   private var selector: VariantSelector {

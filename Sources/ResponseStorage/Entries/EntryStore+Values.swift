@@ -8,13 +8,17 @@ extension EntryStore {
   /// How many entries are visited at once.
   private static let pageSize = 1_000
 
-  /// The value under `key`, with the metadata of its entry; `nil` where there is none, or an expired one.
+  /// The value under `key`, with the metadata of its entry; `nil` where there is none, or an expired one. What was
+  /// decoded before is used again where the entry still is the same; see `DecodedLimits`.
   ///
   /// - Throws: `CacheError`: the engine failed; `damaged` where the entry is not what was written.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
-    try await read(key) { bytes, metadata throws(StorageError) in try codec.decode(bytes, key, metadata) }
+    let found = try await decoded(key, codec.identity) { bytes, metadata throws(StorageError) in
+      try codec.decode(bytes, key, metadata)
+    }
+    return found.map { ($0.value, $0.metadata) }
   }
 
   /// Puts what `change` makes of the value under `key` in its place, on condition that nobody wrote it in between; tries

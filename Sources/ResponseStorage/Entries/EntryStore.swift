@@ -16,6 +16,9 @@ public struct EntryStore: Sendable {
   /// How each entry was used.
   public let uses: EntryUses
 
+  /// What was decoded; `nil` where nothing is kept of it.
+  let decodedEntries: DecodedEntries?
+
   private let writer: BoundedWriter
 
   /// The store over `engine`, by the time of `clock`.
@@ -25,14 +28,16 @@ public struct EntryStore: Sendable {
   ///   - uses: how its entries were used before, and what becomes of how they are used now.
   ///   - removesExpired: whether writes also remove a few expired entries; only where there are limits. An engine that
   ///     drops them by itself needs none of that.
+  ///   - decoded: how much of what was decoded may be kept in memory, to be used again.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil, uses: EntryUses = EntryUses(),
-    removesExpired: Bool = true
+    removesExpired: Bool = true, decoded: DecodedLimits = .standard
   ) {
     self.engine = engine
     self.clock = clock
     self.uses = uses
     usage = UsageCounter()
+    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, usage: usage, uses: uses, removesExpired: removesExpired)
   }
@@ -41,6 +46,7 @@ public struct EntryStore: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
+    decodedEntries?.removeAll()
     do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
   }
 

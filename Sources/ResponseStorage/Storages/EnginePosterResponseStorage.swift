@@ -7,12 +7,15 @@ public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterReque
 extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
   /// The storage over `store`, whose payloads are the images' bytes as they came.
   public init(store: EntryStore) {
-    self.init(
-      store: store,
-      codec: PayloadCodec(
-        encode: { poster in (poster.bytes, poster.contentType) },
-        decode: { bytes, _, metadata in
-          PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
-        }))
+    self.init(store: store, codec: PosterCoding.codec)
   }
+}
+
+/// The one codec of all storages of posters.
+private enum PosterCoding {
+  static let codec = PayloadCodec<PosterDTO>(
+    encode: { poster in (poster.bytes, poster.contentType) },
+    decode: { bytes, _, metadata in
+      PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
+    })
 }

@@ -24,11 +24,13 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.read(key, codec)
+    let found = try await store.decoded(key, codec.identity) { [codec] bytes, metadata throws(StorageError) in
+      StoredResponse(
+        key: key.text, response: try codec.decode(bytes, key, metadata),
+        head: metadata.storedHead(fields: metadata.cachingFields))
+    }
     if isCounted { store.countLookUp(found != nil ? key : nil) }
-    guard let (response, metadata) = found else { return nil }
-    return StoredResponse(
-      key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields))
+    return found?.value
   }
 
   /// Keeps `response` under `head`, in place of what was kept for `request` before.

@@ -9,10 +9,21 @@ public struct BenchmarkActions: Sendable {
   public var typed: TypedPayload?
   /// For workloads whose payload is `fetched`; without it such workloads are skipped.
   public var makeFetcher: MakeFetcher?
+  /// For workloads whose payload is `kept`; without it such workloads are skipped.
+  public var makeReader: MakeFetcher?
 
   /// Actions as given.
-  public init(typed: TypedPayload? = nil, makeFetcher: MakeFetcher? = nil) {
-    (self.typed, self.makeFetcher) = (typed, makeFetcher)
+  public init(typed: TypedPayload? = nil, makeFetcher: MakeFetcher? = nil, makeReader: MakeFetcher? = nil) {
+    (self.typed, self.makeFetcher, self.makeReader) = (typed, makeFetcher, makeReader)
+  }
+
+  /// What makes the fetcher of workloads whose payload is `payload`; `nil` where there is none.
+  func fetcher(of payload: Workload.Payload) -> MakeFetcher? {
+    switch payload {
+    case .bytes, .typed: nil
+    case .fetched: makeFetcher
+    case .kept: makeReader
+    }
   }
 }
 

@@ -71,7 +71,7 @@ struct BenchmarkRound {
   private mutating func open() async throws(StorageError) {
     let engine = try await store.open()
     self.engine = engine
-    if workload.payload == .fetched { fetcher = try await context.actions.makeFetcher?(engine) }
+    fetcher = try await context.actions.fetcher(of: workload.payload)?(engine)
   }
 
   private mutating func close() async throws(StorageError) {

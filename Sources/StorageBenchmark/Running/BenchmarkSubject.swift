@@ -45,7 +45,7 @@ public struct BenchmarkSubject: Sendable {
     if options.share != nil, !capabilities.contains(.shared) { return "cannot be used by several processes" }
     if options.share != nil, workload.capacity > KeySpace.span { return "has more entries than a process has keys for" }
     if workload.payload == .typed, actions.typed == nil { return "no records to decode" }
-    if workload.payload == .fetched, actions.makeFetcher == nil { return "nothing to fetch with" }
+    if workload.payload.isThroughCache, actions.fetcher(of: workload.payload) == nil { return "nothing to fetch with" }
     return nil
   }
 

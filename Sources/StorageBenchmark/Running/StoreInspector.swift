@@ -15,7 +15,7 @@ struct StoreInspector {
   func run(after phase: WorkloadPhase, isShared: Bool) async throws(BenchmarkFailure) -> Int {
     let statistics: StorageStatistics
     do { statistics = try await engine.statistics() } catch { throw BenchmarkFailure(error) }
-    guard phase.writes, workload.payload != .fetched else { return statistics.storageBytes }
+    guard phase.writes, !workload.payload.isThroughCache else { return statistics.storageBytes }
     if !isShared { try BenchmarkFailure.require(faultOfCount(statistics.entries)) }
     try await readSample()
     return statistics.storageBytes

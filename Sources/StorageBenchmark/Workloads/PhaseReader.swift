@@ -85,7 +85,7 @@ struct PhaseReader {
     guard let value = object.value("batchSize") else { return 1 }
     let size = try value.integer(in: 1...100_000)
     let hasBatches = kind == .load || kind == .operations([.update: 1]) || kind == .operations([.insert: 1])
-    guard size == 1 || (hasBatches && payload != .fetched) else { throw noEffect(value) }
+    guard size == 1 || (hasBatches && !payload.isThroughCache) else { throw noEffect(value) }
     return size
   }
 

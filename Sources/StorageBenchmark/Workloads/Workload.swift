@@ -11,6 +11,11 @@ public struct Workload: Sendable, Hashable {
     case typed
     /// What is fetched through the cache, and not by the engine directly; see `BenchmarkActions.makeFetcher`.
     case fetched
+    /// Records that are read through the cache, which keeps what it has decoded; see `BenchmarkActions.makeReader`.
+    case kept
+
+    /// Whether the cache stores and reads the entries, and not the engine directly.
+    var isThroughCache: Bool { self == .fetched || self == .kept }
   }
 
   /// The number of entries that a workload may have: keys have room for as many.

@@ -24,77 +24,78 @@ extension JSONReader {
     }
   }
 
-  mutating func skipDigits() throws(Failure) {
+  private mutating func skipDigits() throws(Failure) {
     let start = offset
-    while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
+    while digit != nil { offset += 1 }
     guard offset > start else { throw failure("a number is expected") }
   }
 
-  /// Goes to the next byte that may not stand in a string as it is, or to the end.
-  mutating func skipPlainCharacters() { offset = endOfPlainCharacters() }
+  /// Reads the digits of a number and the sign before them; `nil` where `Int` has no room for it.
+  mutating func wholeNumber() throws(Failure) -> Int? {
+    let isNegative = skipByte(UInt8(ascii: "-"))
+    guard let first = digit else { throw failure("a number is expected") }
+    offset += 1
+    if first == 0 { return 0 }
+    var (number, isTooLarge) = (-first, false)
+    while let digit {
+      offset += 1
+      let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, sumOverflow) = scaled.subtractingReportingOverflow(digit)
+      (number, isTooLarge) = (sum, isTooLarge || overflow || sumOverflow)
+    }
+    if isTooLarge { return nil }
+    if isNegative { return number }
+    return number == .min ? nil : -number
+  }
 
-  private func endOfPlainCharacters() -> Int {
-    let span = bytes.span
-    var index = offset
-    while index < span.count, span[index] >= 0x20, span[index] != UInt8(ascii: "\""), span[index] != UInt8(ascii: "\\")
-    { index += 1 }
-    return index
+  /// Whether a number goes on with a fraction or an exponent.
+  var isFraction: Bool {
+    switch peek() {
+    case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+    default: false
+    }
+  }
+
+  /// The value of the digit that is next; `nil` where none is.
+  private var digit: Int? {
+    let value = peek() &- UInt8(ascii: "0")
+    return value < 10 ? Int(value) : nil
   }
 
   mutating func skipQuote() -> Bool { skipByte(UInt8(ascii: "\"")) }
 
-  mutating func appendEscape(to text: inout [UInt8]) throws(Failure) {
-    guard skipByte(UInt8(ascii: "\\")), let letter = peek() else { throw failure("a string does not end") }
-    offset += 1
-    switch letter {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
-    case UInt8(ascii: "b"): text.append(8)
-    case UInt8(ascii: "t"): text.append(9)
-    case UInt8(ascii: "n"): text.append(10)
-    case UInt8(ascii: "f"): text.append(12)
-    case UInt8(ascii: "r"): text.append(13)
-    case UInt8(ascii: "u"): text += Array(try unicodeEscape().utf8)
-    default: throw failure("an unknown escape within a string")
-    }
-  }
-
-  /// Reads what follows "\u", and after a high surrogate the low one that must come next.
-  mutating func unicodeEscape() throws(Failure) -> String {
-    var units = [try codeUnit()]
-    if UTF16.isLeadSurrogate(units[0]), skipByte(UInt8(ascii: "\\")), skipByte(UInt8(ascii: "u")) {
-      units.append(try codeUnit())
-    }
-    guard let text = String(validating: units, as: UTF16.self) else { throw failure("half of a surrogate pair") }
-    return text
-  }
-
-  mutating func codeUnit() throws(Failure) -> UInt16 {
-    let digits = bytes[offset...].prefix(4)
-    guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw failure("four hexadecimal digits are expected") }
-    offset += 4
-    return unit
-  }
-
-  func text(_ bytes: ArraySlice<UInt8>) throws(Failure) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("a string is not UTF-8") }
-    return text
+  /// Passes over `null`, and says whether it is there.
+  @usableFromInline
+  mutating func skipNull() throws(Failure) -> Bool {
+    if peek() <= 0x20 { skipSpace() }
+    guard peek() == UInt8(ascii: "n") else { return false }
+    try expect(word: "null")
+    return true
   }
 
   mutating func expect(word: String) throws(Failure) {
     for byte in word.utf8 where !skipByte(byte) { throw failure("\(word) is expected") }
   }
 
+  @usableFromInline
   mutating func expect(_ byte: UInt8) throws(Failure) {
-    guard skip(byte) else { throw failure("'\(Character(Unicode.Scalar(byte)))' is expected") }
+    if !skip(byte) { throw isMissing(byte) }
   }
 
+  private func isMissing(_ byte: UInt8) -> Failure {
+    failure("'\(Character(Unicode.Scalar(byte)))' is expected")
+  }
+
+  @usableFromInline
   mutating func skip(_ byte: UInt8) -> Bool {
+    if skipByte(byte) { return true }
+    guard peek() <= 0x20 else { return false }
     skipSpace()
     return skipByte(byte)
   }
 
+  /// Passes over the next byte if it is `byte`, which is not zero.
+  @inline(__always)
   mutating func skipByte(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }
     offset += 1
@@ -102,8 +103,15 @@ extension JSONReader {
   }
 
   mutating func skipSpace() {
-    while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
+    while true {
+      switch peek() {
+      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+      default: return
+      }
+    }
   }
 
-  func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  /// The next byte; zero at the end.
+  @inline(__always)
+  func peek() -> UInt8 { bytes.start[offset] }
 }

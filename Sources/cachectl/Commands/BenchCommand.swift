@@ -12,9 +12,9 @@ struct BenchCommand: AsyncParsableCommand {
       the folder for temporary files (TMPDIR). Every answer is checked: one that is wrong makes the status 1 and \
       counts for no speed. The memory engine is the control: it shows what the measuring itself costs.
 
-      Workloads: ycsb-a to ycsb-f, fill, read, typed, scan, expire, open, articles. Without --workload it is a \
-      selection that takes about a minute. A file with a workload of your own is named by a path with a slash, or one \
-      that ends in .json.
+      Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, scan, expire, open, articles. Without \
+      --workload it is a selection that takes about a minute. A file with a workload of your own is named by a path \
+      with a slash, or one that ends in .json.
 
       With --compare the status is 1 where something is worse than in FILE, beyond the noise of both runs.
 

@@ -24,7 +24,7 @@ struct BenchmarkPlanTests {
     return BenchmarkPlace(scratchFolder: folder, runName: "bench-test", date: .seconds(1_700_000_000))
   }
 
-  @Test(arguments: ["typed", "articles"])
+  @Test(arguments: ["typed", "typed-repeated", "articles"])
   func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
     let home = try TestHome()
     let plan = try home.container(backend: "memory").makeBenchmarkPresenter().plan(settings(workload))
@@ -35,7 +35,7 @@ struct BenchmarkPlanTests {
     #expect(outcome.view.rows.filter(\.isControl).allSatisfy { $0.backend == "memory" })
   }
 
-  @Test(arguments: ["typed", "articles", "ycsb-a"])
+  @Test(arguments: ["typed", "typed-repeated", "articles", "ycsb-a"])
   func anEngineThatChangesWhatItKeepsIsFoundOut(workload: String) async throws {
     let home = try TestHome()
     let container = try home.container("{}", catalogue: PluginCatalogue([ForgetfulPlugin()]))

@@ -4,8 +4,8 @@ import Testing
 /// Every workload on every engine, with numbers so small that the figures mean nothing.
 @Suite struct BenchSmokeTests {
   static let workloads = [
-    "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "scan", "expire", "open",
-    "articles",
+    "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "typed-repeated",
+    "scan", "expire", "open", "articles",
   ]
   static let members = [
     "backend", "entries", "highestOperationsPerSecond", "latencyMicroseconds", "lowestOperationsPerSecond",

@@ -39,7 +39,8 @@ enum Fixtures {
       isRight: { number, bytes in
         bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
       }),
-    makeFetcher: { engine throws(StorageError) in TestFetcher(engine: engine) })
+    makeFetcher: { engine throws(StorageError) in TestFetcher(engine: engine) },
+    makeReader: { engine throws(StorageError) in TestFetcher(engine: engine) })
 }
 
 /// Stores an empty entry for each resource.

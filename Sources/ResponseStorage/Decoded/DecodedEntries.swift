@@ -1,0 +1,55 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// What was decoded of the entries of one store, to be used again as long as they are the same.
+///
+/// Whether they are, it learns from the engine at each use: by its change count, where it has one, without reading
+/// anything; else the entry is read and checked again, and only not decoded.
+final class DecodedEntries: Sendable {
+  /// What was kept of an entry, and whether nothing has changed since.
+  struct Finding<Value: Sendable> {
+    var kept: Decoded<Value>?
+    var isCurrent = false
+  }
+
+  private let counter: (any ChangeCounting)?
+  private let limits: DecodedLimits
+  private let table: Mutex<DecodedTable>
+
+  /// Nothing yet, of the engine whose changes `counter` counts; `nil` where it cannot.
+  init(_ counter: (any ChangeCounting)?, _ limits: DecodedLimits) {
+    (self.counter, self.limits) = (counter, limits)
+    table = Mutex(DecodedTable(limits))
+  }
+
+  /// The number of changes, to be asked for before an entry is read; `nil` where the engine cannot tell.
+  ///
+  /// - Throws: `StorageError`: what a read would report.
+  func changeCount() throws(StorageError) -> UInt64? { try counter?.changeCount() }
+
+  /// What `codec` has decoded of the entry under `key`.
+  func find<Value: Sendable>(_ key: CacheKey, _ codec: CodecIdentity, changeCount: UInt64?) -> Finding<Value> {
+    let digest = UseRecord.digest(of: key)
+    let found = table.withLock { $0.use(key, digest) }
+    guard let found, found.entry.codec === codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
+    return Finding(kept: kept, isCurrent: changeCount != nil && found.changeCount == changeCount)
+  }
+
+  /// Keeps what was read when the number of changes was `changeCount` or later.
+  func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
+    let digest = UseRecord.digest(of: entry.key)
+    table.withLock { $0.keep(entry, digest, changeCount: changeCount) }
+  }
+
+  /// Forgets what was decoded of the entry under `key`.
+  func remove(_ key: CacheKey) {
+    let digest = UseRecord.digest(of: key)
+    table.withLock { $0.remove(key, digest) }
+  }
+
+  /// Forgets everything.
+  func removeAll() { table.withLock { $0 = DecodedTable(limits) } }
+
+  /// How many entries are kept, and how many bytes their payloads have.
+  var size: (entries: Int, payloadBytes: Int) { table.withLock { ($0.count, $0.payloadBytes) } }
+}

@@ -1,0 +1,31 @@
+internal import StorageSPI
+
+/// What an entry was when it was decoded, without the value.
+///
+/// It is `@unchecked Sendable` because classes that have subclasses cannot be checked: all that it and its only subclass
+/// have is constant and Sendable.
+class DecodedEntry: @unchecked Sendable {
+  let key: CacheKey
+  let metadata: EntryMetadata
+  let payloadBytes: Int
+  let codec: CodecIdentity
+
+  init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
+    (self.key, self.metadata, self.payloadBytes, self.codec) = (key, metadata, payloadBytes, codec)
+  }
+
+  /// Whether it was decoded from an entry that is the same as one with this metadata, whose checksum was checked.
+  func isSame(_ metadata: EntryMetadata, payloadBytes: Int) -> Bool {
+    self.payloadBytes == payloadBytes && self.metadata == metadata
+  }
+}
+
+/// A value and the entry that it was decoded from.
+final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value, key: CacheKey, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
+    self.value = value
+    super.init(key: key, metadata: metadata, payloadBytes: payloadBytes, codec: codec)
+  }
+}

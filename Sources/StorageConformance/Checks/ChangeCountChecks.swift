@@ -1,0 +1,154 @@
+internal import StorageSPI
+
+/// An engine that counts changes counts all of them. One that does not count claims nothing, and passes.
+enum ChangeCountChecks {
+  static let all = [
+    ConformanceCheck("change-count-advances", "a change count is another one after each change", advances),
+    ConformanceCheck("change-count-stays", "a change count stays the same where nothing changes", stays),
+    ConformanceCheck("change-count-late", "a change is not counted before it can be read", isNotEarly),
+    ConformanceCheck("change-count-closed", "a change count cannot be asked for after closing", closed),
+    ConformanceCheck(
+      "shared-change-count", "a change count also counts the changes of another handle", requires: [.shared], shared),
+  ]
+
+  private static func advances(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    guard let counter = engine.changeCounter else { return }
+    var seen = SeenCounts()
+    let key = try CacheKey("cities/a")
+    try seen.expectNew(counter, "opening")
+    for version in 1...3 {
+      try await engine.put(key, Sample.entry(version))
+      try seen.expectNew(counter, "storing an entry")
+    }
+    try await engine.put(try Sample.keys(20).map { ($0, Sample.entry(1, retainedFor: .seconds(1))) })
+    try seen.expectNew(counter, "storing 20 entries")
+    try await engine.remove(key)
+    try seen.expectNew(counter, "removing an entry")
+    try await engine.put(key, Sample.entry(1))
+    try seen.expectNew(counter, "storing an entry again")
+    context.clock.advance(by: .seconds(1))
+    try await engine.compact()
+    if try await engine.scanAll().count < 21 { try seen.expectNew(counter, "removing expired entries") }
+    try seen.expectSome()
+  }
+
+  private static func stays(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    guard let counter = engine.changeCounter else { return }
+    let key = try CacheKey("cities/a")
+    try await engine.put(key, Sample.entry(1))
+    // The first read may be what makes the engine able to tell.
+    try expectEqual(try await engine.entry(key), Sample.entry(1), at: key)
+    let before = try counter.changeCount()
+    for _ in 0..<20 {
+      try await engine.expectHolds([key: Sample.entry(1)])
+      try expectEqual(try await engine.entry(try CacheKey("absent/a")), nil, at: key)
+      try expect(try await engine.checkIntegrity().isEmpty, "a sound store is not")
+      try expectEqual(try counter.changeCount(), before, "the change count after reading")
+    }
+  }
+
+  /// Reads while another task writes. What is read when the count is the one that a commit left is that commit's, or a
+  /// later one's: otherwise a reader would keep the old value for good.
+  private static func isNotEarly(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    guard let counter = engine.changeCounter else { return }
+    let (key, versions) = (try CacheKey("cities/a"), 60 * context.rounds)
+    try await engine.put(key, Sample.entry(0))
+    let (left, observed) = try await withThrowingTaskGroup(of: Observations.self) { group in
+      group.addTask { .observed(try await observe(engine, counter, key, until: UInt64(versions))) }
+      group.addTask { .left(try await write(engine, counter, key, versions: versions)) }
+      var (left, observed) = ([UInt64: UInt64](), [(count: UInt64, version: UInt64)]())
+      for try await result in group {
+        switch result {
+        case .left(let counts): left = counts
+        case .observed(let pairs): observed = pairs
+        }
+      }
+      return (left, observed)
+    }
+    for (count, version) in observed {
+      guard let committed = left[count] else { continue }
+      try expect(
+        version >= committed, "version \(version) was read when the change count was that of version \(committed)")
+    }
+  }
+
+  private enum Observations: Sendable {
+    /// The versions by the counts that they left.
+    case left([UInt64: UInt64])
+    /// What was read, and the count before.
+    case observed([(count: UInt64, version: UInt64)])
+  }
+
+  private static func write(
+    _ engine: any StorageEngine, _ counter: any ChangeCounting, _ key: CacheKey, versions: Int
+  ) async throws -> [UInt64: UInt64] {
+    var left: [UInt64: UInt64] = [:]
+    for version in 1...versions {
+      try await engine.put(key, Sample.entry(version))
+      if let count = try counter.changeCount() { left[count] = UInt64(version) }
+      await Task.yield()
+    }
+    return left
+  }
+
+  private static func observe(
+    _ engine: any StorageEngine, _ counter: any ChangeCounting, _ key: CacheKey, until last: UInt64
+  ) async throws -> [(count: UInt64, version: UInt64)] {
+    var observed: [(count: UInt64, version: UInt64)] = []
+    var version: UInt64 = 0
+    while version < last {
+      let count = try counter.changeCount()
+      version = try await engine.entry(key)?.metadata.checksum ?? 0
+      if let count { observed.append((count, version)) }
+      await Task.yield()
+      if Task.isCancelled { break }
+    }
+    return observed
+  }
+
+  private static func closed(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    guard let counter = engine.changeCounter else { return }
+    try await engine.put(try CacheKey("cities/a"), Sample.entry())
+    _ = try counter.changeCount()
+    try await engine.close()
+    try await expectError(.closed, "changeCount after close") { _ = try counter.changeCount() }
+  }
+
+  private static func shared(_ context: ConformanceContext) async throws {
+    let (first, second) = (try await context.open(), try await context.open())
+    guard let counter = second.changeCounter else { return }
+    var seen = SeenCounts()
+    let key = try CacheKey("cities/a")
+    try seen.expectNew(counter, "opening")
+    for version in 1...5 {
+      try await first.put(key, Sample.entry(version))
+      try seen.expectNew(counter, "another handle stored an entry")
+      try expectEqual(try await second.entry(key), Sample.entry(version), at: key)
+      try await second.put(key, Sample.entry(version + 10))
+      try seen.expectNew(counter, "storing an entry")
+    }
+    try await first.remove(key)
+    try seen.expectNew(counter, "another handle removed an entry")
+    try seen.expectSome()
+  }
+}
+
+/// The counts that an engine has given: somebody may have kept something with each of them.
+private struct SeenCounts {
+  private var counts: Set<UInt64> = []
+
+  /// Throws a failure if the count, after `change`, is one that there was before.
+  mutating func expectNew(_ counter: any ChangeCounting, _ change: String) throws {
+    guard let count = try counter.changeCount() else { return }
+    try expect(counts.insert(count).inserted, "the change count was \(count) before, and is so again after \(change)")
+  }
+
+  /// Throws a failure if the engine could never tell.
+  func expectSome() throws {
+    try expect(!counts.isEmpty, "the engine counts changes, and could tell their number not once")
+  }
+}

@@ -1,0 +1,111 @@
+/// How strings are read. Most have no escapes: their ends are looked for sixteen bytes at a time, and what is found is
+/// copied once, into the result.
+///
+/// Vectors are only compared with vectors: comparisons with a single number are loops over the bytes (Swift 6.3).
+extension JSONReader {
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  /// Goes to the next byte that may not stand in a string as it is, or to the end.
+  ///
+  /// - Returns: whether all bytes on the way are ASCII.
+  @inline(__always)
+  mutating func skipPlainCharacters() -> Bool {
+    let quotes = SIMD16<UInt8>(repeating: 0x22)
+    let (backslashes, spaces) = (SIMD16<UInt8>(repeating: 0x5C), SIMD16<UInt8>(repeating: 0x20))
+    var (seen, index) = (SIMD16<UInt8>(repeating: 0), offset)
+    while true {
+      let characters = bytes.vector(at: index)
+      let stops = (characters .== quotes) .| (characters .== backslashes) .| (characters .< spaces)
+      let (low, high) = Self.words(unsafeBitCast(stops, to: SIMD2<UInt64>.self))
+      if low | high == 0 {
+        seen |= characters
+        index += 16
+        continue
+      }
+      offset = index + (low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount) / 8
+      let before = Self.words(unsafeBitCast(seen, to: SIMD2<UInt64>.self))
+      let last = Self.words(unsafeBitCast(characters, to: SIMD2<UInt64>.self))
+      let rest = low != 0 ? last.0 & Self.below(low) : last.0 | last.1 & Self.below(high)
+      return (before.0 | before.1 | rest) & Self.highBits == 0
+    }
+  }
+
+  /// The bits of a word below the lowest bit that is set.
+  @inline(__always)
+  private static func below(_ word: UInt64) -> UInt64 { ~word & (word &- 1) }
+
+  /// The words of a vector, the first byte the least significant.
+  @inline(__always)
+  private static func words(_ vector: SIMD2<UInt64>) -> (UInt64, UInt64) {
+    (UInt64(littleEndian: vector[0]), UInt64(littleEndian: vector[1]))
+  }
+
+  /// The text of the bytes in `range`.
+  @inline(__always)
+  func text(_ range: Range<Int>, isASCII: Bool) throws(Failure) -> String {
+    let characters = bytes.part(range)
+    if isASCII { return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: true)) }
+    guard let text = String(validating: characters, as: UTF8.self) else { throw failure("a string is not UTF-8") }
+    return text
+  }
+
+  /// Reads a string on from its first escape, which is next; it begins at `start`.
+  mutating func escapedString(from start: Int) throws(Failure) -> String {
+    var unescaped = Array(bytes.part(start..<offset))
+    while !skipQuote() {
+      try appendEscape(to: &unescaped)
+      let start = offset
+      _ = skipPlainCharacters()
+      unescaped += bytes.part(start..<offset)
+    }
+    guard let text = String(validating: unescaped, as: UTF8.self) else { throw failure("a string is not UTF-8") }
+    return text
+  }
+
+  private mutating func appendEscape(to text: inout [UInt8]) throws(Failure) {
+    guard skipByte(UInt8(ascii: "\\")), peek() != 0 else { throw failure("a string does not end") }
+    let letter = peek()
+    offset += 1
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
+    case UInt8(ascii: "b"): text.append(8)
+    case UInt8(ascii: "t"): text.append(9)
+    case UInt8(ascii: "n"): text.append(10)
+    case UInt8(ascii: "f"): text.append(12)
+    case UInt8(ascii: "r"): text.append(13)
+    case UInt8(ascii: "u"): text += Array(try unicodeEscape().utf8)
+    default: throw failure("an unknown escape within a string")
+    }
+  }
+
+  /// Reads what follows "\u", and after a high surrogate the low one that must come next.
+  private mutating func unicodeEscape() throws(Failure) -> String {
+    var units = [try codeUnit()]
+    if UTF16.isLeadSurrogate(units[0]), skipByte(UInt8(ascii: "\\")), skipByte(UInt8(ascii: "u")) {
+      units.append(try codeUnit())
+    }
+    guard let text = String(validating: units, as: UTF16.self) else { throw failure("half of a surrogate pair") }
+    return text
+  }
+
+  private mutating func codeUnit() throws(Failure) -> UInt16 {
+    var unit: UInt16 = 0
+    for index in 0..<4 {
+      guard let digit = Self.hexDigit(bytes.start[offset + index]) else {
+        throw failure("four hexadecimal digits are expected")
+      }
+      unit = unit << 4 | digit
+    }
+    offset += 4
+    return unit
+  }
+
+  private static func hexDigit(_ byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+}
