@@ -21,27 +21,49 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    try key.withBytes { bytes throws(StorageError) in try read(bytes, namespaceLength: key.namespaceLength, body) }
+    try readAtOnce(key, body)
+  }
+
+  /// Apart from `read`, because what is generic costs an asynchronous function an allocation; and without closures
+  /// that return an `Output`, because they cost a look-up of the metadata of `Output?`.
+  @inline(never)
+  private func readAtOnce<Output>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    gate.enter()
+    defer { gate.leave() }
+    let reader = try takeReader()
+    do throws(StorageError) {
+      let found = reader._withUnsafeGuaranteedRef { reader in
+        Result { () throws(StorageError) in try reader.begin(reading: key) }
+      }
+      guard let found = try found.get() else {
+        readers.giveBack(reader)
+        return nil
+      }
+      let output = try body(found.payload.span, try decoding(key) { () throws(LMDBFault) in try found.metadata() })
+      reader._withUnsafeGuaranteedRef { $0.end() }
+      readers.giveBack(reader)
+      return output
+    } catch {
+      reader.release()  // Which ends its transaction.
+      throw error
+    }
   }
 
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     let namespaceLength = CacheKey.namespaceLength(in: keyBytes)
-    return try keyBytes.withUnsafeBytes { bytes throws(StorageError) in
-      try read(bytes, namespaceLength: namespaceLength, body) != nil
-    }
-  }
-
-  @inline(__always)
-  private func read<Output>(
-    _ key: UnsafeRawBufferPointer, namespaceLength: Int,
-    _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
-    try withReader { reader throws(StorageError) in
-      guard let entry = try reader.begin(reading: key, namespaceLength: namespaceLength) else { return nil }
+    return try withReader { reader throws(StorageError) in
+      let found = try keyBytes.withUnsafeBytes { bytes throws(StorageError) in
+        try reader.begin(reading: bytes, namespaceLength: namespaceLength)
+      }
+      guard let found else { return false }
       defer { reader.end() }
-      return try body(entry.payload.span, try decoding(key) { () throws(LMDBFault) in try entry.metadata() })
+      let metadata = try decoding(CacheKey(trusting: keyBytes)) { () throws(LMDBFault) in try found.metadata() }
+      try body(found.payload.span, metadata)
+      return true
     }
   }
 
@@ -106,8 +128,15 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   ) throws(StorageError) -> Output {
     gate.enter()
     defer { gate.leave() }
-    return try readers.withResource(
-      make: { () throws(StorageError) in try LMDBReader(try openEnvironment()) }, body)
+    let reader = try takeReader().takeRetainedValue()
+    let output = try body(reader)
+    readers.giveBack(.passRetained(reader))
+    return output
+  }
+
+  @inline(__always)
+  private func takeReader() throws(StorageError) -> Unmanaged<LMDBReader> {
+    try readers.take { () throws(StorageError) in try LMDBReader(try openEnvironment()) }
   }
 
   /// Does `work` on one of the environment's own threads. The environment is let go of before the call returns, and not

@@ -26,9 +26,15 @@ extension LMDBEnvironment {
     guard let file = LMDBMappedFile(descriptor: descriptor) else { throw error(EIO, "read") }
     do throws(LMDBFault) {
       let meta = try LMDBMetaPage.both(in: file.bytes)[transaction.number & 1]
-      // The meta page may be of a later transaction by now, whose pages may lie beyond what was mapped.
+      let branches = LMDBBranchReader(descriptor)
+      var check = LMDBTreeCheck(file.bytes, meta, extent, branches: branches)
+      if (Int(meta.lastPage) + 1) * meta.pageSize <= file.bytes.count {
+        try check.run()
+        return nil
+      }
+      // The meta page may be of a later transaction by now, whose pages lie beyond what was mapped.
       guard let whole = LMDBMappedFile(descriptor: descriptor) else { throw .damaged("it cannot be mapped") }
-      var check = LMDBTreeCheck(whole.bytes, meta, extent)
+      check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
       try check.run()
       return nil
     } catch {

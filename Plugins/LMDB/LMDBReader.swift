@@ -11,9 +11,10 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   let environment: LMDBEnvironment
   private let transaction: LMDBTransaction
   private var databases: [LMDBDatabase]
+  // These are looked at in every read, by the one who has the reader: what checks that at run time costs too much.
   /// The one used last, which most often is the next one, too.
-  private var latest: LMDBDatabase?
-  private var kept: KeptSnapshot
+  @exclusivity(unchecked) private var latest: LMDBDatabase?
+  @exclusivity(unchecked) private var kept: KeptSnapshot
 
   /// The caller is inside the gate.
   init(_ environment: LMDBEnvironment) throws(StorageError) {
@@ -32,7 +33,11 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try begin()
     do throws(StorageError) {
       if let value = try transaction.value(ofKey: key, in: database) {
-        return try decoding(key) { () throws(LMDBFault) in try LMDBEntry(value) }
+        do throws(LMDBFault) {
+          return try LMDBEntry(value)
+        } catch {
+          throw .lmdb(error, in: "entry \(String(decoding: key, as: UTF8.self))")
+        }
       }
     } catch {
       end()
@@ -40,6 +45,11 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     }
     end()
     return nil
+  }
+
+  /// Likewise, given the key.
+  func begin(reading key: CacheKey) throws(StorageError) -> LMDBEntry? {
+    try key.withBytes { bytes throws(StorageError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
   /// Calls `body` with the latest state and the databases of all namespaces in it that `isWanted`, in order.
@@ -117,16 +127,7 @@ extension CacheKey {
 
 /// Turns a fault found by `body` into the error that names the entry.
 func decoding<Output>(
-  _ key: CacheKey, _ body: () throws(LMDBFault) -> Output
+  _ key: @autoclosure () -> CacheKey, _ body: () throws(LMDBFault) -> Output
 ) throws(StorageError) -> Output {
-  do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key)") }
-}
-
-/// Likewise, given the bytes of the entry's key.
-func decoding<Output>(
-  _ key: UnsafeRawBufferPointer, _ body: () throws(LMDBFault) -> Output
-) throws(StorageError) -> Output {
-  do throws(LMDBFault) { return try body() } catch {
-    throw .lmdb(error, in: "entry \(String(decoding: key, as: UTF8.self))")
-  }
+  do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key())") }
 }

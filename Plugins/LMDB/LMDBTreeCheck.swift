@@ -24,6 +24,7 @@ struct LMDBTreeCheck {
   private let file: UnsafeRawBufferPointer
   private let meta: LMDBMetaPage
   private let extent: Extent
+  private let branches: LMDBBranchReader?
   /// The pages found so far, one bit each.
   private var pages: [UInt64]
   private var counts = Counts()
@@ -41,10 +42,15 @@ struct LMDBTreeCheck {
   private enum Tree { case main, namespace, freeList }
 
   /// A check of the state that the meta page `meta` describes.
-  init(_ file: UnsafeRawBufferPointer, _ meta: LMDBMetaPage, _ extent: Extent) {
+  ///
+  /// - Parameter branches: reads the branch pages where the leaves are left out.
+  init(
+    _ file: UnsafeRawBufferPointer, _ meta: LMDBMetaPage, _ extent: Extent, branches: LMDBBranchReader? = nil
+  ) {
     self.file = file
     self.meta = meta
     self.extent = extent
+    self.branches = branches
     pages = Array(repeating: 0, count: Int(meta.lastPage / 64) + 1)
   }
 
@@ -78,7 +84,7 @@ struct LMDBTreeCheck {
   private mutating func walk(_ number: UInt64, levels: Int, withLeaves: Bool) throws(LMDBFault) {
     try mark(number, count: 1, mustBeInFile: true)
     if levels == 1, !withLeaves { return }
-    let page = try page(number)
+    let page = try withLeaves ? page(number) : branch(number, level: levels)
     guard page.isLeaf == (levels == 1) else { throw .damaged("page \(number) is on the wrong level") }
     if page.isLeaf {
       counts.leaves += 1
@@ -161,6 +167,11 @@ extension LMDBTreeCheck {
   private func page(_ number: UInt64) throws(LMDBFault) -> LMDBPage {
     let start = Int(number) * meta.pageSize
     return try LMDBPage(UnsafeRawBufferPointer(rebasing: file[start..<start + meta.pageSize]), number: number)
+  }
+
+  private func branch(_ number: UInt64, level: Int) throws(LMDBFault) -> LMDBPage {
+    guard let branches else { return try page(number) }
+    return try LMDBPage(branches.read(number, size: meta.pageSize, level: level), number: number)
   }
 
   /// The value of a node that lies in pages of its own, which have one header and no gaps.

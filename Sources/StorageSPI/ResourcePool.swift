@@ -3,8 +3,8 @@ public import Synchronization
 /// Keeps idle resources, such as read transactions, for reuse by any task.
 ///
 /// While it is in use a resource belongs to one caller alone. There are never more resources than calls were under way
-/// at once. Cost of a use where calls do not overlap: two atomic exchanges, no lock, no reference count, no allocation;
-/// where they do, up to two short locks more. It is inlinable because looking up the metadata of unspecialized generics
+/// at once. Cost of a use where calls do not overlap: two atomic exchanges, no lock, no allocation; where they do, up to
+/// two short locks more. It is inlinable because looking up the metadata of unspecialized generics
 /// would cost a read from memory more than that.
 public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   @usableFromInline struct State {
@@ -38,25 +38,32 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   public func withResource<Output>(
     make: () throws(StorageError) -> Resource, _ body: (Resource) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
-    let resource: Unmanaged<Resource>
-    if let idle = takeNearest() {
-      resource = idle
-    } else if let idle = try takeAny() {
-      resource = Unmanaged.passRetained(idle)
-    } else {
-      resource = Unmanaged.passRetained(try make())
-    }
-    let result: Result<Output, StorageError> = resource._withUnsafeGuaranteedRef { resource in
-      do throws(StorageError) { return .success(try body(resource)) } catch { return .failure(error) }
-    }
-    switch result {
-    case .success(let output):
-      giveBack(resource)
-      return output
-    case .failure(let error):
-      resource.release()
-      throw error
-    }
+    let resource = try take(orMake: make).takeRetainedValue()
+    let output = try body(resource)
+    giveBack(.passRetained(resource))
+    return output
+  }
+
+  /// An idle resource, or one that `make` makes where all are in use: for a caller to whom a closure or a reference
+  /// count costs too much, such as one that is generic over what it returns.
+  ///
+  /// It is the caller's alone, with its reference count, until `giveBack(_:)`. One in doubt is released instead.
+  ///
+  /// - Throws: what `make` throws; `StorageError` with the code `closed` after `close()`.
+  @inlinable @inline(__always)
+  public func take(orMake make: () throws(StorageError) -> Resource) throws(StorageError) -> Unmanaged<Resource> {
+    if let idle = takeNearest() { return idle }
+    if let idle = try takeAny() { return .passRetained(idle) }
+    return .passRetained(try make())
+  }
+
+  /// Makes a resource idle that was taken.
+  @inlinable @inline(__always)
+  public func giveBack(_ resource: Unmanaged<Resource>) {
+    let (isGiven, _) = nearest.compareExchange(
+      expected: Self.empty, desired: UInt(bitPattern: resource.toOpaque()), successOrdering: .releasing,
+      failureOrdering: .relaxed)
+    if !isGiven { giveBackBehindLock(resource) }
   }
 
   /// Lets go of all idle resources: what is used next is made anew.
@@ -101,14 +108,6 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     }
     if isClosed { throw .storeClosed }
     return resource
-  }
-
-  @inlinable @inline(__always)
-  func giveBack(_ resource: Unmanaged<Resource>) {
-    let address = UInt(bitPattern: resource.toOpaque())
-    let (isGiven, _) = nearest.compareExchange(
-      expected: Self.empty, desired: address, successOrdering: .releasing, failureOrdering: .relaxed)
-    if !isGiven { giveBackBehindLock(resource) }
   }
 
   @usableFromInline func giveBackBehindLock(_ resource: Unmanaged<Resource>) {

@@ -41,9 +41,10 @@ struct Defect: Sendable {
   var compacts = true
   /// Changes the change count, given what is counted for each handle by itself, and what else is counted with changes.
   var changeCount: @Sendable (UInt64, HandleCalls) -> UInt64? = { count, _ in count }
-  /// What becomes of a second call of close, and of calls afterwards.
+  /// Whether a batch waits a little after it was counted as begun, and whether changes are counted after closing.
   var countsEarly = false
   var countsWhenClosed = false
+  /// What becomes of a second call of close, and of calls afterwards.
   var closesOnce = false
   var forgetsClosing = false
 }

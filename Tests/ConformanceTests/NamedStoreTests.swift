@@ -63,7 +63,7 @@ struct NamedStoreTests {
     let report = try await run(["batch-of-a-thousand", "reopen-keeps-all", "shared-separate-stores", "payload-tiny"])
     #expect(report.failures.isEmpty)
     for name in plugin.names.all {
-      let count = try plugin.registry.withTable(name) { $0.entries.count }
+      let count = try plugin.registry.withStore(name) { $0.table.entries.count }
       #expect(count == 0, "\(name)")
     }
   }

@@ -24,6 +24,67 @@ import Testing
     }
   }
 
+  /// The ends of strings are looked for in pieces: so each length is tried, and what is special at each place.
+  @Test(arguments: [
+    (UInt8(ascii: "\\"), "n", "\n"), (UInt8(ascii: "\\"), "u00e9", "é"), (0xC3, "\u{A9}", "é"), (0x7F, "", "\u{7F}"),
+    (0x20, "", " "), (0x21, "", "!"), (0x23, "", "#"), (0x5B, "", "["), (0x5D, "", "]"),
+  ])
+  func specialCharactersAreSeenAtEachPlace(first: UInt8, rest: String, expected: String) throws {
+    let special = first == 0xC3 ? [0xC3, 0xA9] : [first] + Array(rest.utf8)
+    for length in 0..<70 {
+      for place in 0...length {
+        let (before, after) = (String(repeating: "a", count: place), String(repeating: "b", count: length - place))
+        let bytes = Array("\"\(before)".utf8) + special + Array("\(after)\"".utf8)
+        var json = JSONReader(bytes)
+        #expect(try json.string() == before + expected + after, "place \(place) of \(length)")
+        try json.end()
+      }
+    }
+  }
+
+  @Test(arguments: [[0x00], [0x1F], [0x0A], [0xFF], [0xC3], [0x80], [0xE2, 0x82], [0xC0, 0xAF]] as [[UInt8]])
+  func whatMayNotStandInAStringIsSeenAtEachPlace(bad: [UInt8]) {
+    for length in 0..<70 {
+      for place in 0...length {
+        let before = [UInt8](repeating: UInt8(ascii: "a"), count: place)
+        let after = [UInt8](repeating: UInt8(ascii: "b"), count: length - place)
+        var json = JSONReader([UInt8(ascii: "\"")] + before + bad + after + [UInt8(ascii: "\"")])
+        #expect(throws: JSONReader.Failure.self, "place \(place) of \(length)") { try json.string() }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"a":1,"bc":2,"a name that is too long for the fast way":3}"#, [0, 1, 2]), ("{}", []), ("{ }", []),
+    (#"{"bc":1,"a":2}"#, [1, 0]), (#"{"bc":1,"bc":2}"#, [1, 1]), (#" { "a" : 1 , "bc" : 2 } "#, [0, 1]),
+    (#"{"b\u0063":1,"a":2}"#, [1, 0]), (#"{"x":{"a":[1]},"a":2,"ab":3,"bc":4}"#, [0, 1]),
+    (#"{"a":1, "a\u0000":2}"#, [0]),
+    (#"{"A":1,"aa":2,"":3}"#, []),
+  ])
+  func membersAreToldByTheirNames(text: String, expected: [Int]) throws {
+    let names = JSONNames(["a", "bc", "a name that is too long for the fast way"])
+    var found: [Int] = []
+    try whole(text) { json throws(JSONReader.Failure) in
+      try json.object(names) { json, member throws(JSONReader.Failure) in
+        found.append(member)
+        _ = try json.integer()
+      }
+    }
+    #expect(found == expected)
+  }
+
+  @Test(arguments: [
+    "", "{", "[]", #"{"a"}"#, #"{"a":}"#, #"{"a":1"#, #"{"a":1,}"#, #"{"a":1 "bc":2}"#, #"{a:1}"#, #"{"a:1}"#, #"{,}"#,
+    #"{"a":1,,"bc":2}"#, #"{"x":tru}"#, #"{"bc"#, #"{"bc""#, #"{"a":1.5}"#,
+  ])
+  func malformedObjectsAreRejected(text: String) {
+    #expect(throws: JSONReader.Failure.self) {
+      try whole(text) { json throws(JSONReader.Failure) in
+        try json.object(JSONNames(["a", "bc"])) { json, _ throws(JSONReader.Failure) in _ = try json.integer() }
+      }
+    }
+  }
+
   @Test func bytesThatAreNoUTF8AreRejected() {
     var json = JSONReader([0x22, 0xFF, 0x22])
     #expect(throws: JSONReader.Failure.self) { try json.string() }

@@ -43,6 +43,54 @@ import Testing
     #expect(error?.code == .noSpace)
   }
 
+  @Test func whatWasTakenIsTheCallersUntilItIsGivenBack() throws {
+    let pool = ResourcePool<Resource>()
+    let first = try pool.take { Resource() }
+    let second = try pool.take { Resource() }
+    let both = [first, second].map { ObjectIdentifier($0.takeUnretainedValue()) }
+    #expect(both[0] != both[1])
+    pool.giveBack(first)
+    pool.giveBack(second)
+    var idle: Set<ObjectIdentifier> = []
+    pool.forEachIdle { idle.insert(ObjectIdentifier($0)) }
+    #expect(idle == Set(both))
+    let error = StorageError(.failed, "nothing is to be made")
+    let again = try (0..<2).map { _ in try pool.take { () throws(StorageError) in throw error } }
+    #expect(Set(again.map { ObjectIdentifier($0.takeUnretainedValue()) }) == Set(both))
+    pool.forEachIdle { _ in Issue.record("none is idle") }
+    for resource in again { pool.giveBack(resource) }
+  }
+
+  /// `@unchecked Sendable`: that it is used by one caller at a time is what is tested.
+  private final class Counter: @unchecked Sendable {
+    var uses = 0
+    var isInUse = false
+  }
+
+  @Test func aResourceIsUsedByOneCallerAtATime() async throws {
+    let pool = ResourcePool<Counter>()
+    let (tasks, rounds) = (4, 3_000)
+    await withTaskGroup { group in
+      for _ in 0..<tasks {
+        group.addTask {
+          for _ in 0..<rounds {
+            try? pool.withResource(make: { Counter() }) { counter in
+              #expect(!counter.isInUse)
+              counter.isInUse = true
+              counter.uses += 1
+              counter.isInUse = false
+            }
+            pool.forEachIdle { counter in #expect(!counter.isInUse) }
+          }
+        }
+      }
+    }
+    var (uses, counters) = (0, 0)
+    pool.forEachIdle { counter in (uses, counters) = (uses + counter.uses, counters + 1) }
+    #expect(uses == tasks * rounds)
+    #expect((1...tasks).contains(counters))
+  }
+
   @Test func aClosedPoolKeepsNothing() throws {
     let pool = ResourcePool<Resource>()
     weak var used: Resource?

@@ -53,21 +53,19 @@ extension CacheKey {
 
 extension [UInt8] {
   fileprivate mutating func append(text: String) {
-    let bytes = text.utf8.span
-    for index in bytes.indices { append(bytes[index]) }
+    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 
   /// Appends `text` with every byte but the unreserved characters of RFC 3986, section 2.3, written as `%XX`.
   fileprivate mutating func append(percentEncoding text: String) {
-    let bytes = text.utf8.span
-    for index in bytes.indices {
-      let byte = bytes[index]
-      if Self.isUnreserved(byte) {
-        append(byte)
-      } else {
-        append(UInt8(ascii: "%"))
-        append(Self.hexDigit(byte >> 4))
-        append(Self.hexDigit(byte & 15))
+    text.utf8.span.withUnsafeBufferPointer { bytes in
+      if bytes.allSatisfy(Self.isUnreserved) { return append(contentsOf: bytes) }
+      for byte in bytes {
+        if Self.isUnreserved(byte) {
+          append(byte)
+        } else {
+          append(contentsOf: [UInt8(ascii: "%"), Self.hexDigit(byte >> 4), Self.hexDigit(byte & 15)])
+        }
       }
     }
   }

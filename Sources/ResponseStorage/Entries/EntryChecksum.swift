@@ -28,7 +28,7 @@ extension [UInt8] {
   /// Appends the length and the bytes, so that no two sequences of texts look the same.
   fileprivate mutating func append(text: String) {
     append(number: UInt64(text.utf8.count))
-    append(contentsOf: text.utf8)
+    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 
   fileprivate mutating func append(number: UInt64) {

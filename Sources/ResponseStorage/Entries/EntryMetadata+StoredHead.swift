@@ -12,6 +12,11 @@ extension EntryMetadata {
 
   /// The head of the stored response with the header fields `fields`.
   func storedHead(fields: HTTPFields) -> StoredHead {
+    if !attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) {
+      return StoredHead(
+        head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
+        freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
+    }
     let status = attributes[AttributeName.status].flatMap { Int($0) } ?? StoredHead.usualStatus
     let initialAge = attributes[AttributeName.initialAge].flatMap { Int64($0) } ?? 0
     return StoredHead(
@@ -67,6 +72,8 @@ extension StoredHead {
 
 /// The names of attributes that no header field can have.
 private enum AttributeName {
+  /// The first byte of each of them.
+  static let firstByte = UInt8(ascii: ":")
   static let status = ":status"
   static let initialAge = ":initial-age"
   /// The digest, then the names of the fields that select the response.

@@ -75,13 +75,13 @@ extension JSONReader {
   mutating func nextMember(among names: JSONNames, _ place: inout JSONMemberPlace) throws(Failure) -> Bool {
     var next = 0
     if place.hasBegun {
-      guard skip(UInt8(ascii: ",")) else {
+      guard skipByte(UInt8(ascii: ",")) || skip(UInt8(ascii: ",")) else {
         try expect(UInt8(ascii: "}"))
         return false
       }
       if let index = place.index { next = index + 1 }
     } else {
-      try expect(UInt8(ascii: "{"))
+      if !skipByte(UInt8(ascii: "{")) { try expect(UInt8(ascii: "{")) }
       if skip(UInt8(ascii: "}")) { return false }
       place.hasBegun = true
     }
