@@ -18,6 +18,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     environment.snapshots.add(readers)
   }
 
+  @inline(__always)
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {

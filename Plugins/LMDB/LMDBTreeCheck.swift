@@ -99,7 +99,11 @@ struct LMDBTreeCheck {
           try advance(to: node.key)
           counts.last?.mayRepeat = true
         }
-        try walk(node.child, levels: levels - 1, withLeaves: withLeaves)
+        if levels == 2, !withLeaves {
+          try mark(node.child, count: 1, mustBeInFile: true)
+        } else {
+          try walk(node.child, levels: levels - 1, withLeaves: withLeaves)
+        }
       }
     }
   }
