@@ -26,8 +26,17 @@ public struct CacheKey: Sendable, Hashable {
   public init(_ text: String) throws(StorageError) {
     var text = text
     text.makeContiguousUTF8()
-    self.namespaceLength = try Self.validatedNamespaceLength(of: text)
+    self.namespaceLength = try Self.validatedNamespaceLength(of: text.utf8.span)
     self.text = text
+  }
+
+  /// Accepts the UTF-8 of a text, likewise. Cost: one copy, for which the bytes are looked at once.
+  ///
+  /// - Throws: `StorageError` with the code `invalidKey` that says what is wrong with it.
+  public init(_ bytes: Span<UInt8>) throws(StorageError) {
+    self.namespaceLength = try Self.validatedNamespaceLength(of: bytes)
+    // All bytes are printable ASCII.
+    self.text = String(copying: UTF8Span(unchecked: bytes, isKnownASCII: true))
   }
 
   /// The key whose text has the bytes `bytes`, as somebody else has made sure of already. Cost: one copy.
@@ -58,18 +67,16 @@ public struct CacheKey: Sendable, Hashable {
     return isNamespace(bytes.span)
   }
 
-  private static func validatedNamespaceLength(of text: String) throws(StorageError) -> Int {
-    let bytes = text.utf8.span
+  private static func validatedNamespaceLength(of bytes: Span<UInt8>) throws(StorageError) -> Int {
     let length = namespaceLength(in: bytes)
     guard isNamespace(bytes.extracting(0..<length)) else {
+      let text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
       throw StorageError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
     }
     guard bytes.count <= maximumLength, length + 1 < bytes.count else {
       throw StorageError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")
     }
-    var isPrintable = true
-    for index in length..<bytes.count { isPrintable = isPrintable && (0x21...0x7E).contains(bytes[index]) }
-    guard isPrintable else {
+    guard isPrintable(bytes.extracting(length..<bytes.count)) else {
       throw StorageError(.invalidKey, "a key is printable ASCII without spaces: percent-encode everything else")
     }
     return length
@@ -79,6 +86,13 @@ public struct CacheKey: Sendable, Hashable {
     guard !bytes.isEmpty, bytes.count <= maximumNamespaceLength, isLowercase(bytes[0]) else { return false }
     for index in bytes.indices where !isLowercase(bytes[index]) && !isDigit(bytes[index]) { return false }
     return true
+  }
+
+  /// Without a branch for each byte, so that many are looked at at once.
+  private static func isPrintable(_ bytes: Span<UInt8>) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      bytes.reduce(UInt8(0)) { $0 | ($1 &- 0x21 > 0x7E - 0x21 ? 1 : 0) } == 0
+    }
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }

@@ -7,6 +7,9 @@ struct PageFrame<Item> {
   let totalItems: Int
   let items: [Item]
 
+  /// Most pages have no more items.
+  private static var usualItems: Int { 20 }
+
   /// Reads a page whose items `item` reads.
   init(
     json: inout JSONReader, of item: (inout JSONReader) throws(JSONReader.Failure) -> Item
@@ -14,7 +17,7 @@ struct PageFrame<Item> {
     var (page, totalPages, totalItems, items) = (Int?.none, Int?.none, Int?.none, [Item]?.none)
     try json.object(PageMember.names) { json, member throws(JSONReader.Failure) in
       switch PageMember(rawValue: member) {
-      case .items: items = try json.array(of: item)
+      case .items: items = try json.array(capacity: Self.usualItems, of: item)
       case .page: page = try json.integer()
       case .totalItems: totalItems = try json.integer()
       case .totalPages: totalPages = try json.integer()

@@ -27,9 +27,10 @@ final class DecodedEntries: Sendable {
   /// - Throws: `StorageError`: what a read would report.
   func changeCount() throws(StorageError) -> UInt64? { try counter?.changeCount() }
 
-  /// What `codec` has decoded of the entry under `key`.
-  func find<Value: Sendable>(_ key: CacheKey, _ codec: CodecIdentity, changeCount: UInt64?) -> Finding<Value> {
-    let digest = UseRecord.digest(of: key)
+  /// What `codec` has decoded of the entry under `key`, whose digest is `digest`.
+  func find<Value: Sendable>(
+    _ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity, changeCount: UInt64?
+  ) -> Finding<Value> {
     let found = table.withLock { $0.use(key, digest) }
     guard let found, found.entry.codec === codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
     return Finding(kept: kept, isCurrent: changeCount != nil && found.changeCount == changeCount)
@@ -37,14 +38,12 @@ final class DecodedEntries: Sendable {
 
   /// Keeps what was read when the number of changes was `changeCount` or later.
   func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
-    let digest = UseRecord.digest(of: entry.key)
-    table.withLock { $0.keep(entry, digest, changeCount: changeCount) }
+    table.withLock { $0.keep(entry, changeCount: changeCount) }
   }
 
-  /// Forgets what was decoded of the entry under `key`.
-  func remove(_ key: CacheKey) {
-    let digest = UseRecord.digest(of: key)
-    table.withLock { $0.remove(key, digest) }
+  /// Forgets what was decoded of the entry under the key with the digest `digest`.
+  func remove(_ digest: UInt64) {
+    table.withLock { _ = $0.remove(digest) }
   }
 
   /// Forgets everything.

@@ -6,12 +6,15 @@ internal import StorageSPI
 /// have is constant and Sendable.
 class DecodedEntry: @unchecked Sendable {
   let key: CacheKey
+  /// The digest of the key, see `UseRecord`.
+  let digest: UInt64
   let metadata: EntryMetadata
   let payloadBytes: Int
   let codec: CodecIdentity
 
-  init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
-    (self.key, self.metadata, self.payloadBytes, self.codec) = (key, metadata, payloadBytes, codec)
+  init(key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
+    (self.key, self.digest, self.metadata) = (key, digest, metadata)
+    (self.payloadBytes, self.codec) = (payloadBytes, codec)
   }
 
   /// Whether it was decoded from an entry that is the same as one with this metadata, whose checksum was checked.
@@ -24,8 +27,10 @@ class DecodedEntry: @unchecked Sendable {
 final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
   let value: Value
 
-  init(_ value: Value, key: CacheKey, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
+  init(
+    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity
+  ) {
     self.value = value
-    super.init(key: key, metadata: metadata, payloadBytes: payloadBytes, codec: codec)
+    super.init(key: key, digest: digest, metadata: metadata, payloadBytes: payloadBytes, codec: codec)
   }
 }

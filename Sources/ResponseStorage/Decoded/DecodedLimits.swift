@@ -1,5 +1,5 @@
 /// How much of what was decoded an `EntryStore` keeps in memory. Where there is more, what was not used for the longest
-/// time goes first.
+/// time goes first, for entries that are read for the second time; what is read once takes no place of another.
 public struct DecodedLimits: Sendable, Hashable {
   /// How many entries, 0 or more; with 0 every read decodes.
   public let maxEntries: Int

@@ -2,35 +2,41 @@ internal import StorageSPI
 
 /// Entries by the digests of their keys, within limits, in the order in which they were used last.
 ///
-/// It is a hash table with chains whose nodes are also a list, all in arrays. A `Dictionary` would do for the table; but
-/// the first of its kind costs a process a search for a conformance, which is more than all else that a hit takes.
+/// Of two keys that share a digest, which is next to impossible, the later one takes the place of the other. Where the
+/// table is full, an entry gets in only when it comes for the second time: a walk over many entries that are read once
+/// leaves in their places those that are read again and again, and does not pay for keeping what it does not use.
 struct DecodedTable {
   private struct Node {
     var digest: UInt64
     var entry: DecodedEntry?
     var changeCount: UInt64?
-    /// The next node of the chain, or of those that are free.
-    var next: Int
     var newer: Int
     var older: Int
   }
 
   private static let none = -1
+  /// Of how many digests that were turned away it is remembered; a later one takes the place of an earlier one with
+  /// which it agrees in its last bits. A power of two.
+  static let turnedAwayCount = 4_096
 
   private let limits: DecodedLimits
+  private var places: [UInt64: Int] = [:]
+  /// A list, from the newest to the oldest, and nodes that are free.
   private var nodes: [Node] = []
-  /// The first node of each chain; a power of two of them.
-  private var chains: [Int] = []
-  private var (free, newest, oldest) = (none, none, none)
-  private(set) var count = 0
+  private var free: [Int] = []
+  private var (newest, oldest) = (none, none)
+  private var turnedAway: [UInt64] = []
   private(set) var payloadBytes = 0
 
   init(_ limits: DecodedLimits) { self.limits = limits }
 
+  /// How many entries are kept.
+  var count: Int { places.count }
+
   /// The entry under `key`, whose digest is `digest`, and the number of changes with which it was kept; from now on it is
   /// the one that was used last.
   mutating func use(_ key: CacheKey, _ digest: UInt64) -> (entry: DecodedEntry, changeCount: UInt64?)? {
-    guard let place = place(of: key, digest), let entry = nodes[place].entry else { return nil }
+    guard let place = places[digest], let entry = nodes[place].entry, entry.key == key else { return nil }
     if place != newest {
       unlink(place)
       link(place)
@@ -39,77 +45,50 @@ struct DecodedTable {
   }
 
   /// Keeps `entry` in place of what was kept under its key, as the one that was used last.
-  mutating func keep(_ entry: DecodedEntry, _ digest: UInt64, changeCount: UInt64?) {
-    remove(entry.key, digest)
+  mutating func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
+    let wasKept = remove(entry.digest)
     guard entry.payloadBytes <= limits.maxBytes, limits.maxEntries > 0 else { return }
-    while count >= limits.maxEntries || payloadBytes > limits.maxBytes - entry.payloadBytes { removeOldest() }
-    if chains.isEmpty { chains = Array(repeating: Self.none, count: Self.chainCount(limits.maxEntries)) }
-    let chain = self.chain(of: digest)
+    guard wasKept || hasRoom(for: entry) || isKnown(entry.digest) else { return }
+    while !hasRoom(for: entry) { remove(nodes[oldest].digest) }
     let place = insert(
-      Node(
-        digest: digest, entry: entry, changeCount: changeCount, next: chains[chain], newer: Self.none,
-        older: Self.none))
-    chains[chain] = place
+      Node(digest: entry.digest, entry: entry, changeCount: changeCount, newer: Self.none, older: Self.none))
+    places[entry.digest] = place
     link(place)
-    (count, payloadBytes) = (count + 1, payloadBytes + entry.payloadBytes)
+    payloadBytes += entry.payloadBytes
   }
 
-  /// Removes what is kept under `key`, if there is something.
-  mutating func remove(_ key: CacheKey, _ digest: UInt64) {
-    if let place = place(of: key, digest) { remove(place) }
-  }
-
-  private mutating func removeOldest() {
-    if oldest != Self.none { remove(oldest) }
-  }
-
-  private mutating func remove(_ place: Int) {
-    leaveChain(place)
+  /// Removes what is kept under the key with the digest `digest`, and says whether there was something.
+  @discardableResult
+  mutating func remove(_ digest: UInt64) -> Bool {
+    guard let place = places.removeValue(forKey: digest) else { return false }
     unlink(place)
-    (count, payloadBytes) = (count - 1, payloadBytes - (nodes[place].entry?.payloadBytes ?? 0))
-    (nodes[place].entry, nodes[place].next) = (nil, free)
-    free = place
+    payloadBytes -= nodes[place].entry?.payloadBytes ?? 0
+    nodes[place].entry = nil
+    free.append(place)
+    return true
   }
 
-  private func place(of key: CacheKey, _ digest: UInt64) -> Int? {
-    if chains.isEmpty { return nil }
-    var place = chains[chain(of: digest)]
-    while place != Self.none {
-      if nodes[place].digest == digest, nodes[place].entry?.key == key { return place }
-      place = nodes[place].next
-    }
-    return nil
+  private func hasRoom(for entry: DecodedEntry) -> Bool {
+    count < limits.maxEntries && payloadBytes <= limits.maxBytes - entry.payloadBytes
   }
 
-  private func chain(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest) & (chains.count - 1) }
-
-  /// A power of two, so that a chain has one node or two; no more than 65,536.
-  private static func chainCount(_ entries: Int) -> Int {
-    var count = 1
-    while count < min(entries, 1 << 16) { count *= 2 }
-    return count
+  /// Whether an entry with the digest `digest` was turned away before, which from now on it was.
+  private mutating func isKnown(_ digest: UInt64) -> Bool {
+    // No memory is taken for it before the table is full. A digest of zero is known from the beginning: no harm is done.
+    if turnedAway.isEmpty { turnedAway = Array(repeating: 0, count: Self.turnedAwayCount) }
+    let place = Int(truncatingIfNeeded: digest) & (Self.turnedAwayCount - 1)
+    if turnedAway[place] == digest { return true }
+    turnedAway[place] = digest
+    return false
   }
 
   private mutating func insert(_ node: Node) -> Int {
-    guard free != Self.none else {
+    guard let place = free.popLast() else {
       nodes.append(node)
       return nodes.count - 1
     }
-    let place = free
-    free = nodes[place].next
     nodes[place] = node
     return place
-  }
-
-  private mutating func leaveChain(_ place: Int) {
-    let chain = self.chain(of: nodes[place].digest)
-    if chains[chain] == place {
-      chains[chain] = nodes[place].next
-      return
-    }
-    var before = chains[chain]
-    while nodes[before].next != place { before = nodes[before].next }
-    nodes[before].next = nodes[place].next
   }
 
   /// Makes the node the newest of the list, of which it is no part.

@@ -14,22 +14,23 @@ extension EntryStore {
     _ key: CacheKey, _ codec: CodecIdentity,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
-    let now = clock.now
+    let (now, digest) = (clock.now, UseRecord.digest(of: key))
     do throws(StorageError) {
       // Asked for before the read: what is read then is as new as the number, or newer.
       let count = try decodedEntries?.changeCount()
       let found: DecodedEntries.Finding<Value> =
-        decodedEntries?.find(key, codec, changeCount: count) ?? DecodedEntries.Finding()
+        decodedEntries?.find(key, digest, codec, changeCount: count) ?? DecodedEntries.Finding()
       if found.isCurrent, let kept = found.kept { return kept.metadata.state(at: now) == .expired ? nil : kept }
       let read = try await engine.read(key) { bytes, metadata throws(StorageError) -> Decoded<Value>? in
         try metadata.verify(key: key, payload: bytes)
         if metadata.state(at: now) == .expired { return nil }
         if let kept = found.kept, kept.isSame(metadata, payloadBytes: bytes.count) { return kept }
         return Decoded(
-          try decode(bytes, metadata), key: key, metadata: metadata, payloadBytes: bytes.count, codec: codec)
+          try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
+          codec: codec)
       }
       guard let current = read ?? nil else {
-        decodedEntries?.remove(key)
+        decodedEntries?.remove(digest)
         return nil
       }
       decodedEntries?.keep(current, changeCount: count)

@@ -23,7 +23,7 @@ extension CacheKey {
       bytes.append(percentEncoding: value)
     }
     do throws(StorageError) {
-      try self.init(String(decoding: bytes, as: UTF8.self))
+      try self.init(bytes.span)
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }

@@ -70,9 +70,12 @@ public struct EntryStore: Sendable {
   }
 
   /// Counts a look-up: under `key` there was an entry, which is now used; with `nil`, there was none.
-  public func countLookUp(_ key: CacheKey?) {
-    usage.record(hit: key != nil)
-    if let key { uses.record(key, at: clock.now) }
+  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { UseRecord.digest(of: $0) }) }
+
+  /// Counts a look-up, likewise, by the digest of the key.
+  func countLookUp(digest: UInt64?) {
+    usage.record(hit: digest != nil)
+    if let digest { uses.record(digest: digest, at: clock.now) }
   }
 
   /// Stores an entry together with the changes of `batch`, if what is there before is as expected. Where the store has

@@ -29,7 +29,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
         key: key.text, response: try codec.decode(bytes, key, metadata),
         head: metadata.storedHead(fields: metadata.cachingFields))
     }
-    if isCounted { store.countLookUp(found != nil ? key : nil) }
+    if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
   }
 

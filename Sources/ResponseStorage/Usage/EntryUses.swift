@@ -27,7 +27,7 @@ public final class EntryUses: Sendable {
 
     mutating func gather() {
       for record in recent { pending.add(record) }
-      recent = []
+      recent.removeAll(keepingCapacity: true)
     }
   }
 
@@ -42,7 +42,12 @@ public final class EntryUses: Sendable {
 
   /// Takes note that the entry under `key` is used at `now`. Cost: a hash of the key and a lock.
   func record(_ key: CacheKey, at now: Timestamp) {
-    add([UseRecord(digest: UseRecord.digest(of: key), use: EntryUse(lastUsedAt: now, count: 1))])
+    record(digest: UseRecord.digest(of: key), at: now)
+  }
+
+  /// Takes note, likewise, of the entry under the key with the digest `digest`. Cost: a lock.
+  func record(digest: UInt64, at now: Timestamp) {
+    add(CollectionOfOne(UseRecord(digest: digest, use: EntryUse(lastUsedAt: now, count: 1))))
   }
 
   /// How the entries under `keys` were used, in that order; a use of count zero where nothing is known.
@@ -92,7 +97,7 @@ public final class EntryUses: Sendable {
     if let failure { throw failure }
   }
 
-  private func add(_ records: [UseRecord]) {
+  private func add(_ records: some Sequence<UseRecord>) {
     state.withLock { state in
       for record in records { state.add(record) }
       guard state.pending.uses.count >= Self.maximumPending, state.leaving.uses.isEmpty else { return }

@@ -30,7 +30,8 @@ public struct UseTable: UseSnapshot {
 
   /// Adds a use to what is known of an entry.
   public mutating func add(_ record: UseRecord) {
-    uses[record.digest] = uses[record.digest].map { $0 + record.use } ?? record.use
+    guard let place = uses.index(forKey: record.digest) else { return uses[record.digest] = record.use }
+    uses.values[place] = uses.values[place] + record.use
   }
 
   /// Everything in it.

@@ -18,9 +18,6 @@ public struct JSONReader {
   /// How deep the values may be nested that are skipped.
   public static let maximumDepth = 128
 
-  /// Most lists within a record have no more elements.
-  @usableFromInline static var usualCapacity: Int { 4 }
-
   let bytes: JSONBytes
   /// The place of the next byte, which is never behind the first of the zeros that follow the document: nothing passes
   /// over a zero.
@@ -63,15 +60,15 @@ public struct JSONReader {
     }
   }
 
-  /// Reads an array whose elements `element` reads.
+  /// Reads an array whose elements `element` reads. It costs least where it has no more than `capacity` of them.
   @inlinable
   public mutating func array<Element>(
-    of element: (inout JSONReader) throws(Failure) -> Element
+    capacity: Int = 4, of element: (inout JSONReader) throws(Failure) -> Element
   ) throws(Failure) -> [Element] {
     try expect(UInt8(ascii: "["))
     if skip(UInt8(ascii: "]")) { return [] }
     var elements: [Element] = []
-    elements.reserveCapacity(Self.usualCapacity)
+    elements.reserveCapacity(capacity)
     repeat { elements.append(try element(&self)) } while skip(UInt8(ascii: ","))
     try expect(UInt8(ascii: "]"))
     return elements
