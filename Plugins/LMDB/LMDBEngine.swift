@@ -4,18 +4,18 @@ internal import Synchronization
 /// A handle on an LMDB store. Reads run where they are called, commits that wait for the disk on a thread of their own.
 final class LMDBEngine: ImmediateReading, ChangeCounting {
   /// The environment until the handle is closed. Calls under way keep it open until they end.
-  private let environment: Mutex<LMDBEnvironment?>
+  private let environment: Mutex<LMDBEnvironmentUse?>
   private let gate: LMDBGate
   private let readers = ResourcePool<LMDBReader>()
   private let durability: Durability
   private let clock: any WallClock
 
-  init(environment: LMDBEnvironment, durability: Durability, clock: any WallClock) {
-    self.environment = Mutex(environment)
-    self.gate = environment.gate
+  init(_ use: LMDBEnvironmentUse, durability: Durability, clock: any WallClock) {
+    self.environment = Mutex(use)
+    self.gate = use.environment.gate
     self.durability = durability
     self.clock = clock
-    environment.snapshots.add(readers)
+    use.environment.snapshots.add(readers)
   }
 
   @inline(__always)
@@ -69,20 +69,26 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   func changeCount() throws(StorageError) -> UInt64? {
-    let environment = try openEnvironment()
+    let use = try openEnvironment()
     gate.enter()
     defer { gate.leave() }
-    return environment.changeCount
+    return use.environment.changeCount
   }
 
   func apply(_ batch: WriteBatch) async throws(StorageError) {
     let durability = durability
-    if batch.changesNothing || durability == .relaxed { return try openEnvironment().apply(batch, durability) }
+    if batch.changesNothing || durability == .relaxed {
+      let use = try openEnvironment()
+      defer { withExtendedLifetime(use) {} }
+      return try use.environment.apply(batch, durability)
+    }
     try await run(on: \.writing) { environment throws(StorageError) in try environment.apply(batch, durability) }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try withReader { reader throws(StorageError) in
+    let use = try openEnvironment()
+    defer { withExtendedLifetime(use) {} }
+    return try withReader { reader throws(StorageError) in
       try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(StorageError) in
         var scan = LMDBScan(range, limit: limit, transaction)
         for database in databases where !scan.isFull { try scan.visit(database.namespace.name, database.handle) }
@@ -137,7 +143,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
 
   @inline(__always)
   private func takeReader() throws(StorageError) -> Unmanaged<LMDBReader> {
-    try readers.take { () throws(StorageError) in try LMDBReader(try openEnvironment()) }
+    try readers.take { () throws(StorageError) in try LMDBReader(try openEnvironment().environment) }
   }
 
   /// Does `work` on one of the environment's own threads. The environment is let go of before the call returns, and not
@@ -146,25 +152,29 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     on executor: (LMDBEnvironment) -> BlockingExecutor,
     _ work: @escaping @Sendable (LMDBEnvironment) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
-    let environment = try openEnvironment()
-    let (call, executor) = (LMDBCall(environment), executor(environment))
-    return try await executor.run { () throws(StorageError) in try work(call.take()) }
+    let use = try openEnvironment()
+    let (call, executor) = (LMDBCall(use), executor(use.environment))
+    return try await executor.run { () throws(StorageError) in
+      let use = try call.take()
+      defer { withExtendedLifetime(use) {} }
+      return try work(use.environment)
+    }
   }
 
-  private func openEnvironment() throws(StorageError) -> LMDBEnvironment {
-    guard let environment = environment.withLock({ $0 }) else { throw .storeClosed }
-    return environment
+  private func openEnvironment() throws(StorageError) -> LMDBEnvironmentUse {
+    guard let use = environment.withLock({ $0 }) else { throw .storeClosed }
+    return use
   }
 }
 
 /// Keeps an environment open until a call takes it.
 private final class LMDBCall: Sendable {
-  private let held: Mutex<LMDBEnvironment?>
+  private let held: Mutex<LMDBEnvironmentUse?>
 
-  init(_ environment: LMDBEnvironment) { held = Mutex(environment) }
+  init(_ use: LMDBEnvironmentUse) { held = Mutex(use) }
 
-  func take() throws(StorageError) -> LMDBEnvironment {
-    guard let environment = held.withLock({ $0.take() }) else { throw .storeClosed }
-    return environment
+  func take() throws(StorageError) -> LMDBEnvironmentUse {
+    guard let use = held.withLock({ $0.take() }) else { throw .storeClosed }
+    return use
   }
 }

@@ -11,8 +11,9 @@ extension LMDBEnvironment {
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
     if batch.changesNothing { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
+    let needs = try LMDBBatchNeeds(batch)
     try change(
-      try namespaces(of: batch), bytes: estimate(batch), durability, bounds: batch.bounds
+      needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
     ) { transaction, databases, tally throws(StorageError) in
       for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
     }
@@ -44,28 +45,35 @@ extension LMDBEnvironment {
       }
     }
   }
+}
 
-  /// The namespaces of the batch, and whether something is stored in each. A store has few: no table is worth it.
-  private func namespaces(of batch: WriteBatch) throws(StorageError) -> [LMDBNamespaceUse] {
-    var uses: [LMDBNamespaceUse] = []
+/// What a batch needs of the store, found in one pass: to look at an operation counts references to all its parts.
+private struct LMDBBatchNeeds {
+  /// The namespaces, and whether something is stored in each. A store has few: no table is worth it.
+  private(set) var namespaces: [LMDBNamespaceUse] = []
+  /// How many bytes of new pages it takes about: every payload in whole pages, some pages of the tree for each
+  /// operation, and as many for the list of free pages.
+  private(set) var bytes = 262_144
+
+  init(_ batch: WriteBatch) throws(StorageError) {
     for operation in batch.operations {
-      let namespace = try operation.key.withBytes { LMDBNamespace($0, count: operation.key.namespaceLength) }
-      let creates = if case .put = operation { true } else { false }
-      if let index = uses.firstIndex(where: { $0.namespace == namespace }) {
-        uses[index].creates = uses[index].creates || creates
-      } else {
-        uses.append(LMDBNamespaceUse(namespace: namespace, creates: creates))
+      switch operation {
+      case .put(let key, let payload, _):
+        bytes += payload.count + (payload.count > 1_024 ? 8_192 : 2_048)
+        try add(key, creates: true)
+      case .remove(let key), .require(let key, _):
+        bytes += 4_096
+        try add(key, creates: false)
       }
     }
-    return uses
   }
 
-  /// How many bytes of new pages the batch takes about: every payload in whole pages, some pages of the tree for each
-  /// operation, and as many for the list of free pages.
-  private func estimate(_ batch: WriteBatch) -> Int {
-    batch.operations.reduce(262_144) { sum, operation in
-      guard case .put(_, let payload, _) = operation else { return sum + 4_096 }
-      return sum + payload.count + (payload.count > 1_024 ? 8_192 : 2_048)
+  private mutating func add(_ key: CacheKey, creates: Bool) throws(StorageError) {
+    let namespace = try key.withBytes { LMDBNamespace($0, count: key.namespaceLength) }
+    if let index = namespaces.firstIndex(where: { $0.namespace == namespace }) {
+      if creates { namespaces[index].creates = true }
+    } else {
+      namespaces.append(LMDBNamespaceUse(namespace: namespace, creates: creates))
     }
   }
 }

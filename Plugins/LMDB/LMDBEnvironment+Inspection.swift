@@ -7,8 +7,10 @@ extension LMDBEnvironment {
   /// Checks the structure of the file; see `LMDBTreeCheck`. A transaction pins the state meanwhile: it keeps other
   /// writers from using the pages again, and looks at no page of a tree itself.
   ///
+  /// - Returns: the number of the transaction whose state was checked.
   /// - Throws: `damaged` where the structure is.
-  func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(StorageError) {
+  @discardableResult
+  func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(StorageError) -> UInt64 {
     gate.enter()
     defer { gate.leave() }
     let transaction = try beginReading()
@@ -16,6 +18,7 @@ extension LMDBEnvironment {
     if let fault = try structureFault(transaction, extent) {
       throw .lmdb(fault, in: LMDBFile.data(in: path))
     }
+    return UInt64(bitPattern: Int64(transaction.number))
   }
 
   private func structureFault(

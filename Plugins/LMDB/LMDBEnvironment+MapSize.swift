@@ -36,20 +36,22 @@ extension LMDBEnvironment {
   func growing<Output>(
     for bytes: Int, _ work: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
-    let (size, used) = mapUse()
-    if used + bytes > size { try grow(from: size, toHold: used + bytes) }
     while true {
-      let size = mapUse().size
       gate.enter()
-      do {
+      let (size, used) = Self.mapUse(of: pointer)
+      let status: Int32?
+      do throws(StorageError) {
         defer { gate.leave() }
-        return try work()
+        if used + bytes <= size { return try work() }
+        status = nil
       } catch {
-        switch error.lmdbStatus {
-        case MDB_MAP_RESIZED: try adoptMapSize()
-        case MDB_MAP_FULL: try grow(from: size, toHold: size + bytes)
-        default: throw error
-        }
+        status = error.lmdbStatus
+        guard status == MDB_MAP_RESIZED || status == MDB_MAP_FULL else { throw error }
+      }
+      switch status {
+      case MDB_MAP_RESIZED: try adoptMapSize()
+      case MDB_MAP_FULL: try grow(from: size, toHold: size + bytes)
+      default: try grow(from: size, toHold: used + bytes)
       }
     }
   }
@@ -69,13 +71,8 @@ extension LMDBEnvironment {
     }
   }
 
-  private func mapUse() -> (size: Int, used: Int) {
-    gate.enter()
-    defer { gate.leave() }
-    return Self.mapUse(of: pointer)
-  }
-
-  /// The size of the map, and how much of it is in use or free for use again, in bytes. Reads the map.
+  /// The size of the map, and how much of it is in use or free for use again, in bytes. Reads the map:
+  /// the caller is inside the gate.
   private static func mapUse(of pointer: OpaquePointer) -> (size: Int, used: Int) {
     var (info, stat) = (MDB_envinfo(), MDB_stat())
     mdb_env_info(pointer, &info)

@@ -41,7 +41,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void
   ) {
     self.path = path
-    self.identity = opened.identity
+    self.identity = opened.state.identity
     self.isReadOnly = opened.isReadOnly
     self.pointer = opened.release()
     self.keyCoding = keyCoding

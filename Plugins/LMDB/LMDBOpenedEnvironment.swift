@@ -5,7 +5,8 @@ internal import StorageSPI
 /// An LMDB environment just opened, which is closed again unless somebody takes it over.
 struct LMDBOpenedEnvironment: ~Copyable {
   private let pointer: OpaquePointer
-  let identity: LMDBFileIdentity
+  /// The data file as it was after the opening.
+  let state: LMDBSoundFiles.State
   let isReadOnly: Bool
 
   /// Opens the store in the folder `path`, and makes it first where there is none.
@@ -13,12 +14,17 @@ struct LMDBOpenedEnvironment: ~Copyable {
   /// Where the files may only be read, it is opened for reading only; where not even the table of readers may be
   /// written, without one, which is safe as long as nobody else writes.
   ///
-  /// - Parameter attempts: the flags to try, one after another, each where the one before was refused.
+  /// - Parameters:
+  ///   - isSound: whether the data file is there and known to be sound.
+  ///   - attempts: the flags to try, one after another, each where the one before was refused.
   init(
-    path: String, mapSize: Int, attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
+    path: String, mapSize: Int, isSound: Bool = false,
+    attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
   ) throws(StorageError) {
-    try LMDBFile.makeFolder(path)
-    if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
+    if !isSound {
+      try LMDBFile.makeFolder(path)
+      if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
+    }
     for flags in attempts {
       let pointer = try Self.create(path: path, mapSize: mapSize)
       let status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
@@ -26,7 +32,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
       var descriptor: mdb_filehandle_t = -1
       if status == MDB_SUCCESS, mdb_env_get_fd(pointer, &descriptor) == MDB_SUCCESS, fstat(descriptor, &file) == 0 {
         self.pointer = pointer
-        self.identity = LMDBFileIdentity(file)
+        self.state = LMDBSoundFiles.State(file)
         self.isReadOnly = flags != 0
         return
       }

@@ -26,8 +26,8 @@ public struct LMDBPlugin: StoragePlugin {
   /// - Throws: `StorageError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `ioFailed`.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let options = try LMDBOptions(configuration)
-    let environment = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)
-    return LMDBEngine(environment: environment, durability: options.durability, clock: configuration.clock)
+    let use = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)
+    return LMDBEngine(use, durability: options.durability, clock: configuration.clock)
   }
 
   /// Looks at the store's files, and in the data file for its format, by the engine's own means.

@@ -107,7 +107,7 @@ final class LMDBTransaction: @unchecked Sendable {
     if status == MDB_KEYEXIST {
       try replacing(UnsafeRawBufferPointer(value))
       value = MDB_val(mv_size: count, mv_data: nil)
-      status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE))
+      status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_CURRENT))
     }
     try check(status, "write to")
     return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)

@@ -32,7 +32,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
     let opened = try LMDBOpenedEnvironment(path: store.path, mapSize: 1 << 20, attempts: [flags])
     let environment = LMDBEnvironment(opened, path: store.path, keyCoding: LMDBKeyCoding()) { _ in }
-    let engine = LMDBEngine(environment: environment, durability: .normal, clock: FixedClock(now: .zero))
+    let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .normal, clock: FixedClock(now: .zero))
     #expect(try await engine.payload("cities/a") == [1])
     #expect(try await engine.payload("movies/a") == nil)
     #expect(try await engine.keys() == ["cities/a"])
@@ -45,11 +45,11 @@ import Testing
 
   @Test func damagedAndLaterEntriesAreNamed() async throws {
     let store = try TestStore()
-    let environment = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)
-    let engine = LMDBEngine(environment: environment, durability: .relaxed, clock: FixedClock(now: .zero))
+    let use = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)
+    let engine = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
     try await engine.put("cities/fine")
     for (key, value) in [("cities/cut", [1, 0, 1]), ("cities/later", [2] + [UInt8](repeating: 0, count: 60))] {
-      try Self.store(value, under: key, in: environment)
+      try Self.store(value, under: key, in: use.environment)
     }
     #expect(await code { _ = try await engine.payload("cities/cut") } == .damaged)
     #expect(await code { _ = try await engine.payload("cities/later") } == .unsupportedFormat)

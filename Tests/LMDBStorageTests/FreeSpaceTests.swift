@@ -57,7 +57,8 @@ import Testing
     let payload = [UInt8](repeating: 7, count: 500_000)
     try await engine.put("big/old", payload)
     let environment = try LMDBRegistry.shared.environment(
-      at: store.path, mapSize: 67_108_864, keyCoding: LMDBKeyCoding())
+      at: store.path, mapSize: 67_108_864, keyCoding: LMDBKeyCoding()
+    ).environment
     let reader = try LMDBTransaction(environment, flags: MDB_RDONLY)
     let handle = try #require(environment.knownDatabases.first { $0.namespace.name == "big" }?.handle)
     let before = try Array("big/old".utf8).withUnsafeBytes { try #require(try reader.value($0, in: handle)) }

@@ -21,7 +21,7 @@ import Testing
       environment = try store.openEnvironment(snapshots: SnapshotKeeper(interval: interval))
       otherEnvironment = try store.openEnvironment()
       func engine(_ environment: LMDBEnvironment) -> LMDBEngine {
-        LMDBEngine(environment: environment, durability: .relaxed, clock: FixedClock(now: .zero))
+        LMDBEngine(LMDBEnvironmentUse(environment), durability: .relaxed, clock: FixedClock(now: .zero))
       }
       (reader, writer, other) = (engine(environment), engine(environment), engine(otherEnvironment))
     }

@@ -45,7 +45,7 @@ import Testing
     let store = try TestStore()
     let engines = try [store.openEnvironment(), store.openEnvironment()].map {
       LMDBEngine(
-        environment: $0, durability: .relaxed, clock: FixedClock(now: Timestamp(milliseconds: 4_000_000)))
+        LMDBEnvironmentUse($0), durability: .relaxed, clock: FixedClock(now: Timestamp(milliseconds: 4_000_000)))
     }
     var random = SeededGenerator(seed: seed)
     for round in 0..<60 {
@@ -123,7 +123,7 @@ import Testing
     try await engine.put("cities/0", [1])
     _ = try NativeToolTests.run("mdb_dump", "-f", store.folder + "/dump", "-s", "cities", source.path)
     _ = try NativeToolTests.run("mdb_load", "-f", store.folder + "/dump", "-s", "cities", store.path)
-    let environment = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)
+    let environment = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20).environment
     #expect(try Self.kept(environment) == nil)
     #expect(try await engine.statistics().payloadBytes == 90)
     #expect(try await engine.checkIntegrity() == [])
@@ -137,7 +137,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     try await engine.put("cities/a", [1], Checked.metadata("cities/a", [1]))
-    try Self.write(try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)) { transaction in
+    try Self.write(try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20).environment) { transaction in
       let slot = LMDBSlot(LMDBNamespace(try CacheKey("cities/a")), freshUntil: .zero, retainUntil: .zero)
       _ = try transaction.add(EntryTally.Count(entries: 1, payloadBytes: 1), to: slot)
       var summary = try #require(try transaction.summary())

@@ -48,9 +48,9 @@ final class TestStore: Sendable {
 
   /// An engine with a hash of the test's choice.
   func open(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64) throws -> any StorageEngine {
-    let environment = try LMDBRegistry.shared.environment(
+    let use = try LMDBRegistry.shared.environment(
       at: path, mapSize: 1_048_576, keyCoding: LMDBKeyCoding(hash: hash))
-    return LMDBEngine(environment: environment, durability: .relaxed, clock: FixedClock(now: .zero))
+    return LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
   }
 }
 
