@@ -110,7 +110,7 @@ extension LMDBTransaction {
   func write(_ summary: LMDBSummary) throws(StorageError) {
     let key = LMDBSummary.key
     try key.span.withUnsafeBytes { key throws(StorageError) in
-      summary.write(to: try replace(key, count: summary.size, in: LMDBEnvironment.mainDatabase) { _ in })
+      summary.write(to: try reserve(key, count: summary.size, in: LMDBEnvironment.mainDatabase))
     }
   }
 
@@ -119,12 +119,14 @@ extension LMDBTransaction {
   /// - Returns: whether the sum is possible. Where it is not, nothing is counted in the slot.
   func add(_ change: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) -> Bool {
     try slot.withKey { key throws(StorageError) in
-      var sum = change
-      let room = try replace(key, count: LMDBSlot.valueSize, in: LMDBEnvironment.mainDatabase) { before in
-        if before.count == LMDBSlot.valueSize { sum = EntryTally.Count(before, at: 0) + change }
+      let value = try value(key, in: LMDBEnvironment.mainDatabase)
+      let before = value.flatMap { $0.count == LMDBSlot.valueSize ? EntryTally.Count($0, at: 0) : nil }
+      let sum = (before ?? EntryTally.Count()) + change
+      if sum.entries > 0 {
+        sum.write(to: try reserve(key, count: LMDBSlot.valueSize, in: LMDBEnvironment.mainDatabase), at: 0)
+      } else if value != nil {
+        try remove(key, in: LMDBEnvironment.mainDatabase)
       }
-      sum.write(to: room, at: 0)
-      if sum.entries <= 0 { try remove(key, in: LMDBEnvironment.mainDatabase) }
       return sum.isPossible
     }
   }
