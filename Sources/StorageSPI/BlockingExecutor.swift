@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 
 /// Runs calls that block (a disk's fsync, a network's answer) on a thread of their own, one after another, so that they
@@ -44,25 +43,7 @@ private final class Worker: Sendable {
       return !state.hasThread
     }
     // Without a thread to be had the caller does the work: slower for others, but done.
-    if needsThread, !startThread() { doJobs() }
-  }
-
-  private func startThread() -> Bool {
-    let context = Unmanaged.passRetained(self)
-    var thread = pthread_t()
-    let status = pthread_create(&thread, nil, { Worker.enter($0) }, context.toOpaque())
-    guard status == 0 else {
-      context.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
-  }
-
-  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<Worker>.fromOpaque(context).takeRetainedValue().doJobs()
-    return nil
+    if needsThread, !DetachedThread.start({ self.doJobs() }) { doJobs() }
   }
 
   private func doJobs() {

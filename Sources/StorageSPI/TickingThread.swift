@@ -42,7 +42,7 @@ final class TickingThread: @unchecked Sendable {
   func wake() -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    if !hasThread { hasThread = start() }
+    if !hasThread { hasThread = DetachedThread.start { self.run() } }
     isWanted = hasThread
     if isParked { pthread_cond_signal(condition) }
     return hasThread
@@ -54,24 +54,6 @@ final class TickingThread: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     isStopped = true
     pthread_cond_signal(condition)
-  }
-
-  private func start() -> Bool {
-    let context = Unmanaged.passRetained(self)
-    var thread = pthread_t()
-    let status = pthread_create(&thread, nil, { TickingThread.enter($0) }, context.toOpaque())
-    guard status == 0 else {
-      context.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
-  }
-
-  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<TickingThread>.fromOpaque(context).takeRetainedValue().run()
-    return nil
   }
 
   private func run() {

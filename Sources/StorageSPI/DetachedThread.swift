@@ -1,0 +1,29 @@
+internal import Glibc
+
+/// Threads that nobody waits for.
+enum DetachedThread {
+  /// Starts a thread that does `work` and then ends.
+  ///
+  /// - Returns: `false` where no thread could be started; `work` is not done then.
+  static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let context = Unmanaged.passRetained(Work(work))
+    var thread = pthread_t()
+    guard pthread_create(&thread, nil, { DetachedThread.enter($0) }, context.toOpaque()) == 0 else {
+      context.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().perform() }
+    return nil
+  }
+
+  private final class Work: Sendable {
+    let perform: @Sendable () -> Void
+
+    init(_ perform: @escaping @Sendable () -> Void) { self.perform = perform }
+  }
+}
