@@ -6,10 +6,10 @@ internal import Synchronization
 /// Whether they are, it learns from the engine at each use: by its change count, where it has one, without reading
 /// anything; else the entry is read and checked again, and only not decoded.
 final class DecodedEntries: Sendable {
-  /// What was kept of an entry, and whether nothing has changed since.
+  /// What was kept of an entry, and the number of changes with which it was; `nil` where that was not known.
   struct Finding<Value: Sendable> {
     var kept: Decoded<Value>?
-    var isCurrent = false
+    var changeCount: UInt64?
   }
 
   private let counter: (any ChangeCounting)?
@@ -28,15 +28,13 @@ final class DecodedEntries: Sendable {
   func changeCount() throws(StorageError) -> UInt64? { try counter?.changeCount() }
 
   /// What `codec` has decoded of the entry under `key`, whose digest is `digest`.
-  func find<Value: Sendable>(
-    _ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity, changeCount: UInt64?
-  ) -> Finding<Value> {
+  func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity) -> Finding<Value> {
     let found = table.withLock { $0.use(key, digest) }
     guard let found, found.entry.codec === codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
-    return Finding(kept: kept, isCurrent: changeCount != nil && found.changeCount == changeCount)
+    return Finding(kept: kept, changeCount: found.changeCount)
   }
 
-  /// Keeps what was read when the number of changes was `changeCount` or later.
+  /// Keeps what was read when the number of changes was `changeCount` or later; `nil` where that is not known.
   func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
     table.withLock { $0.keep(entry, changeCount: changeCount) }
   }

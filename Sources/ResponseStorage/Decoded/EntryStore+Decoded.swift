@@ -16,11 +16,14 @@ extension EntryStore {
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, UseRecord.digest(of: key))
     do throws(StorageError) {
-      // Asked for before the read: what is read then is as new as the number, or newer.
-      let count = try decodedEntries?.changeCount()
       let found: DecodedEntries.Finding<Value> =
-        decodedEntries?.find(key, digest, codec, changeCount: count) ?? DecodedEntries.Finding()
-      if found.isCurrent, let kept = found.kept { return kept.metadata.state(at: now) == .expired ? nil : kept }
+        decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
+      // Asked for before the read: what is read then is as new as the number, or newer. And only for what comes again: an
+      // engine may have to open something to tell, which a process that reads one entry should not pay for.
+      let count = found.kept == nil ? nil : try decodedEntries?.changeCount()
+      if let kept = found.kept, let count, count == found.changeCount {
+        return kept.metadata.state(at: now) == .expired ? nil : kept
+      }
       let read = try await engine.read(key) { bytes, metadata throws(StorageError) -> Decoded<Value>? in
         try metadata.verify(key: key, payload: bytes)
         if metadata.state(at: now) == .expired { return nil }

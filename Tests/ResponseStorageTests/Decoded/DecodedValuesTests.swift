@@ -28,7 +28,8 @@ struct DecodedValuesTests {
     let before = engine.reads
     for _ in 0..<10 { #expect(try await store.read(try CacheKey("notes/a"), codec)?.value == "a") }
     #expect(counted.decoded == 1)
-    #expect(engine.reads - before == (counts ? 1 : 10))
+    // The engine is asked for its count from the second time on.
+    #expect(engine.reads - before == (counts ? 2 : 10))
   }
 
   @Test(arguments: [true, false])
@@ -110,8 +111,9 @@ struct DecodedValuesTests {
       let error = await #expect(throws: CacheError.self) { _ = try await store.read(key, codec) }
       #expect(error?.code.rawValue == "ioFailed")
     }
-    let (store, key, codec) = (EntryStore(engine: other, clock: clock), try CacheKey("notes/a"), counted.codec())
-    try await other.close()
+    let closed = try await self.engine()
+    let (store, key, codec) = (EntryStore(engine: closed, clock: clock), try CacheKey("notes/a"), counted.codec())
+    try await closed.close()
     let error = await #expect(throws: CacheError.self) { _ = try await store.read(key, codec) }
     #expect(error?.code.rawValue == "closed")
   }
