@@ -9,10 +9,22 @@ struct SQLiteEntryReading: ~Copyable {
     statement = try SQLiteStatement(SQLiteSchema.read, on: connection)
   }
 
-  /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry. Whatever happens, `reset()`
-  /// must follow while `key` is still valid.
+  /// Lends the payload and metadata under `key` in the latest state, which `snapshot` may go on seeing, to `body`; `nil`
+  /// where there is no entry.
   @inline(__always)
   mutating func read<Output>(
+    _ key: UnsafeBufferPointer<UInt8>, in snapshot: inout SQLiteSnapshot,
+    _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) throws(StorageError) -> Output? {
+    try snapshot.begin()
+    defer { statement.reset() }
+    let output = try find(key, body)
+    try snapshot.stay()
+    return output
+  }
+
+  @inline(__always)
+  private mutating func find<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
     try statement.bind(key, at: 1)
@@ -20,7 +32,4 @@ struct SQLiteEntryReading: ~Copyable {
     let metadata = try row.metadata(of: statement, key: String(decoding: key, as: UTF8.self))
     return try body(try SQLiteRow.payload(of: statement, key: String(decoding: key, as: UTF8.self)).span, metadata)
   }
-
-  @inline(__always)
-  func reset() { statement.reset() }
 }

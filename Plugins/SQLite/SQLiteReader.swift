@@ -48,11 +48,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
-    try snapshot.begin()
-    defer { reading.reset() }
-    let output = try reading.read(key, body)
-    try snapshot.stay()
-    return output
+    try reading.read(key, in: &snapshot, body)
   }
 
   /// Whether a snapshot is kept between reads.

@@ -165,11 +165,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
-    try snapshot.begin()
-    defer { reading.reset() }
-    let output = try reading.read(key, body)
-    try snapshot.stay()
-    return output
+    try reading.read(key, in: &snapshot, body)
   }
 
   /// Removes the entries that have expired at `time`, and gives the space that is free back to the file system.
