@@ -20,9 +20,12 @@ public struct BlockingExecutor: Sendable {
   ) async throws(StorageError) -> Output {
     let result: Result<Output, StorageError> = await withCheckedContinuation { continuation in
       worker.add {
-        continuation.resume(returning: Result { () throws(StorageError) -> Output in try work() })
+        let result = Result { () throws(StorageError) -> Output in try work() }
+        worker.publish()
+        continuation.resume(returning: result)
       }
     }
+    worker.observe()
     return try result.get()
   }
 }
@@ -35,6 +38,13 @@ private final class Worker: Sendable {
   }
 
   private let state = Mutex(State())
+  private let published = Atomic<UInt>(0)
+
+  /// Orders what a job has done before what follows `observe`. A continuation does so by itself, but where it is resumed
+  /// before it is awaited, the runtime does not tell the thread sanitizer.
+  func publish() { published.add(1, ordering: .releasing) }
+
+  func observe() { _ = published.load(ordering: .acquiring) }
 
   func add(_ job: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in

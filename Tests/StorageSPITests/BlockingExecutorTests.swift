@@ -7,6 +7,12 @@ import Testing
     let value = Atomic(0)
   }
 
+  private final class Outcome: Sendable {
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+  }
+
   private let executor = BlockingExecutor()
 
   @Test func resultsAndErrorsArePassedOn() async throws {
@@ -33,5 +39,14 @@ import Testing
       return try await group.reduce(false) { $0 || $1 }
     }
     #expect(!overlaps)
+  }
+
+  /// Some of so many are done before they are awaited. A result that is not seen whole is for the thread sanitizer to
+  /// find.
+  @Test func resultsAreSeenWhole() async throws {
+    for number in 0..<5_000 {
+      let outcome = try await BlockingExecutor().run { Outcome(number) }
+      #expect(outcome.number == number)
+    }
   }
 }
