@@ -11,7 +11,7 @@ extension LMDBEnvironment {
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
     if batch.changesNothing { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    let needs = try LMDBBatchNeeds(batch)
+    let needs = try LMDBBatchNeeds(batch, besides: knownDatabases)
     try change(
       needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
     ) { transaction, databases, tally throws(StorageError) in
@@ -49,13 +49,17 @@ extension LMDBEnvironment {
 
 /// What a batch needs of the store, found in one pass: to look at an operation counts references to all its parts.
 private struct LMDBBatchNeeds {
-  /// The namespaces, and whether something is stored in each. A store has few: no table is worth it.
+  /// The namespaces whose databases are not known, and whether something is stored in each. A store has few: no table is
+  /// worth it.
   private(set) var namespaces: [LMDBNamespaceUse] = []
   /// How many bytes of new pages it takes about: every payload in whole pages, some pages of the tree for each
   /// operation, and as many for the list of free pages.
   private(set) var bytes = 262_144
 
-  init(_ batch: WriteBatch) throws(StorageError) {
+  private let known: [LMDBDatabase]
+
+  init(_ batch: WriteBatch, besides known: [LMDBDatabase]) throws(StorageError) {
+    self.known = known
     for operation in batch.operations {
       switch operation {
       case .put(let key, let payload, _):
@@ -70,6 +74,7 @@ private struct LMDBBatchNeeds {
 
   private mutating func add(_ key: CacheKey, creates: Bool) throws(StorageError) {
     let namespace = try key.withBytes { LMDBNamespace($0, count: key.namespaceLength) }
+    if known.contains(where: { $0.namespace == namespace }) { return }
     if let index = namespaces.firstIndex(where: { $0.namespace == namespace }) {
       if creates { namespaces[index].creates = true }
     } else {

@@ -73,13 +73,9 @@ extension LMDBEnvironment {
   /// Removes what has expired at `time`, in one transaction. The freed pages stay in the file; see `releaseFreePages`.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    let uses = try withSnapshot(of: { _ in true }) { _, databases in
-      databases.map { LMDBNamespaceUse(namespace: $0.namespace, creates: false) }
-    }
-    try change(uses, bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(StorageError) in
-      for database in databases where uses.contains(where: { $0.namespace == database.namespace }) {
-        try transaction.removeExpired(at: time, in: database, &tally)
-      }
+    try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
+    try change([], bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(StorageError) in
+      for database in databases { try transaction.removeExpired(at: time, in: database, &tally) }
     }
   }
 }

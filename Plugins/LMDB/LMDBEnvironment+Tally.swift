@@ -9,29 +9,33 @@ extension LMDBEnvironment {
   /// A store of version 1 is upgraded first, in a transaction of its own.
   ///
   /// - Parameters:
-  ///   - namespaces: those that `body` needs.
+  ///   - needed: namespaces that `body` needs besides those whose databases are known.
   ///   - bytes: about how much is written.
   func change(
-    _ namespaces: [LMDBNamespaceUse], bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
+    _ needed: [LMDBNamespaceUse], bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
     _ body: (LMDBTransaction, [LMDBDatabase], inout LMDBTallyChange) throws(StorageError) -> Void
   ) throws(StorageError) {
     while true {
-      let isDone = try growing(for: bytes) { () throws(StorageError) in
+      let known = knownDatabases
+      let attempt = try growing(for: bytes) { () throws(StorageError) -> LMDBChangeAttempt in
         let transaction = try beginWriting(durability)
         guard let summary = try validSummary(transaction) else {
           transaction.abort()
-          return false
+          return .isNotCounted
         }
         var change = LMDBTallyChange(transaction, summary)
-        try withDatabases(namespaces, in: transaction) { databases throws(StorageError) in
+        let isDone = try withDatabases(known, and: needed, in: transaction) { databases throws(StorageError) in
           try body(transaction, databases, &change)
           try change.finish(bounds)
         }
-        keepSummary(change.summary)
-        return true
+        if isDone { keepSummary(change.summary) }
+        return isDone ? .isDone : .knowsTooLittle
       }
-      if isDone { return }
-      try countAnew(durability)
+      switch attempt {
+      case .isDone: return
+      case .knowsTooLittle: continue
+      case .isNotCounted: try countAnew(durability)
+      }
     }
   }
 
@@ -131,4 +135,13 @@ extension LMDBTransaction {
     }
     try write(summary)
   }
+}
+
+/// How an attempt to change entries has ended.
+private enum LMDBChangeAttempt {
+  case isDone
+  /// The tally is none of the store's latest state.
+  case isNotCounted
+  /// Somebody has opened a database since the transaction began.
+  case knowsTooLittle
 }

@@ -57,7 +57,8 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// What the status means here.
   func error(_ status: Int32, _ action: String) -> StorageError { .lmdb(status, action, path: path) }
 
-  /// The databases whose handles are known, which transactions begun from now on can use.
+  /// The databases whose handles are known, which transactions begun from now on can use, and no others. There only ever
+  /// come more.
   var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
 
   /// The summary last kept, which is the caller's to change: a copy of it would cost an allocation.
@@ -98,29 +99,38 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with the databases that `transaction` can use, and commits. Ends the transaction in every case.
+  /// Calls `body` with the databases that `transaction`, one for writing, can use, and commits. Ends the transaction in
+  /// every case.
   ///
-  /// - Parameter namespaces: those that `body` needs. Other transactions learn of new ones after the commit.
+  /// LMDB would give the handle of a database that another transaction has opened since this one began to the next one
+  /// that this one opens: then nothing is done.
+  ///
+  /// - Parameters:
+  ///   - known: the databases whose handles were known before the transaction began.
+  ///   - needed: namespaces that `body` needs besides, at most. Other transactions learn of them after the commit.
+  /// - Returns: whether it was done; where it was not, a new transaction knows more.
   func withDatabases(
-    _ namespaces: [LMDBNamespaceUse], in transaction: LMDBTransaction,
+    _ known: [LMDBDatabase], and needed: [LMDBNamespaceUse], in transaction: LMDBTransaction,
     _ body: ([LMDBDatabase]) throws(StorageError) -> Void
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     defer { transaction.abort() }
-    let known = knownDatabases
-    if namespaces.allSatisfy({ use in known.contains { $0.namespace == use.namespace } }) {
+    if needed.allSatisfy({ use in known.contains { $0.namespace == use.namespace } }) {
       try body(known)
-      return try transaction.commit()
+      try transaction.commit()
+      return true
     }
-    try databaseOpening.withLock { _ throws(StorageError) in
+    return try databaseOpening.withLock { _ throws(StorageError) in
       defer { transaction.abort() }  // Before the lock is let go: LMDB's table of handles is settled only then.
-      var all = knownDatabases
-      for use in namespaces where !all.contains(where: { $0.namespace == use.namespace }) {
+      guard knownDatabases.count == known.count else { return false }
+      var all = known
+      for use in needed where !all.contains(where: { $0.namespace == use.namespace }) {
         guard let handle = try transaction.openDatabase(use.namespace.name, create: use.creates) else { continue }
         all.append(LMDBDatabase(namespace: use.namespace, handle: handle))
       }
       try body(all)
       try transaction.commit()
       databases.withLock { $0 = all }
+      return true
     }
   }
 

@@ -101,6 +101,33 @@ import Testing
     try await engine.close()
   }
 
+  /// LMDB gives the handle of a database that one transaction opens to another database, where a transaction opens it
+  /// that had begun before.
+  @Test func namespacesAreReadForTheFirstTimeWhileOthersAreCreated() async throws {
+    let store = try TestStore()
+    let numbers = 0..<60
+    let first = try await store.open()
+    for number in numbers { try await first.put("r\(number)x/a", [UInt8(number)]) }
+    try await first.close()
+    let engine = try await store.open()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for number in numbers {
+          let payload = try await engine.payload("r\(number)x/a")
+          #expect(payload == [UInt8(number)])
+        }
+      }
+      group.addTask { for number in numbers { try await engine.put("w\(number)x/a", [UInt8(number)]) } }
+      try await group.waitForAll()
+    }
+    for number in numbers {
+      #expect(try await engine.payload("r\(number)x/a") == [UInt8(number)])
+      #expect(try await engine.payload("w\(number)x/a") == [UInt8(number)])
+    }
+    #expect(try await engine.checkIntegrity() == [])
+    try await engine.close()
+  }
+
   @Test func readingCreatesNothing() async throws {
     let store = try TestStore()
     let engine = try await store.open()
