@@ -33,7 +33,8 @@ enum OpeningDefects {
       Defect(
         name: "begins empty each time",
         caughtBy: [
-          "reopen-keeps-all", "reopen-after-every-batch", "reopen-keeps-removals", "durability-modes",
+          "reopen-keeps-all", "reopen-after-every-batch", "reopen-keeps-removals", "reopen-namespaces",
+          "durability-modes",
           "shared-sees-commits", "shared-alternating", "shared-requirements", "shared-compacting", "shared-closing-one",
           "shared-many-handles", "payload-tiny", "metadata-times", "keys-case", "random-calls", "random-calls-shared",
         ], path: { "\($0)-\(UUID())" }),

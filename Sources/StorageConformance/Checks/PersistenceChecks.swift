@@ -7,6 +7,8 @@ enum PersistenceChecks {
     check("reopen-after-every-batch", "a store that is opened again after every batch loses nothing", everyBatch),
     check("reopen-empty", "an empty store can be opened again", empty),
     check("reopen-keeps-removals", "what was removed or compacted away stays away", removals),
+    check(
+      "reopen-namespaces", "namespaces are kept apart though some are read first while others are created", namespaces),
     check("durability-modes", "the store opens and keeps its entries in each mode of durability", durability),
   ]
 
@@ -61,6 +63,29 @@ enum PersistenceChecks {
     try await engine.compact()
     engine = try await context.reopen(engine)
     try await engine.expectHolds([keys[1]: Sample.entry()])
+  }
+
+  private static func namespaces(_ context: ConformanceContext) async throws {
+    let (old, new) = (try namespaceKeys("old"), try namespaceKeys("new"))
+    let first = try await context.open()
+    for (number, key) in old.enumerated() { try await first.put(key, Sample.entry(number)) }
+    let engine = try await context.reopen(first)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for (number, key) in old.enumerated() {
+          try expectEqual(try await engine.entry(key), Sample.entry(number), at: key)
+        }
+      }
+      group.addTask { for (number, key) in new.enumerated() { try await engine.put(key, Sample.entry(number)) } }
+      try await group.waitForAll()
+    }
+    let entries = (old.enumerated().map { ($1, Sample.entry($0)) }) + new.enumerated().map { ($1, Sample.entry($0)) }
+    try await context.reopen(engine).expectHolds(Dictionary(uniqueKeysWithValues: entries))
+  }
+
+  /// One key in each of so many namespaces as every engine has room for twice.
+  private static func namespaceKeys(_ name: String) throws -> [CacheKey] {
+    try (0..<40).map { try CacheKey("\(name)\($0)x/a") }
   }
 
   private static func durability(_ context: ConformanceContext) async throws {
