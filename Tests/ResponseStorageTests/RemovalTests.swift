@@ -1,5 +1,6 @@
 import CacheDomain
 import ResponseStorage
+import StorageConformance
 import StorageSPI
 import Testing
 
@@ -31,6 +32,44 @@ struct RemovalTests {
     let gone = Set(expected.map(\.key))
     #expect(try await left(store) == store.model.filter { !gone.contains($0.key) })
     #expect(try await store.administration.remove(selection, dryRun: false).entries == 0)
+  }
+
+  /// Between listing what is expired, stale or old and removing it another process may bring it up to date.
+  @Test(arguments: [
+    EntrySelection(state: .expired), EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10)),
+  ])
+  func whatIsNoLongerSelectedStays(selection: EntrySelection) async throws {
+    let store = try await GeneratedStore(seed: 16, count: 60)
+    let (expected, now) = (store.expected(selection), store.test.clock.now)
+    let renewed = try #require(expected.first)
+    let metadata = EntryMetadata(
+      storedAt: now, freshUntil: now.advanced(by: .seconds(60)), retainUntil: now.advanced(by: .seconds(60)),
+      contentType: "application/json", checksum: 1)
+    var faster = WriteBatch()
+    faster.put(renewed.key, payload: [1], metadata: metadata)
+    store.test.engine.overtake(by: faster)
+    let report = try await store.administration.remove(selection, dryRun: false)
+    #expect(report.entries == expected.count - 1)
+    #expect(report.payloadBytes == payloadBytes(expected) - renewed.payloadBytes)
+    let gone = Set(expected.map(\.key))
+    let kept = EntrySummary(key: renewed.key, metadata: metadata, payloadBytes: 1)
+    let others = store.model.filter { !gone.contains($0.key) }
+    #expect(try await left(store) == (others + [kept]).sorted { $0.key < $1.key })
+  }
+
+  /// What was written again and still is selected goes, and so does what others have removed.
+  @Test func whatIsStillSelectedGoes() async throws {
+    let store = try await GeneratedStore(seed: 17, count: 60)
+    let selection = EntrySelection(state: .expired)
+    let expected = store.expected(selection)
+    var (changed, faster) = (expected[0].metadata, WriteBatch())
+    changed.checksum = 1
+    faster.put(expected[0].key, payload: [1], metadata: changed)
+    faster.remove(expected[1].key)
+    store.test.engine.overtake(by: faster)
+    let report = try await store.administration.remove(selection, dryRun: false)
+    #expect(report.entries == expected.count - 1)
+    #expect(try await left(store) == store.model.filter { !expected.contains($0) })
   }
 
   @Test func removingNeedsNoMoreMemoryThanOnePage() async throws {

@@ -13,6 +13,7 @@ final class TestEngine: StorageEngine {
   private struct State {
     var alter: @Sendable (Entry) -> Entry = { $0 }
     var conflicts = 0
+    var overtaking: WriteBatch?
     var batches = 0
     var reads = 0
     var failure: StorageError?
@@ -34,6 +35,9 @@ final class TestEngine: StorageEngine {
 
   /// From now on a read returns what `change` makes of the entry that it found.
   func alter(_ change: @escaping @Sendable (Entry) -> Entry) { state.withLock { $0.alter = change } }
+
+  /// Applies `batch` just before the next one, as another writer would who is faster.
+  func overtake(by batch: WriteBatch) { state.withLock { $0.overtaking = batch } }
 
   /// Refuses the next `count` batches as if another writer had been faster.
   func refuse(_ count: Int) { state.withLock { $0.conflicts = count } }
@@ -62,6 +66,7 @@ final class TestEngine: StorageEngine {
     }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     if isRefused { throw StorageError(.conflict, "another writer was faster") }
+    if let faster = state.withLock({ $0.overtaking.take() }) { try await base.apply(faster) }
     try await base.apply(batch)
   }
 

@@ -38,12 +38,12 @@ public struct StoreAdministration: Sendable {
 
   /// Removes the selected entries (with `dryRun` only counts them), a page of them at a time.
   ///
-  /// - Throws: `CacheError`: the engine failed; what was removed before then stays removed.
+  /// - Throws: `CacheError`: the engine failed, or others changed entries all the time (`conflict`); what was removed
+  ///   before then stays removed.
   public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     try await visit(selection, after: nil) { page throws(CacheError) in
-      if !dryRun { try await remove(page.map(\.key)) }
-      report.add(page)
+      report.add(dryRun ? page : try await remove(page, selectedBy: selection))
       return true
     }
     return report

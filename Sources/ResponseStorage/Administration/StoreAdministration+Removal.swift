@@ -1,0 +1,58 @@
+internal import CacheDomain
+internal import StorageSPI
+
+extension StoreAdministration {
+  /// Others have to be faster for so many times for a removal to give up.
+  private static let removalAttempts = 100
+
+  /// Removes the entries of `page`, which `selection` selected when they were listed, and returns them. An entry that
+  /// was written since goes only if it is still selected: somebody else may have brought it up to date.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or others changed the entries all the time (`conflict`); then none of the
+  ///   page was removed.
+  func remove(
+    _ page: [EntrySummary], selectedBy selection: EntrySelection
+  ) async throws(CacheError) -> [EntrySummary] {
+    do throws(StorageError) {
+      var rest = page
+      for _ in 1..<Self.removalAttempts {
+        do throws(StorageError) {
+          try await remove(rest, isConditional: selection.mayCease)
+          return rest
+        } catch {
+          guard error.code == .conflict else { throw error }
+        }
+        rest = try await current(rest, selectedBy: selection)
+      }
+      try await remove(rest, isConditional: selection.mayCease)
+      return rest
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(StorageError) {
+    var batch = WriteBatch()
+    for entry in entries {
+      if isConditional { batch.remove(entry.key, ifStill: entry.metadata.checksum) } else { batch.remove(entry.key) }
+    }
+    try await store.engine.apply(batch)
+  }
+
+  /// Those of `entries` that are there and selected, as they are now.
+  private func current(
+    _ entries: [EntrySummary], selectedBy selection: EntrySelection
+  ) async throws(StorageError) -> [EntrySummary] {
+    var found: [EntrySummary] = []
+    for entry in entries {
+      let listed = try await store.engine.scan(KeyRange(prefix: entry.key.text), limit: 1).first
+      if let listed, listed.key == entry.key, selection.contains(listed, at: store.clock.now) { found.append(listed) }
+    }
+    return found
+  }
+}
+
+extension EntrySelection {
+  /// Whether an entry that is selected may be so no longer once it was written again.
+  fileprivate var mayCease: Bool { state != nil || minimumAge != nil }
+}
