@@ -18,10 +18,9 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// dropped.
   public func advanced(by duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-    guard !overflow else { return Timestamp(milliseconds: seconds < 0 ? .min : .max) }
-    let (sum, sumOverflow) = milliseconds.addingReportingOverflow(scaled + attoseconds / 1_000_000_000_000_000)
-    return Timestamp(milliseconds: sumOverflow ? .max : sum)
+    // More than the whole range leads out of it from anywhere, and nothing below overflows.
+    guard seconds.magnitude < 1 << 40 else { return Timestamp(milliseconds: seconds < 0 ? .min : .max) }
+    return Timestamp(milliseconds: milliseconds + seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
   }
 
   /// How long after `earlier` this is; negative where it is before.
