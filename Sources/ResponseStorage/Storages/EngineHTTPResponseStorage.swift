@@ -96,9 +96,12 @@ extension EntryMetadata {
   fileprivate static let blockName = ":fields"
 
   fileprivate var httpHead: StoredHead {
-    let lines = (attributes[Self.blockName] ?? "").split(separator: "\n").compactMap { line -> HTTPFields.Field? in
-      guard let colon = line.firstIndex(of: ":") else { return nil }
-      return HTTPFields.Field(String(line[..<colon]), String(line[line.index(after: colon)...].dropFirst()))
+    // By bytes: a value may begin with a mark that makes one character with the space before it.
+    let lines = (attributes[Self.blockName] ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      line.firstIndex(of: UInt8(ascii: ":")).map { colon in
+        let value = line[line.index(after: colon)...].dropFirst()
+        return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))
+      }
     }
     return storedHead(fields: HTTPFields(lines))
   }
