@@ -145,6 +145,15 @@ import Testing
     #expect(scratch.names(below: "work").isEmpty)
   }
 
+  /// In a container the tool mostly has the same number each time, and so it has after a crash.
+  @Test func whatAnExportThatCrashedLeftKeepsNoOtherFromItsFile() async throws {
+    let scratch = try await store("sqlite")
+    let line = "echo left > \"$1.$$.new\" && exec \"$0\" export --quiet \"$1\""
+    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("file")])
+    expectSuccess(run)
+    #expect(try scratch.read("file") == (try await export(scratch, "sqlite")))
+  }
+
   @Test func aReaderThatHasSeenEnoughEndsTheExport() async throws {
     let scratch = try await store("sqlite")
     let pages = try await scratch.cachectl("fetch", "cities", "--all", "--output", "ndjson", "--quiet")

@@ -15,7 +15,9 @@ struct AtomicFile: ~Copyable {
       throw CacheError(
         CacheError.Code(rawValue: "cannotCreate"), "\(path) is no file", hint: "use the standard output for it")
     }
-    let temporary = "\(path).\(getpid()).new"
+    // Not by the number of the process: in a container the next one has the same, and would be kept out by what a crash
+    // has left.
+    let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard file >= 0 else { throw Self.failure("cannotCreate", path) }
     (self.path, self.temporary, self.file) = (path, temporary, file)
