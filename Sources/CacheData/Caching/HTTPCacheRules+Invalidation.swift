@@ -2,10 +2,13 @@
 extension HTTPCacheRules {
   private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
+  /// Whether `request` changes nothing at its origin (RFC 9110, section 9.2.1).
+  static func isSafe(_ request: HTTPRequest) -> Bool { safeMethods.contains(request.method) }
+
   /// The URLs whose stored responses `response` to `request` makes invalid: that of the request, and those of the same
   /// origin that the response names.
   public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
-    guard !Self.safeMethods.contains(request.method), (200..<400).contains(response.status) else { return [] }
+    guard !Self.isSafe(request), (200..<400).contains(response.status) else { return [] }
     let named = ["location", "content-location"].compactMap { response.fields[$0] }
       .compactMap { URLReference.resolve($0, against: request.url) }
       .filter { URLReference.isSameOrigin($0, request.url) }

@@ -33,7 +33,8 @@ extension CachedFetch {
     let conditions = base.map { services.rules.conditions(on: $0.head) } ?? [:]
     let requestTime = services.now()
     let answer = try await subject.ask(conditions)
-    if Task.isCancelled { throw .cancelled }
+    // What was changed at the origin concerns the cache also where nobody waits for the answer any more.
+    if Task.isCancelled, HTTPCacheRules.isSafe(plan.message) { throw .cancelled }
     let exchange = Exchange(head: answer.head, requestTime: requestTime, responseTime: services.now())
     if let response = answer.response { return try await accept(response, exchange, plan) }
     guard let base, !conditions.lines.isEmpty else {

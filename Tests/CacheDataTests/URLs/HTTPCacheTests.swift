@@ -77,6 +77,30 @@ struct HTTPCacheTests {
     #expect(newer.requests.count == 1)
   }
 
+  /// What a server has done it has done, whether anybody still waits for its answer or not.
+  @Test(arguments: ["POST", "PUT", "DELETE"])
+  func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    _ = try await bench.get()
+    #expect(bench.storage.keys.count == 1)
+    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_000) })
+    let cache = HTTPCache(storage: bench.storage, transfer: CancellingTransfer(), services: services)
+    let request = HTTPRequest(method: method, url: Self.url)
+    await Task {
+      var iterator = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
+      _ = try? await iterator.next()
+    }.value
+    #expect(bench.storage.keys.isEmpty)
+  }
+
+  /// A transfer whose answer comes at the moment at which its task is cancelled.
+  private struct CancellingTransfer: DataTransferService {
+    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return HTTPResponse(HTTPResponseHead(status: 200, fields: [:]))
+    }
+  }
+
   @Test(arguments: [429, 500, 502, 503, 504])
   func aStaleResponseStandsInForAFailure(status: Int) async throws {
     let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
