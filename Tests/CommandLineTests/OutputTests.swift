@@ -106,6 +106,7 @@ import Testing
   @Test(arguments: [
     ["fetch", "cities"], ["fetch", "cities", "--all", "--output", "csv"], ["ls"], ["ls", "--output", "json"], ["help"],
     ["completion", "bash"], ["show", "--raw", Contract.citiesKey], ["config", "schema"], ["--version"],
+    ["backends", "test", "memory", "--output", "ndjson"],
   ])
   func aFullDeviceIsAFailure(command: [String]) async throws {
     let scratch = try await store()

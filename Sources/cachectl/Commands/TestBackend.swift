@@ -68,12 +68,20 @@ struct TestBackend: AsyncParsableCommand {
   private func testHere(in scratch: ScratchFolder, _ progress: ProgressDisplay) async throws -> ChecksView {
     let container = try AppDIContainer.ofProcess(flags, loader: loader)
     let presenter = container.makeBackendsPresenter()
-    var checks = IsolatedChecks()
+    var (checks, failure) = (IsolatedChecks(), CacheError?.none)
     progress.update(done: 0, total: IsolatedChecks.total, item: checks.underWay)
-    return try await presenter.test(container.configuration.backend, scratchFolder: scratch.path, seed: seed) { row in
-      if global.output == .ndjson { Console.output.writeIfPossible(row.line) }
+    let view = try await presenter.test(container.configuration.backend, scratchFolder: scratch.path, seed: seed) {
+      row in
+      if global.output == .ndjson, failure == nil { failure = Self.failure(toWrite: row) }
       checks.add(row)
       progress.update(done: checks.done, total: IsolatedChecks.total, item: checks.underWay)
     }
+    if let failure { throw failure }
+    return view
+  }
+
+  private static func failure(toWrite row: ChecksView.CheckRow) -> CacheError? {
+    do throws(CacheError) { try Console.output.write(row.line) } catch { return error }
+    return nil
   }
 }
