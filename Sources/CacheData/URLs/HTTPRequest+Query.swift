@@ -11,6 +11,12 @@ extension HTTPRequest {
     guard Self.isToken(query.method) else {
       throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
     }
+    // RFC 9110, section 9.3.1: it would have no meaning. What is stored under the URL would answer all the same.
+    guard query.body.isEmpty || !["GET", "HEAD"].contains(query.method) else {
+      throw CacheError(
+        .invalidRequest, "a \(query.method) has no content",
+        hint: "leave it out, or send it with another method such as POST")
+    }
     var fields = HTTPFields(try query.fields.map { field throws(CacheError) in try Self.field(field) })
     if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
       fields.append("Authorization", credentials)

@@ -51,6 +51,16 @@ struct URLQueryTests {
     #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "http://a/", method: method)) }
   }
 
+  /// What is read is kept by its URL: an answer to other content, or to none, would be taken for this one's.
+  @Test(arguments: ["GET", "HEAD"])
+  func contentForARequestThatReadsIsRefused(method: String) throws {
+    let error = #expect(throws: CacheError.self) {
+      try HTTPRequest(URLQuery(url: "http://a/", method: method, body: [1]))
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(try HTTPRequest(URLQuery(url: "http://a/", method: method)).body.isEmpty)
+  }
+
   @Test func contentHasAType() throws {
     let form = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", body: [1]))
     #expect(form.fields["Content-Type"] == "application/x-www-form-urlencoded")

@@ -74,6 +74,16 @@ import Testing
     #expect(server.requests.map(\.method) == ["GET", "POST", "GET"])
   }
 
+  /// What is stored is the answer to a request without content.
+  @Test(arguments: ["GET", "HEAD"])
+  func aRequestWithContentIsNotAnsweredByWhatIsStored(method: String) async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse(fields: Self.fresh, "all") })
+    let command = ["fetch", "url", server.url]
+    expectSuccess(try await scratch.cachectl(command))
+    let run = try await scratch.cachectl(command + ["--method", method, "--data", "some"])
+    expectFailure(run, status: 64, mentioning: [method, "POST"])
+  }
+
   @Test(arguments: ["\"1\"", "\"2\""])
   func aHeadTellsWhetherTheEntryIsOutdated(tag: String) async throws {
     let scratch = try Scratch()
