@@ -145,6 +145,18 @@ import Testing
     #expect(scratch.names(below: "work").isEmpty)
   }
 
+  /// As /dev/stdout does: the link must not give way to a file, which the user would not find where the output goes.
+  @Test(arguments: [1, 2])
+  func aLinkToAStreamIsNoFile(stream: Int) async throws {
+    let scratch = try await store("sqlite")
+    let line =
+      "ln -s /proc/self/fd/\(stream) \"$1\"; \"$0\" export \"$1\" >\"$1.1\" 2>\"$1.2\"; s=$?; cat \"$1.2\" >&2; exit $s"
+    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("link")])
+    expectFailure(run, status: 73, mentioning: [scratch.path("link"), "standard output"])
+    let link = try FileManager.default.destinationOfSymbolicLink(atPath: scratch.path("link"))
+    #expect(link == "/proc/self/fd/\(stream)")
+  }
+
   /// In a container the tool mostly has the same number each time, and so it has after a crash.
   @Test func whatAnExportThatCrashedLeftKeepsNoOtherFromItsFile() async throws {
     let scratch = try await store("sqlite")

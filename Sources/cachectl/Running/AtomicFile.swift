@@ -64,11 +64,20 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Whether there is nothing at `path`, or a file: a device must not be replaced by a file.
+  /// Whether there is nothing at `path`, or a file: neither a device nor a link to a standard stream, such as /dev/stdout,
+  /// must be replaced by a file.
   private static func isReplaceable(_ path: String) -> Bool {
-    var status = stat()
+    var (status, own) = (stat(), stat())
     guard stat(path, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
+    let isLink = lstat(path, &own) == 0 && own.st_mode & S_IFMT == S_IFLNK
+    return status.st_mode & S_IFMT == S_IFREG && !(isLink && isStream(status))
+  }
+
+  private static func isStream(_ file: stat) -> Bool {
+    (STDIN_FILENO...STDERR_FILENO).contains { stream in
+      var status = stat()
+      return fstat(stream, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino
+    }
   }
 
   private static func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {
