@@ -101,6 +101,8 @@ struct URLSubject: FetchSubject {
 
   /// RFC 9111, section 4.3.5: a HEAD brings what it describes up to date, and shows that something else is stale.
   private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
+    // What somebody else has stored meanwhile is newer than what was asked about.
+    guard try await storage.response(under: found.key)?.head == found.head else { return }
     var (head, trace) = (found.head, CacheTrace(isRecording: false))
     if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
       head = rules.updated(

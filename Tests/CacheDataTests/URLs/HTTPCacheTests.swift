@@ -93,6 +93,32 @@ struct HTTPCacheTests {
     #expect(bench.storage.keys.isEmpty)
   }
 
+  /// What a HEAD was asked about may have been replaced by the time at which its answer comes.
+  @Test func aHeadLeavesAloneWhatWasStoredMeanwhile() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
+    _ = try await bench.get()
+    bench.wait(70)
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
+    let head = OvertakenTransfer(
+      answer: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    ) { _ = try await bench.get([:], .networkOnly, from: newer) }
+    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_070) })
+    let cache = HTTPCache(storage: bench.storage, transfer: head, services: services)
+    for try await _ in cache.responses(to: HTTPRequest(method: "HEAD", url: Self.url), options: FetchOptions()) {}
+    #expect(try await bench.get([:], .cacheOnly).first?.value.body == Array("new".utf8))
+  }
+
+  /// A transfer during which something else happens.
+  private struct OvertakenTransfer: DataTransferService {
+    let answer: HTTPResponseHead
+    let meanwhile: @Sendable () async throws -> Void
+
+    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+      do { try await meanwhile() } catch { throw CacheError(.originUnreachable, "\(error)") }
+      return HTTPResponse(answer)
+    }
+  }
+
   /// A transfer whose answer comes at the moment at which its task is cancelled.
   private struct CancellingTransfer: DataTransferService {
     func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
