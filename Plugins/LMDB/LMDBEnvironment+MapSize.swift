@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Glibc
 internal import StorageSPI
 
 /// The size of the memory map: address space, not memory and not disk. It only ever grows.
@@ -9,8 +10,8 @@ extension LMDBEnvironment {
   /// What the size of the map is rounded up to.
   static let mapGranularity = 1_048_576
 
-  /// Does `work` inside the gate, where the caller is and has no transaction open. Where another process has given
-  /// another size to the map, it leaves the gate to take that over, and does `work` again.
+  /// Does `work` inside the gate, where the caller is and has no transaction open. Where another process has written
+  /// beyond the map, it leaves the gate to enlarge that, and does `work` again.
   func adoptingMapSize<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     while true {
       do { return try work() } catch {
@@ -22,12 +23,11 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Takes over the size that another process has given to the map.
+  /// Makes room for what another process has written beyond the map, unless another thread was faster.
   private func adoptMapSize() throws(StorageError) {
     try gate.alone { () throws(StorageError) in
-      snapshots.endIdle()
-      let status = mdb_env_set_mapsize(pointer, 0)
-      guard status == MDB_SUCCESS else { throw error(status, "map") }
+      let (size, used) = Self.mapUse(of: pointer)
+      if used > size { try enlarge(from: size, toHold: used, "map") }
     }
   }
 
@@ -62,13 +62,23 @@ extension LMDBEnvironment {
   private func grow(from size: Int, toHold bytes: Int) throws(StorageError) {
     mdb_reader_check(pointer, nil)
     try gate.alone { () throws(StorageError) in
-      guard Self.mapUse(of: pointer).size == size else { return }
-      snapshots.endIdle()
-      let wanted = max(size * 2, bytes + bytes / 4)
-      let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
-      let status = mdb_env_set_mapsize(pointer, rounded)
-      guard status == MDB_SUCCESS else { throw error(status, "grow the map of") }
+      if Self.mapUse(of: pointer).size == size { try enlarge(from: size, toHold: bytes, "grow the map of") }
     }
+  }
+
+  /// At least doubles the map. Nobody else is inside the gate.
+  ///
+  /// LMDB gives up its map before it asks for the new one. Where it does not get that, the next call would end the
+  /// process: so the addresses are asked for beforehand.
+  private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(StorageError) {
+    snapshots.endIdle()
+    let wanted = max(size * 2, bytes + bytes / 4)
+    let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
+    let room = mmap(nil, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let room, room != MAP_FAILED else { throw error(errno, action) }
+    munmap(room, rounded)
+    let status = mdb_env_set_mapsize(pointer, rounded)
+    guard status == MDB_SUCCESS else { throw error(status, action) }
   }
 
   /// The size of the map, and how much of it is in use or free for use again, in bytes. Reads the map:

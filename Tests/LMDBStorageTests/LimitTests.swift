@@ -1,0 +1,22 @@
+import CLMDB
+import StorageSPI
+import Testing
+
+@testable import LMDBStorage
+
+/// Where addresses, memory or room on the disk run out.
+@Suite struct LimitTests {
+  /// LMDB gives up its map before it asks for a larger one.
+  @Test func aMapThatCannotGrowStaysAsItIs() async throws {
+    let store = try TestStore()
+    let environment = try store.openEnvironment()
+    let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .relaxed, clock: FixedClock(now: .zero))
+    try await engine.put("cities/a", [1])
+    let tooMuch = 1 << 50  // More than any process has addresses for.
+    #expect(await code { try environment.growing(for: tooMuch) { () throws(StorageError) in } } == .noSpace)
+    #expect(try await engine.payload("cities/a") == [1])
+    try await engine.put("cities/b", [2])
+    #expect(try await engine.keys() == ["cities/a", "cities/b"])
+    try await engine.close()
+  }
+}
