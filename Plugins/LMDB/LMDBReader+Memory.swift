@@ -19,8 +19,14 @@ extension LMDBReader {
         guard let page else { return }
         let start = page - Int(page.load(as: UInt64.self)) * size
         // It is no failure where the system does not want to.
-        madvise(UnsafeMutableRawPointer(mutating: start), (Int(info.me_last_pgno) + 1) * size, MADV_DONTNEED)
+        madvise(UnsafeMutableRawPointer(mutating: start), Self.mappedBytes(info, pageSize: size), MADV_DONTNEED)
       }
     }
+  }
+
+  /// How much of the map holds pages. Another process may have written beyond the map just now: what lies there in the
+  /// memory of this one is something else.
+  static func mappedBytes(_ info: MDB_envinfo, pageSize: Int) -> Int {
+    min((info.me_last_pgno + 1) * pageSize, info.me_mapsize)
   }
 }

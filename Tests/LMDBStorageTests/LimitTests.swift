@@ -19,4 +19,12 @@ import Testing
     #expect(try await engine.keys() == ["cities/a", "cities/b"])
     try await engine.close()
   }
+
+  /// What lies behind the map is memory of the process, which would be emptied.
+  @Test(arguments: [(9, 40_960), (255, 1_048_576), (256, 1_048_576), (99_999, 1_048_576)])
+  func memoryIsReleasedOnlyWithinTheMap(lastPage: Int, bytes: Int) {
+    var info = MDB_envinfo()
+    (info.me_mapsize, info.me_last_pgno) = (1_048_576, lastPage)
+    #expect(LMDBReader.mappedBytes(info, pageSize: 4_096) == bytes)
+  }
 }
