@@ -95,9 +95,10 @@ extension LMDBTransaction {
       let room = try replace(stored, count: size, in: database.handle) { old throws(StorageError) in
         try tally.remove(old, in: database.namespace)
       }
-      try tally.add(metadata, payloadBytes: payload.count, in: database.namespace)
+      // Before the tally, which may write, too: LMDB then writes pages out, this one among them, and gives them up.
       header.write(to: room)
       UnsafeMutableRawBufferPointer(rebasing: room[header.size...]).copyBytes(from: payload)
+      try tally.add(metadata, payloadBytes: payload.count, in: database.namespace)
     }
   }
 
