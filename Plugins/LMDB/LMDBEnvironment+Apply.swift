@@ -105,6 +105,8 @@ extension LMDBTransaction {
   fileprivate func remove(
     _ bytes: UnsafeRawBufferPointer, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
   ) throws(StorageError) {
+    // A long key that is not stored may have no stored form left.
+    if bytes.count > LMDBKeyCoding.prefixSize, try value(ofKey: bytes, in: database.handle) == nil { return }
     try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
       try remove(stored, in: database.handle) { old throws(StorageError) in
         try tally.remove(old, in: database.namespace)

@@ -16,16 +16,18 @@ extension LMDBTransaction {
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     if key.count <= LMDBKeyCoding.prefixSize { return try body(key) }
-    let stored = environment.keyCoding.shortened(key, probe: try locate(key, in: database).probe)
+    guard let probe = try locate(key, in: database).probe else { throw Self.tooManyCollisions }
+    let stored = environment.keyCoding.shortened(key, probe: probe)
     return try stored.span.withUnsafeBytes { stored throws(StorageError) in try body(stored) }
   }
 
   /// Finds a long key among those with the same prefix and hash, of which there hardly ever is another.
   ///
-  /// - Returns: the value, and the byte that tells the key apart; for a key that is not stored, the lowest free one.
+  /// - Returns: the value, and the byte that tells the key apart; for a key that is not stored, the lowest free one,
+  ///   `nil` where there is none.
   private func locate(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi
-  ) throws(StorageError) -> (probe: UInt8, value: UnsafeRawBufferPointer?) {
+  ) throws(StorageError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
     let lowest = environment.keyCoding.shortened(key, probe: 0)
     return try lowest.span.withUnsafeBytes { lowest throws(StorageError) in
       try withCursor(on: database) { cursor throws(StorageError) in
@@ -36,8 +38,7 @@ extension LMDBTransaction {
           if Int(probe) == free { free += 1 }
           item = try cursor.next()
         }
-        guard let probe = UInt8(exactly: free) else { throw Self.tooManyCollisions }
-        return (probe, nil)
+        return (UInt8(exactly: free), nil)
       }
     }
   }

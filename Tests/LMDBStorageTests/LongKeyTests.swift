@@ -78,6 +78,8 @@ import Testing
     for index in 0..<256 { batch.put(try CacheKey("\(base)\(index)"), payload: [], metadata: .sample()) }
     try await engine.apply(batch)
     #expect(await code { try await engine.put(base + "x") } == .tooLarge)
+    #expect(try await engine.payload(base + "x") == nil, "absent is nil")
+    try await engine.remove(base + "x")
     try await engine.put(base + "255", [1])
     #expect(try await engine.statistics().entries == 256)
     try await engine.close()
