@@ -23,8 +23,10 @@ struct LMDBRepair {
 
   /// Repairs the store. No environment of it may be open in this process.
   func run() throws(StorageError) -> RepairReport {
-    guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
+    guard try LMDBDataFile(readingIfPresentIn: path) != nil else { return RepairReport(saved: 0) }
     let lock = try LMDBExclusiveLock(path)
+    // Again: until then another process may have written to the file, or put another one in its place.
+    guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
     var salvage = LMDBSalvage(file)
     try salvage.requireKnownFormat(path)
     if let entries = try entriesIfSound(&salvage) { return RepairReport(saved: entries) }

@@ -129,6 +129,30 @@ import Testing
     #expect(try await Self.repair(store).saved == 11)
   }
 
+  /// Another process repairs the store just when this one is about to lock it: what it has made of it is looked at.
+  @Test func whatIsInPlaceWhenTheLockIsHeldIsRepaired() async throws {
+    let (store, other) = (try await DamageTests.makeStore(), try await DamageTests.makeStore())
+    let engine = try await other.open()
+    try await engine.put("cities/new", [1], Checked.metadata("cities/new", [1]))
+    try await engine.close()
+    try Self.write(Array(store.bytes.dropLast(4_096 * 3)), to: store)
+    // With a lease on the file of locks, whoever opens it waits.
+    signal(SIGIO, SIG_IGN)
+    let (setLease, getLease): (Int32, Int32) = (1_024, 1_025)
+    let locks = Glibc.open(store.path + "/lock.mdb", O_RDWR)
+    defer { close(locks) }
+    try #require(fcntl(locks, setLease, Int32(F_WRLCK)) == 0)
+    async let repaired = Self.repair(store)
+    while fcntl(locks, getLease) == Int32(F_WRLCK) { sched_yield() }
+    #expect(rename(other.dataFile, store.dataFile) == 0)
+    try #require(fcntl(locks, setLease, Int32(F_UNLCK)) == 0)
+    let report = try await repaired
+    #expect(report.saved == 12 && report.movedTo.isEmpty)
+    let again = try await store.open()
+    #expect(try await again.payload("cities/new") == [1])
+    try await again.close()
+  }
+
   private static func isLocked(_ store: TestStore) throws -> Bool {
     let file = try #require(FileHandle(forUpdatingAtPath: store.path + "/lock.mdb"))
     defer { try? file.close() }
