@@ -27,7 +27,8 @@ enum LMDBCreation {
     let status = mdb_env_create(&pointer)
     guard let pointer, status == MDB_SUCCESS else { return status }
     defer { mdb_env_close(pointer) }
-    let opening = mdb_env_open(pointer, folder, 0, 0o600)
+    // Without locks: nobody else knows of it, and the disk may have no room for them.
+    let opening = mdb_env_open(pointer, folder, UInt32(MDB_NOLOCK), 0o600)
     guard opening == MDB_SUCCESS else { return opening }
     let writing = writeSummary(pointer)
     return writing == MDB_SUCCESS ? mdb_env_sync(pointer, 1) : writing

@@ -1,3 +1,4 @@
+internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
@@ -38,6 +39,30 @@ enum LMDBFile {
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeFolder(String(path[..<slash])) }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw cannotCreate(path, errno) }
   }
+
+  /// Has the disk keep room for the file of locks, which LMDB maps and then writes to: without room that ends the
+  /// process. For the first page at least, in which most readers are.
+  ///
+  /// No environment of the store may be open in this process, which would lose its locks.
+  ///
+  /// - Throws: `noSpace`. What else is wrong LMDB tells.
+  static func reserveLocks(in folder: String) throws(StorageError) {
+    if let status = status(lock(in: folder)), Int(status.st_blocks) * 512 >= locksSize { return }
+    let descriptor = open(lock(in: folder), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    try reserveLocks(descriptor, in: folder)
+  }
+
+  /// Likewise, of the open file of locks.
+  static func reserveLocks(_ descriptor: Int32, in folder: String) throws(StorageError) {
+    for size in [locksSize, locksHeaderSize] where fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, size) == 0 { return }
+    guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: folder) }
+  }
+
+  private static let locksHeaderSize = 4_096
+  /// At least what LMDB makes it: a header, and 64 bytes for each reader.
+  private static let locksSize = locksHeaderSize + Int(LMDBEnvironment.maximumReaders) * 64
 
   static func cannotCreate(_ path: String, _ status: Int32) -> StorageError {
     let status = LMDBStatus(code: status)

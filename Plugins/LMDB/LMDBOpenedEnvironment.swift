@@ -16,9 +16,10 @@ struct LMDBOpenedEnvironment: ~Copyable {
   ///
   /// - Parameters:
   ///   - isSound: whether the data file is there and known to be sound.
+  ///   - reservesLocks: whether room is made for the file of locks, unless the caller, who has it open, has done so.
   ///   - attempts: the flags to try, one after another, each where the one before was refused.
   init(
-    path: String, mapSize: Int, isSound: Bool = false,
+    path: String, mapSize: Int, isSound: Bool = false, reservesLocks: Bool = true,
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
   ) throws(StorageError) {
     if !isSound {
@@ -26,6 +27,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
       if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
     }
     for flags in attempts {
+      if reservesLocks, flags & MDB_NOLOCK == 0 { try LMDBFile.reserveLocks(in: path) }
       let pointer = try Self.create(path: path, mapSize: mapSize)
       let status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
       var file = stat()

@@ -105,14 +105,18 @@ struct LMDBRepair {
   private func exchange(_ lock: borrowing LMDBExclusiveLock) throws(StorageError) -> String {
     let (current, new) = (LMDBFile.data(in: path), LMDBFile.data(in: scratch))
     let aside = try linkAside(current)
-    // What is in the file of locks belongs to the damaged store: emptied, nobody takes it for the new one's.
-    guard ftruncate(lock.descriptor, 0) == 0, rename(new, current) == 0 else {
-      let status = errno
+    do throws(StorageError) {
+      // What is in the file of locks belongs to the damaged store: emptied, nobody takes it for the new one's.
+      guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "repair", path: path) }
+      try LMDBFile.reserveLocks(lock.descriptor, in: path)
+      guard rename(new, current) == 0 else { throw .lmdb(errno, "repair", path: path) }
+    } catch {
       unlink(aside)
-      throw .lmdb(status, "repair", path: path)
+      throw error
     }
     syncFolder()
-    _ = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity)  // Fills the file of locks.
+    // Fills the file of locks.
+    _ = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity, reservesLocks: false)
     return aside
   }
 

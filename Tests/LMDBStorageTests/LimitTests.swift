@@ -1,4 +1,5 @@
 import CLMDB
+import Glibc
 import StorageSPI
 import Testing
 
@@ -26,5 +27,15 @@ import Testing
     var info = MDB_envinfo()
     (info.me_mapsize, info.me_last_pgno) = (1_048_576, lastPage)
     #expect(LMDBReader.mappedBytes(info, pageSize: 4_096) == bytes)
+  }
+
+  /// LMDB writes to the file of locks through a map: where the disk had no room for it, that would end the process.
+  @Test func theFileOfLocksHasItsSpaceBeforeItIsMapped() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    try await engine.put("cities/a")
+    let locks = try #require(LMDBFile.status(LMDBFile.lock(in: store.path)))
+    #expect(locks.st_blocks * 512 >= locks.st_size && locks.st_size > 0)
+    try await engine.close()
   }
 }
