@@ -6,6 +6,8 @@
 /// each), last page in use (8), transaction (8).
 struct LMDBMetaPage {
   let pageSize: Int
+  /// The size of the writer's map, in bytes.
+  private let mapSize: UInt64
   let freeList: LMDBTreeRecord
   let main: LMDBTreeRecord
   let lastPage: UInt64
@@ -44,9 +46,11 @@ struct LMDBMetaPage {
     let page = [UInt8](UnsafeRawBufferPointer(rebasing: file[offset..<offset + Self.size]))
     self = try page.span.withUnsafeBytes { page throws(LMDBFault) in try LMDBMetaPage(page, number: number) }
     guard file.count >= (Int(number) + 1) * pageSize else { throw .damaged("it is cut off") }
-    // The last pages may be missing legitimately, when a transaction took pages and gave them back unwritten: but no
-    // more than LMDB keeps unwritten in memory.
-    guard lastPage < UInt64(file.count / pageSize) + 131_072 else { throw .damaged("it is cut off") }
+    // The last pages may be missing legitimately, when a transaction took pages and gave them back unwritten: one value
+    // may have been as large as the map.
+    guard lastPage < max(mapSize / UInt64(pageSize), UInt64(file.count / pageSize) + 131_072) else {
+      throw .damaged("it is cut off")
+    }
   }
 
   private init(_ page: UnsafeRawBufferPointer, number: UInt64) throws(LMDBFault) {
@@ -59,6 +63,7 @@ struct LMDBMetaPage {
       page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == LMDBPage.Kind.meta
     else { throw .damaged("meta page \(number) is not one") }
     pageSize = Int(page.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+    mapSize = page.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
     freeList = LMDBTreeRecord(page, at: 40)
     main = LMDBTreeRecord(page, at: 88)
     lastPage = page.loadUnaligned(fromByteOffset: 136, as: UInt64.self)

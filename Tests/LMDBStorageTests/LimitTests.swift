@@ -1,4 +1,5 @@
 import CLMDB
+import Foundation
 import Glibc
 import StorageSPI
 import Testing
@@ -37,5 +38,24 @@ import Testing
     let locks = try #require(LMDBFile.status(LMDBFile.lock(in: store.path)))
     #expect(locks.st_blocks * 512 >= locks.st_size && locks.st_size > 0)
     try await engine.close()
+  }
+
+  /// LMDB takes pages for a large value, and leaves them unwritten where the value is removed in the same batch.
+  @Test func manyPagesBeyondTheEndOfTheFileAreNoDamage() async throws {
+    let store = try TestStore()
+    let engine = try await store.open(mapSize: 1 << 30)
+    for key in ["cities/a", "cities/b"] { try await engine.put(key) }
+    try await engine.close()
+    let file = try #require(FileHandle(forWritingAtPath: store.dataFile))
+    for metaPage in [0, 4_096] as [UInt64] {
+      try file.seek(toOffset: metaPage + 136)
+      try file.write(contentsOf: withUnsafeBytes(of: UInt64(200_000)) { Array($0) })
+    }
+    try file.close()
+    let again = try await store.open()
+    #expect(try await again.keys() == ["cities/a", "cities/b"])
+    try await again.put("cities/c")
+    #expect(try await again.checkIntegrity() == [])
+    try await again.close()
   }
 }
