@@ -69,11 +69,18 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// Tells LMDB to order the names of databases by their bytes. It does so by itself only when one is opened by name; to
   /// look for a name before that ends the process.
+  ///
+  /// - Throws: `busy` where the file of locks belongs to another data file, which was in this one's place and which
+  ///   somebody still has open: it tells the number of the last transaction, by which LMDB chooses the meta page.
   func openMainDatabase() throws(StorageError) {
     gate.enter()
     defer { gate.leave() }
+    let latest = latestTransaction
     let transaction = try beginReading()
     defer { transaction.abort() }
+    // A commit writes the number to its meta page first, and tells it then.
+    let number = UInt64(bitPattern: Int64(transaction.number))
+    guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
     _ = try transaction.openDatabase(nil)
     try transaction.commit()
   }

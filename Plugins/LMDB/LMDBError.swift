@@ -69,6 +69,13 @@ extension StorageError {
       hint: "end the processes that have it open, then try again")
   }
 
+  /// The error of a data file that was put in the place of one that somebody has open.
+  static func lmdbStoreReplaced(_ path: String) -> StorageError {
+    StorageError(
+      .busy, "the LMDB store \(path) was replaced while it was in use",
+      hint: "end the processes that have it open, then try again")
+  }
+
   /// The status of LMDB behind the error, where there is one.
   var lmdbStatus: Int32? { (cause as? LMDBStatus)?.code }
 }

@@ -1,6 +1,7 @@
 import ChildProcesses
 import CLMDB
 import Foundation
+import Glibc
 import StorageSPI
 import Testing
 
@@ -13,6 +14,27 @@ import Testing
     let process = try FinishedProcess(running: [program] + arguments)
     try #require(process.status == 0, "\(program) failed: \(process.errors)")
     return process.output
+  }
+
+  /// Starts a program that has the store open until it is ended.
+  static func open(_ store: TestStore) throws -> Process {
+    let (process, input) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["mdb_load", store.path]
+    process.standardInput = input
+    try process.run()
+    try input.fileHandleForWriting.write(
+      contentsOf: Data("VERSION=3\nformat=print\ndatabase=cities\ntype=btree\nHEADER=END\n".utf8))
+    while try !isLocked(store) { sched_yield() }
+    return process
+  }
+
+  private static func isLocked(_ store: TestStore) throws -> Bool {
+    let file = try #require(FileHandle(forUpdatingAtPath: store.path + "/lock.mdb"))
+    defer { try? file.close() }
+    var region = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 1, l_pid: 0)
+    try #require(fcntl(file.fileDescriptor, F_GETLK, &region) == 0)
+    return region.l_type != Int16(F_UNLCK)
   }
 
   @Test func statListsNamespacesAndTheirEntries() async throws {
@@ -68,5 +90,22 @@ import Testing
     #expect(try await copied.checkIntegrity() == [])
     try await copied.close()
     try await engine.close()
+  }
+
+  /// The file of locks stays the same, and is that of the data file before.
+  @Test func aStoreReplacedWhileItIsOpenIsNotUsedWithItsLocks() async throws {
+    let (store, other) = (try await DamageTests.makeStore(), try TestStore())
+    let engine = try await other.open()
+    let keys = (0..<9).map { "cities/\($0)" }
+    for key in keys { try await engine.put(key) }
+    try await engine.close()
+    let process = try Self.open(store)
+    #expect(rename(other.dataFile, store.dataFile) == 0)
+    #expect(await code { _ = try await store.open() } == .busy)
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    let again = try await store.open()
+    #expect(try await again.keys() == keys)
+    try await again.close()
   }
 }

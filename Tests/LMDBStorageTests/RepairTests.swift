@@ -114,14 +114,7 @@ import Testing
     let before = try store.bytes
     #expect(await code { _ = try await Self.repair(store) } == .busy)
     try await engine.close()
-    let (process, input) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["mdb_load", store.path]
-    process.standardInput = input
-    try process.run()
-    try input.fileHandleForWriting.write(
-      contentsOf: Data("VERSION=3\nformat=print\ndatabase=cities\ntype=btree\nHEADER=END\n".utf8))
-    while try !Self.isLocked(store) { sched_yield() }
+    let process = try NativeToolTests.open(store)
     #expect(await code { _ = try await Self.repair(store) } == .busy)
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
@@ -151,14 +144,6 @@ import Testing
     let again = try await store.open()
     #expect(try await again.payload("cities/new") == [1])
     try await again.close()
-  }
-
-  private static func isLocked(_ store: TestStore) throws -> Bool {
-    let file = try #require(FileHandle(forUpdatingAtPath: store.path + "/lock.mdb"))
-    defer { try? file.close() }
-    var region = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 1, l_pid: 0)
-    try #require(fcntl(file.fileDescriptor, F_GETLK, &region) == 0)
-    return region.l_type != Int16(F_UNLCK)
   }
 
   @Test func inspectionChangesNothing() async throws {
