@@ -23,7 +23,8 @@ public struct LMDBPlugin: StoragePlugin {
   /// Handles on one store within a process share one environment, as LMDB demands. Cost: about a tenth of a
   /// millisecond, and the check of the tree's pages (see the README).
   ///
-  /// - Throws: `StorageError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `ioFailed`.
+  /// - Throws: `StorageError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`,
+  ///   `ioFailed`.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let options = try LMDBOptions(configuration)
     let use = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)

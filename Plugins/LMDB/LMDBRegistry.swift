@@ -12,6 +12,8 @@ final class LMDBRegistry: Sendable {
 
   private struct Slot: Sendable {
     weak var use: LMDBEnvironmentUse?
+    /// Which file of locks it uses.
+    let locks: LMDBFileIdentity?
   }
 
   private let slots = Mutex<[LMDBFileIdentity: Slot]>([:])
@@ -31,6 +33,7 @@ final class LMDBRegistry: Sendable {
     try opening.withLock { _ throws(StorageError) in
       let status = LMDBFile.status(LMDBFile.data(in: path))
       if let status, let use = existing(LMDBFileIdentity(status)) { return use }
+      try requireUnusedLocks(path)
       let (start, isSound) = (now(), isSound(status))
       let opened = try LMDBOpenedEnvironment(path: path, mapSize: mapSize, isSound: isSound)
       let state = opened.state
@@ -38,9 +41,17 @@ final class LMDBRegistry: Sendable {
       try check(environment, state, from: start)
       try environment.openMainDatabase()
       let use = LMDBEnvironmentUse(environment)
-      slots.withLock { $0[environment.identity] = Slot(use: use) }
+      let slot = Slot(use: use, locks: LMDBFile.identity(LMDBFile.lock(in: path)))
+      slots.withLock { $0[environment.identity] = slot }
       return use
     }
+  }
+
+  /// Fails where this process has the data file open that was in the place of the one in `path` before: that one uses
+  /// the file of locks, which this process would not be kept from taking for unused.
+  private func requireUnusedLocks(_ path: String) throws(StorageError) {
+    guard let locks = LMDBFile.identity(LMDBFile.lock(in: path)) else { return }
+    if slots.withLock({ $0.values.contains { $0.locks == locks } }) { throw .lmdbStoreReplaced(path) }
   }
 
   private func isSound(_ status: stat?) -> Bool {
@@ -67,6 +78,7 @@ final class LMDBRegistry: Sendable {
     try opening.withLock { _ throws(StorageError) in
       let identity = LMDBFile.identity(LMDBFile.data(in: path))
       guard identity.flatMap({ existing($0) }) == nil else { throw .lmdbStoreInUse(path) }
+      try requireUnusedLocks(path)
       return try body()
     }
   }

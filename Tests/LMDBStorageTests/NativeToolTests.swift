@@ -91,21 +91,4 @@ import Testing
     try await copied.close()
     try await engine.close()
   }
-
-  /// The file of locks stays the same, and is that of the data file before.
-  @Test func aStoreReplacedWhileItIsOpenIsNotUsedWithItsLocks() async throws {
-    let (store, other) = (try await DamageTests.makeStore(), try TestStore())
-    let engine = try await other.open()
-    let keys = (0..<9).map { "cities/\($0)" }
-    for key in keys { try await engine.put(key) }
-    try await engine.close()
-    let process = try Self.open(store)
-    #expect(rename(other.dataFile, store.dataFile) == 0)
-    #expect(await code { _ = try await store.open() } == .busy)
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-    let again = try await store.open()
-    #expect(try await again.keys() == keys)
-    try await again.close()
-  }
 }
