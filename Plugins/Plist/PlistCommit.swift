@@ -70,8 +70,25 @@ struct PlistCommit {
       try folder.synchronize()
     } catch {
       // The new file has its name, but may lose it: only the old content makes "nothing was changed" true.
-      _ = try? prepare(change.before, change.namespace, false)
-      try? rename(change.before, change.namespace)
+      try? putBack(change)
+      throw error
+    }
+  }
+
+  /// Replaces what was published by what was there before, if all of that can be written: part of it would be less than
+  /// either.
+  private func putBack(_ change: Change) throws(StorageError) {
+    let before = try prepare(before: change)
+    // A disk that cannot do that any more may still keep what was written for as long as it has power.
+    if let file = before.file { try? folder.fileSystem.synchronize(file) }
+    try rename(change.before, change.namespace)
+  }
+
+  private func prepare(before change: Change) throws(StorageError) -> PlistFile {
+    do throws(StorageError) {
+      return try prepare(change.before, change.namespace, false)
+    } catch {
+      removeTemporaryFiles(of: [change])
       throw error
     }
   }

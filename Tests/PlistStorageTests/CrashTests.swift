@@ -1,5 +1,6 @@
 import Foundation
 import StorageSPI
+import Synchronization
 import Testing
 
 @testable import PlistStorage
@@ -84,6 +85,42 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
         #expect(leftovers.isEmpty, "errno \(errno) at call \(number)")
       }
     }
+  }
+
+  /// Once the new file has its name, the folder cannot be synchronized and no file can be written any more.
+  @Test(arguments: [[:], ["a/1": "old", "a/2": "old"]], ["fsync", "write"])
+  func whatCannotBePutBackWholeIsNotPutBack(before: [String: String], failing: String) async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open(.relaxed).put(before)
+    let isReplaced = Mutex(false)
+    let fileSystem = FaultyFileSystem(
+      .rule { call, _ in
+        isReplaced.withLock { isReplaced in
+          if call == "rename" { isReplaced = true }
+          return isReplaced && (call == "fsync" || call == failing) ? ENOSPC : nil
+        }
+      })
+    let engine = try await folder.open(.full, fileSystem: fileSystem)
+    #expect(await code { try await engine.put(["a/1": "new"]) } == .noSpace)
+    let contents = try await folder.open().contents()
+    #expect(contents == before || contents == before.merging(["a/1": "new"]) { $1 })
+  }
+
+  @Test func whatIsPutBackIsSynchronizedFirst() async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open(.relaxed).put(["a/1": "old"])
+    let fileSystem = FaultyFileSystem()
+    let engine = try await folder.open(.full, fileSystem: fileSystem)
+    try await engine.put(["a/1": "x"])
+    fileSystem.begin()
+    try await engine.put(["a/1": "x"])
+    let number = try #require(fileSystem.trace.lastIndex(of: "fsync")) + 1
+    fileSystem.begin(.once(at: number, errno: EIO))
+    #expect(await code { try await engine.put(["a/1": "new"]) } == .ioFailed, "call \(number)")
+    #expect(try await folder.open().contents() == ["a/1": "x"])
+    let putBack = fileSystem.trace.dropFirst(number)
+    let rename = try #require(putBack.firstIndex(of: "rename a.json"))
+    #expect(putBack[..<rename].contains("fsync"), "\(putBack)")
   }
 
   @Test func aJournalIsFinishedByTheNextReader() async throws {
