@@ -61,6 +61,9 @@ enum SQLiteFiles {
     return parts.isEmpty ? "/" : parts
   }
 
+  /// Whether this process may make files in the folder at `path`.
+  static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
   /// Makes the folder at `path` and those above it that are missing, for the user alone.
   static func createFolder(_ path: String) throws(StorageError) {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }

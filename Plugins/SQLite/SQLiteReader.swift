@@ -26,10 +26,11 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     do throws(StorageError) {
       return try connect(path: path, busyTimeout: busyTimeout, immutable: false)
     } catch {
-      // On a medium where the log's index cannot be made, the file alone is the whole store if the log is empty.
-      guard [.permissionDenied, .ioFailed].contains(error.code), SQLiteFiles.size(of: path + "-wal") == 0 else {
-        throw error
-      }
+      // On a medium where the log's index cannot be made, the file alone is the whole store if the log is empty. Where it
+      // could be made but for what may pass, such as too many open files, somebody may change the store at any moment.
+      guard [.permissionDenied, .ioFailed].contains(error.code), SQLiteFiles.size(of: path + "-wal") == 0,
+        !SQLiteFiles.isWritable(SQLiteFiles.folder(of: path))
+      else { throw error }
       return try connect(path: path, busyTimeout: busyTimeout, immutable: true)
     }
   }

@@ -81,6 +81,23 @@ import Testing
     try await second.close()
   }
 
+  /// What keeps the log's index from being made may go away: nobody may take the file for unchangeable because of it.
+  @Test func aStoreThatCanBeChangedIsNotReadAsOneThatCannot() async throws {
+    let folder = try TestFolder()
+    try await folder.open().close()
+    let index = folder.store + "-shm"
+    try? FileManager.default.removeItem(atPath: index)
+    try FileManager.default.createSymbolicLink(atPath: index, withDestinationPath: folder.path + "/none")
+    let early = try? await folder.open()
+    #expect(early == nil)
+    try FileManager.default.removeItem(atPath: index)
+    let other = try await folder.open()
+    try await other.put("cities/a", [1])
+    if let early { #expect(try await early.payload("cities/a") == [1]) }
+    #expect(try await folder.open().payload("cities/a") == [1])
+    try await other.close()
+  }
+
   @Test(arguments: zip(Durability.allCases, [2, 1, 0]))
   func durabilityIsReallySet(durability: Durability, synchronous: Int64) async throws {
     let folder = try TestFolder()
