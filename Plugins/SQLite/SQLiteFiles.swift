@@ -55,6 +55,17 @@ enum SQLiteFiles {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
+  /// The path of the file that a symbolic link at `path` leads to, beside which SQLite keeps the log; `path` where there
+  /// is no link, or it leads nowhere.
+  static func resolved(_ path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
+      return path
+    }
+    defer { free(target) }
+    return String(cString: target)
+  }
+
   /// The folder that the file at `path` lies in.
   static func folder(of path: String) -> String {
     let parts = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."

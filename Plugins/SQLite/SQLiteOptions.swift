@@ -16,7 +16,7 @@ struct SQLiteOptions: Sendable {
   init(_ configuration: EngineConfiguration) throws(StorageError) {
     let path = try configuration.text(Self.path.name)
     // SQLite gives a meaning of its own to ":memory:", which no path with a folder has.
-    self.path = path.hasPrefix("/") ? path : "./" + path
+    self.path = SQLiteFiles.resolved(path.hasPrefix("/") ? path : "./" + path)
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
   }
