@@ -122,9 +122,14 @@ final class SQLiteWriting: SnapshotHolding {
       if let open = state.writer { open } else { try SQLiteWriter(options, busyTimeout: busyTimeout, keeper: keeper) }
     state.writer = writer
     writer.setBusyTimeout(busyTimeout)
-    // Where even rolling back has failed, closing the connection does it.
-    defer { if writer.connection.isInTransaction { state.writer = nil } }
-    try body(writer)
+    do throws(StorageError) {
+      try body(writer)
+    } catch {
+      // Where even rolling back has failed, closing the connection does it. One that was opened for reading only never
+      // writes again, though the reason may be over.
+      if writer.connection.isInTransaction || error.code == .permissionDenied { state.writer = nil }
+      throw error
+    }
     readsLeft.store(Self.readsAfterWrite, ordering: .relaxed)
     return writer.needsCheckpoint
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import StorageSPI
 import Testing
 
@@ -123,6 +124,41 @@ import Testing
     #expect(try await repaired.payload(key.text) == [1, 2, 3])
     #expect(try await repaired.statistics().entries == known.entries.count)
     try await repaired.close()
+  }
+
+  /// SQLite opens for reading only what it may not write to at that moment. Permissions mean nothing to the superuser,
+  /// so that this thread is somebody else then.
+  @Test(arguments: ["", "-wal"])
+  func aRefusalToWriteHoldsNoLongerThanItsReason(refused: String) async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    try await engine.put("cities/a", [1])
+    chmod(folder.path, 0o777)
+    for suffix in ["", "-wal", "-shm"] { chmod(folder.store + suffix, suffix == refused ? 0o444 : 0o666) }
+    let declaration = SQLitePlugin().declaration
+    let options = try SQLiteOptions(
+      EngineConfiguration(
+        for: declaration, values: ["path": .text(folder.store)], clock: FixedClock(now: .distantFuture)))
+    let writing = SQLiteWriting(options, SnapshotKeeper())
+    let key = try CacheKey("cities/b")
+    var batch = WriteBatch()
+    batch.put(key, payload: [2], metadata: .sample())
+    let change = batch
+    let write = { () throws(StorageError) in
+      _ = try writing.perform { writer throws(StorageError) in try writer.apply(change) }
+    }
+    // The C library's module does not have it.
+    let setUser = unsafeBitCast(
+      try #require(dlsym(nil, "setfsuid")), to: (@convention(c) (UInt32) -> Int32).self)
+    _ = setUser(65_534)
+    let error = #expect(throws: StorageError.self) { try write() }
+    _ = setUser(geteuid())
+    #expect(error?.code == .permissionDenied)
+    chmod(folder.store + refused, 0o666)
+    try write()
+    try writing.close()
+    #expect(try await engine.payload("cities/b") == [2])
+    try await engine.close()
   }
 
   @Test(arguments: zip(Durability.allCases, [2, 1, 0]))
