@@ -87,23 +87,26 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Once the new file has its name, the folder cannot be synchronized and no file can be written any more.
-  @Test(arguments: [[:], ["a/1": "old", "a/2": "old"]], ["fsync", "write"])
-  func whatCannotBePutBackWholeIsNotPutBack(before: [String: String], failing: String) async throws {
-    let folder = try TemporaryFolder()
-    try await folder.open(.relaxed).put(before)
-    let isReplaced = Mutex(false)
-    let fileSystem = FaultyFileSystem(
-      .rule { call, _ in
-        isReplaced.withLock { isReplaced in
-          if call == "rename" { isReplaced = true }
-          return isReplaced && (call == "fsync" || call == failing) ? ENOSPC : nil
+  /// From some call on, nothing can be written any more, but files can still be made, renamed and removed.
+  @Test(arguments: Scenario.all, Durability.allCases)
+  private func aDiskThatStaysFullLeavesOldOrNew(scenario: Scenario, durability: Durability) async throws {
+    let fault = { (number: Int) in
+      let calls = Mutex(0)
+      return FaultyFileSystem.Fault.rule { call, _ in
+        calls.withLock { calls in
+          calls += 1
+          return calls >= number && ["write", "fsync"].contains(call) ? ENOSPC : nil
         }
-      })
-    let engine = try await folder.open(.full, fileSystem: fileSystem)
-    #expect(await code { try await engine.put(["a/1": "new"]) } == .noSpace)
-    let contents = try await folder.open().contents()
-    #expect(contents == before || contents == before.merging(["a/1": "new"]) { $1 })
+      }
+    }
+    try await forEveryCall(of: scenario, durability, fault) { folder, engine, failure, number in
+      let contents = try await engine.contents()
+      #expect(contents == scenario.after || failure != nil && contents == scenario.before, "full at call \(number)")
+      #expect(try await folder.open().contents() == contents, "full at call \(number)")
+      if let failure { #expect(failure.code == .noSpace, "\(failure)") }
+      let leftovers = try folder.names().filter { $0.hasSuffix(".new") || $0.hasSuffix(".journal") }
+      #expect(leftovers.isEmpty, "full at call \(number)")
+    }
   }
 
   @Test func whatIsPutBackIsSynchronizedFirst() async throws {
