@@ -49,10 +49,14 @@ final class SQLiteFile {
 struct SQLitePlainFile: ~Copyable {
   private let descriptor: Int32
 
-  /// Opens the file at `path`; `nil` where there is none that can be read.
-  init?(_ path: String) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { return nil }
+  /// Opens the file at `path`; `nil` where there is none.
+  init?(_ path: String) throws(StorageError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw SQLiteFiles.systemError(path, "cannot be opened", errno == EACCES ? .permissionDenied : .ioFailed)
+    }
+    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }

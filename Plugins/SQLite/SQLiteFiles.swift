@@ -156,7 +156,8 @@ enum SQLiteFiles {
     try body()
   }
 
-  private static func systemError(
+  /// The error for the last system call, which was on the file at `path`.
+  static func systemError(
     _ path: String, _ what: String, _ code: StorageError.Code = .cannotCreate
   ) -> StorageError {
     StorageError(

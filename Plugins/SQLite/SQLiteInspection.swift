@@ -6,7 +6,7 @@ extension StoreInspection {
     let path = options.path
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
     let isStore = try SQLiteFiles.isRegularFile(path)
-    let format = isStore ? SQLiteMarks(SQLitePages(try SQLiteFile(path), log: path + "-wal")).format : nil
+    let format = isStore ? SQLiteMarks(try SQLitePages(SQLiteFile(path), log: path + "-wal")).format : nil
     self.init(path: path, files: isStore ? files : [], format: format, currentFormat: Int(SQLiteSchema.version))
   }
 }

@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// Where the committed pages are in a log, found as SQLite finds them after a crash: up to the first frame that is not
 /// of this log or is damaged, and then back to the last commit. See "WAL-mode File Format" in SQLite's documentation.
 struct SQLiteLog {
@@ -14,8 +16,8 @@ struct SQLiteLog {
   private static let frameHeaderSize = 24
 
   /// The log in the file at `path`; empty where there is none.
-  init(_ path: String) {
-    guard SQLiteFiles.size(of: path) > 0, let file = SQLitePlainFile(path) else { return }
+  init(_ path: String) throws(StorageError) {
+    guard SQLiteFiles.size(of: path) > 0, let file = try SQLitePlainFile(path) else { return }
     guard let bytes = file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
       isDamaged = true
       return

@@ -11,13 +11,13 @@ final class SQLitePages {
   private let file: SQLiteFile
   private let logFile: SQLitePlainFile?
 
-  init(_ file: SQLiteFile, log path: String) {
-    let log = SQLiteLog(path)
+  init(_ file: SQLiteFile, log path: String) throws(StorageError) {
+    let log = try SQLiteLog(path)
     (pageSize, usableSize) = Self.sizes(file, log)
     count = log.pageCount > 0 ? log.pageCount : (file.size + pageSize - 1) / pageSize
     self.file = file
     self.log = log
-    logFile = SQLitePlainFile(path)
+    logFile = try SQLitePlainFile(path)
   }
 
   /// Whether a page can have `size` bytes.

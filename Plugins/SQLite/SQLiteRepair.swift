@@ -37,7 +37,7 @@ struct SQLiteRepair {
 
   private func replaceStore() throws(StorageError) -> RepairReport {
     let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
-    let pages = SQLitePages(file, log: path + "-wal")
+    let pages = try SQLitePages(file, log: path + "-wal")
     let marks = SQLiteMarks(pages)
     try marks.requireStore(path)
     let exchange = SQLiteExchange(path: path, suffix: plan.suffix, pages: pages, observe: observe)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import StorageSPI
 import Testing
 
@@ -42,6 +43,24 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
     #expect(try store.folder.shell("SELECT count(*) FROM entries", on: path + ".damaged-2026") == "\(report.saved)")
     #expect(try await store.missing("log").isEmpty)
+  }
+
+  /// A repair without the log would leave out what was committed last.
+  @Test func aLogThatCannotBeOpenedIsNoEmptyOne() async throws {
+    let store = try await makeDamagedWithLog()
+    let path = store.folder.store
+    chmod(store.folder.path, 0o777)
+    for suffix in ["", "-wal"] { chmod(path + suffix, suffix == "-wal" ? 0 : 0o666) }
+    let options = try SQLiteOptions(store.options())
+    let errors = try withoutPrivileges {
+      [
+        #expect(throws: StorageError.self) { _ = try SQLitePages(SQLiteFile(path), log: path + "-wal") },
+        #expect(throws: StorageError.self) { _ = try StoreInspection(options) },
+      ]
+    }
+    for error in errors { #expect(error?.code == .permissionDenied && error?.message.contains("-wal") == true) }
+    chmod(path + "-wal", 0o666)
+    #expect(try repair(store).saved == store.entries.count)
   }
 
   /// What lies in the folder between any two steps is what a crash there leaves: another repair saves everything.

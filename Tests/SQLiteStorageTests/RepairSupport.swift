@@ -92,7 +92,7 @@ struct DamagedStore {
   /// Which keys each page of the table holds, found by the means of repair in the store as it was.
   func keysByPage() throws -> [Int: [CacheKey]] {
     try write(content)
-    let pages = SQLitePages(try SQLiteFile(folder.store), log: folder.store + "-wal")
+    let pages = try SQLitePages(SQLiteFile(folder.store), log: folder.store + "-wal")
     var keys: [Int: [CacheKey]] = [:]
     for number in 1...pages.count {
       guard let bytes = pages.page(number), let page = SQLitePage(bytes, number: number) else { continue }

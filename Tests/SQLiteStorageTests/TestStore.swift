@@ -1,6 +1,7 @@
 import ChildProcesses
 import CSQLite
 import Foundation
+import Glibc
 import SQLiteStorage
 import StorageSPI
 import Testing
@@ -97,4 +98,15 @@ func code(_ body: () async throws -> Void) async throws -> StorageError.Code? {
   let error = await #expect(throws: StorageError.self) { try await body() }
   if let error { #expect(!error.message.isEmpty && !error.message.contains("\n") && !error.message.hasSuffix(".")) }
   return error?.code
+}
+
+/// Calls `body` as somebody who may do to files what their permissions say: to the superuser they mean nothing. Only this
+/// thread is somebody else meanwhile.
+func withoutPrivileges<Output>(_ body: () throws -> Output) throws -> Output {
+  // The C library's module does not have the function.
+  let setUser = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: (@convention(c) (UInt32) -> Int32).self)
+  guard geteuid() == 0 else { return try body() }
+  _ = setUser(65_534)
+  defer { _ = setUser(0) }
+  return try body()
 }
