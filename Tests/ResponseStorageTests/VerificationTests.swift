@@ -113,6 +113,26 @@ struct VerificationTests {
     #expect(scans < 1_000)
   }
 
+  /// In a store that keeps namespaces apart or not: what lies before an entry with a name is checked all the same.
+  @Test func behindDamageWithoutANameTheEntriesBeforeTheNextNamedOneAreChecked() async throws {
+    let store = try await SoundStore(700)
+    let unnamed = DamagedEngine(over: store.engine, DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false))
+    let engine = DamagedEngine(over: unnamed, DamagedEngine.Damage(entries: [store.keys[1_500]]))
+    let report = try await store.administration(engine).verify()
+    #expect(report.issues.map(\.key) == [store.keys[1_500], nil], "\(report.issues)")
+    #expect(report.entriesChecked == 5 + 1_400)
+    #expect(engine.scanCount < 1_000)
+  }
+
+  @Test func behindDamageWithoutANameTheNextNamedEntryOfTheNamespaceIsPassed() async throws {
+    let store = try await SoundStore(700)
+    let unnamed = DamagedEngine(over: store.engine, DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false))
+    let engine = DamagedEngine(over: unnamed, DamagedEngine.Damage(entries: [store.keys[9]]))
+    let report = try await store.administration(engine).verify()
+    #expect(report.issues.map(\.key) == [store.keys[9], nil], "\(report.issues)")
+    #expect(report.entriesChecked == 2_100 - 4, "those from the sixth to the ninth cannot be listed")
+  }
+
   @Test(arguments: [["cities/"], ["movies/"], ["posters/"], ["cities/", "posters/"]])
   func aNamespaceThatIsLostDoesNotHideTheOthers(prefixes: [String]) async throws {
     let store = try await SoundStore(40)

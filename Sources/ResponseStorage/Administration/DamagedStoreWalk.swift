@@ -4,8 +4,8 @@ internal import StorageSPI
 /// down and goes on behind it, as far as the interface of engines allows.
 ///
 /// Behind an entry that the engine has named as unreadable it goes on at once. Behind any other damage it goes on with
-/// the next namespace, which it finds by trying how namespaces may begin: an engine that keeps them apart can still list
-/// the others.
+/// the next entry of the namespace that was named so, and with the next namespace, which it finds by trying how namespaces
+/// may begin: an engine that keeps them apart can still list the others.
 struct DamagedStoreWalk {
   /// How many beginnings of namespaces are tried at most; some hundreds find all those of a store.
   private static let maximumTrials = 4_000
@@ -59,17 +59,24 @@ struct DamagedStoreWalk {
       return pending.append(range)
     }
     limit = pageSize
-    if let key = unreadable.first(where: { range.contains($0) }) {
-      skipped += 1
-      pending.append(KeyRange(prefix: range.prefix, after: key))
+    let key = unreadable.first { range.contains($0) }
+    if let key, error.isAbout(key) {
+      goOn(in: range, behind: key)
     } else if range.prefix.contains("/") || trials >= Self.maximumTrials {
-      if reported.contains(error.message) { return }
-      issues.append(IntegrityIssue(kind: .structure, message: Self.text(range, error)))
+      if !reported.contains(error.message) {
+        issues.append(IntegrityIssue(kind: .structure, message: Self.text(range, error)))
+      }
+      if let key { goOn(in: range, behind: key) }
     } else {
       let parts = Self.parts(of: range)
       trials += parts.count
       pending += parts.reversed()
     }
+  }
+
+  private mutating func goOn(in range: KeyRange, behind key: CacheKey) {
+    skipped += 1
+    pending.append(KeyRange(prefix: range.prefix, after: key))
   }
 
   /// The parts of a range within namespaces, by the next character of the namespace.

@@ -64,9 +64,10 @@ struct EntryWalk {
     let keys: [CacheKey]
     if let undecodable { keys = undecodable } else { keys = try await undecodableKeys() }
     undecodable = keys
-    guard let next = keys.first(where: { KeyRange(prefix: prefix ?? "", after: last).contains($0) }) else {
-      throw error
-    }
+    // To go on behind an entry that the error is not about would leave out all those before it, and nobody would be told.
+    guard let next = keys.first(where: { KeyRange(prefix: prefix ?? "", after: last).contains($0) }),
+      error.isAbout(next)
+    else { throw error }
     damaged.add(next)
     last = next
     limit = Self.pageSize

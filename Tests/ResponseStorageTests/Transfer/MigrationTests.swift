@@ -181,6 +181,23 @@ struct MigrationTests {
     #expect(report.copied == 2_499 && report.verified == 2_499)
   }
 
+  /// A key that cannot be read is not named: what lies between that entry and one that is must not be passed over.
+  @Test(arguments: [0, 3, 7])
+  func theWalkDoesNotGoPastOtherEntries(index: Int) async throws {
+    let entries = try (0..<9).map { try Self.entry("a/\($0)") }
+    let (source, destination) = try await stores(entries)
+    let unnamed = UndecodableEngine(over: source.engine, damaged: [entries[index].key], isSilent: true)
+    let store = EntryStore(engine: UndecodableEngine(over: unnamed, damaged: [entries[8].key]), clock: source.clock)
+    let migration = StoreMigration(from: store, to: destination.store)
+    #expect(
+      await errorCode { () async throws(CacheError) in _ = try await migration.run(TransferOptions()) { _, _, _ in } }
+        == .damaged)
+    #expect(
+      await errorCode { () async throws(CacheError) in
+        _ = try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }
+      } == .damaged)
+  }
+
   @Test func aStoreThatCannotSayWhatIsDamagedEndsTheWalk() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     let engine = UndecodableEngine(over: source.engine, damaged: [try CacheKey("a/2")], isSilent: true)
