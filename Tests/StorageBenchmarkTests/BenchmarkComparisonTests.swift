@@ -70,4 +70,26 @@ struct BenchmarkComparisonTests {
     let differences = BenchmarkComparison(saved: saved, now: now).differences
     #expect(differences == ["kernel", "engine versions", "durability", "threads"])
   }
+
+  /// Rows are called alike whatever was done for them.
+  @Test func whatElseWasDoneIsNamed() {
+    let saved = Reports.report([])
+    var now = saved
+    now.environment.facts["valueSize"] = "1000"
+    now.environment.facts["operations"] = "10"
+    now.environment.facts["build"] = "debug"
+    #expect(BenchmarkComparison(saved: saved, now: now).differences == ["build", "operations", "value size"])
+    now.environment.facts = saved.environment.facts.merging(["program": "cachectl 9"]) { $1 }
+    #expect(BenchmarkComparison(saved: saved, now: now).differences.isEmpty, "Versions are what is compared")
+  }
+
+  /// As a phase has that finds nothing to do.
+  @Test(
+    arguments: [([0, 0], [0, 0], .same), ([0, 0], [5, 5], .better), ([5, 5], [0, 0], .worse)]
+      as [([Double], [Double], BenchmarkComparison.Verdict)])
+  func aThroughputOfZeroIsOne(saved: [Double], now: [Double], verdict: BenchmarkComparison.Verdict) {
+    let comparison = BenchmarkComparison(
+      saved: Reports.report([Reports.result("a", saved)]), now: Reports.report([Reports.result("a", now)]))
+    #expect(comparison.rows.map(\.verdict) == [verdict] && comparison.isWorse == (verdict == .worse))
+  }
 }

@@ -49,10 +49,14 @@ public struct BenchmarkPlan: Sendable {
 
   private var facts: [String: String] {
     #if DEBUG
-      ["program": settings.program, "build": "debug"]
+      var facts = ["program": settings.program, "build": "debug"]
     #else
-      ["program": settings.program, "build": "release"]
+      var facts = ["program": settings.program, "build": "release"]
     #endif
+    // What is in place of what the workloads say: without it, rows of the same name would be taken for the same work.
+    facts["operations"] = settings.operations.map(String.init)
+    facts["valueSize"] = settings.valueSize.map(String.init)
+    return facts
   }
 
   private func options(_ place: BenchmarkPlace) -> BenchmarkOptions {

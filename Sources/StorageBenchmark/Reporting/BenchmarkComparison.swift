@@ -70,6 +70,9 @@ public struct BenchmarkComparison: Sendable, Hashable {
       ("engine versions", versionsAgree(saved, now)), ("durability", saved.durability == now.durability),
       ("seed", saved.seed == now.seed), ("threads", saved.threads == now.threads),
       ("processes", saved.processes == now.processes), ("target rate", saved.targetRate == now.targetRate),
+      ("build", saved.facts["build"] == now.facts["build"]),
+      ("operations", saved.facts["operations"] == now.facts["operations"]),
+      ("value size", saved.facts["valueSize"] == now.facts["valueSize"]),
     ]
     return facts.filter { !$0.1 }.map(\.0)
   }
@@ -111,8 +114,9 @@ extension BenchmarkComparison.Row {
     if now.isFailure { return saved.isFailure ? .same : .worse }
     if saved.isFailure { return now.measurement == nil ? .same : .better }
     guard let change, let noise else {
-      if saved.measurement == nil, now.measurement == nil { return .same }
-      return now.measurement == nil ? .missing : .added
+      guard saved.measurement != nil else { return now.measurement == nil ? .same : .added }
+      // Where both were measured, there was no throughput before, and nothing that the new one could be a share of.
+      return now.measurement?.throughput.map { $0.median > 0 ? .better : .same } ?? .missing
     }
     // A throughput of a tenth is as far from one as one of ten times: the slower of the two is the measure.
     let factor = change < 0 ? 1 / (1 + change) - 1 : change
