@@ -18,7 +18,7 @@ import Testing
       (["fetch", "cities", "--offline", "--refresh"], ["--offline", "--refresh"]),
       (["fetch", "poster"], ["path"]), (["fetch", "poster", "/1.png", "--width", "0"], ["--width"]),
       (["show"], ["key"]), (["show", "a/b", "c/d"], ["c/d"]), (["rm"], ["--all"]),
-      (["rm", "--all", "cities/x"], ["--all"]), (["completion"], ["shell"]),
+      (["rm", "--prefix", ""], ["--all"]), (["rm", "--all", "cities/x"], ["--all"]), (["completion"], ["shell"]),
       (["completion", "tcsh"], ["tcsh", "zsh"]),
       (["ls", "extra"], ["extra"]), (["--backend", "sqlit", "ls"], ["sqlit", "sqlite"]),
       (["ls", "--quiet=yes"], ["--quiet"]), (["ls", "--limit", ""], ["--limit"]), (["help", "nothing"], ["nothing"]),

@@ -99,6 +99,17 @@ import Testing
     #expect(try await keys(scratch, engine).count == (engine == "memory" ? 0 : 4))
   }
 
+  /// As a script leaves it whose variable is not set.
+  @Test(arguments: Contract.persistentEngines)
+  func anEmptyPrefixIsNoCondition(engine: String) async throws {
+    let scratch = try await store(engine)
+    let run = try await scratch.cachectl("--backend", engine, "rm", "--prefix", "")
+    expectFailure(run, status: 64, mentioning: ["--all"])
+    #expect(try await keys(scratch, engine, "--prefix", "").count == 4)
+    expectSuccess(try await scratch.cachectl("--backend", engine, "rm", "--prefix", "", "--namespace", "movies"))
+    #expect(try await keys(scratch, engine).count == 3)
+  }
+
   @Test(arguments: Contract.engines)
   func statisticsAddUp(engine: String) async throws {
     let scratch = try await store(engine)

@@ -13,9 +13,11 @@ struct EntryFlags: ParsableArguments {
   @Option(help: "Only entries in this state")
   var state: EntryRow.State?
 
-  /// The conditions, with that of `--older-than` where a command has it.
+  /// The conditions, with that of `--older-than` where a command has it. An empty prefix, as a variable of a script that
+  /// is not set leaves it, is none: every key begins so, and `rm` would remove everything without being asked to.
   func conditions(minimumAge: DurationText? = nil) -> EntryConditions {
-    EntryConditions(namespace: namespace, prefix: prefix, state: state, minimumAge: minimumAge?.duration)
+    EntryConditions(
+      namespace: namespace, prefix: prefix == "" ? nil : prefix, state: state, minimumAge: minimumAge?.duration)
   }
 }
 
