@@ -46,6 +46,16 @@ import Testing
     #expect(run.errorLines[1] == "cachectl: \(line)")
   }
 
+  /// Otherwise another file would be written than the one that was named.
+  @Test(arguments: ["export", "import", "rm"])
+  func anArgumentThatIsNoTextIsRefused(command: String) async throws {
+    let scratch = try Scratch()
+    let line = "exec \"$0\" \"$1\" \"$(printf 'cities/\\377')\""
+    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, command])
+    expectFailure(run, status: 64, mentioning: ["argument 2", "UTF-8"])
+    #expect(!scratch.exists("home"))
+  }
+
   @Test func controlCharactersAreNotRepeatedRaw() async throws {
     let run = try await Scratch().cachectl("show", "cities/\u{1B}[31m\u{7}\nfake")
     #expect(run.status != 0 && run.errorLines.count == 1)

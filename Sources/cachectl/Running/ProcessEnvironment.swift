@@ -29,6 +29,15 @@ enum ProcessEnvironment {
     return names
   }
 
+  /// The number of the first argument that is no UTF-8, from 1; `nil` where all are. In a `String` its bytes are replaced:
+  /// it would name another file or key than the one that was meant.
+  static var malformedArgument: Int? {
+    let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    return arguments.indices.dropFirst().first { index in
+      arguments[index].map { String(validatingCString: $0) == nil } ?? false
+    }
+  }
+
   /// The current directory; the root where it cannot be told, because it was removed.
   static var workingDirectory: String {
     guard let path = getcwd(nil, 0) else { return "/" }

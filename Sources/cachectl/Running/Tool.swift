@@ -10,6 +10,9 @@ enum Tool {
   static func run(arguments: [String]) async -> ExitCode {
     let errors = ErrorReporter(arguments: arguments)
     do {
+      if let number = ProcessEnvironment.malformedArgument {
+        throw ValidationError("argument \(number) is not written in UTF-8")
+      }
       switch try CachectlCommand.parseAsRoot(arguments) {
       case .command(var command, _): try await command.runToEnd()
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
