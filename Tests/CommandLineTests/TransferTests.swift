@@ -157,6 +157,17 @@ import Testing
     #expect(link == "/proc/self/fd/\(stream)")
   }
 
+  @Test func aHyphenIsTheStandardOutput() async throws {
+    let scratch = try await store("sqlite")
+    let run = try await scratch.cachectl("export", "-")
+    expectSuccess(run)
+    #expect(run.output == (try await export(scratch, "sqlite")) && run.errors.hasPrefix("Exported 5 entries"))
+    for command in [["fetch", "poster", "/2201.png", "--out", "-"], ["bench", "--save", "-"]] {
+      expectFailure(try await scratch.cachectl(command), status: 73, mentioning: ["standard output"])
+    }
+    #expect(scratch.names(below: "work").isEmpty)
+  }
+
   /// In a container the tool mostly has the same number each time, and so it has after a crash.
   @Test func whatAnExportThatCrashedLeftKeepsNoOtherFromItsFile() async throws {
     let scratch = try await store("sqlite")

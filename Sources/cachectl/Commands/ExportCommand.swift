@@ -8,8 +8,8 @@ struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write entries as lines of JSON, with all that is known of them",
     discussion: """
-      Without FILE the lines go to the standard output, whatever --output says. FILE is written whole or not at all, \
-      and for you alone. Entries that are damaged are left out; the status is then 65.
+      Without FILE, or where it is -, the lines go to the standard output, whatever --output says. FILE is written \
+      whole or not at all, and for you alone. Entries that are damaged are left out; the status is then 65.
 
       Examples:
         cachectl export cache.ndjson
@@ -26,12 +26,15 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
+  /// The file; `nil` for the standard output.
+  private var path: String? { file == "-" ? nil : file }
+
   func run() async throws {
     let session = try Session(global)
     let view = try await session.withStore { store throws(CacheError) in
       try await writeEntries(of: store, session)
     }
-    if file == nil { global.remark(view.remark) } else { try global.show(view) }
+    if path == nil { global.remark(view.remark) } else { try global.show(view) }
     if let failure = view.failure { throw failure }
   }
 
@@ -39,7 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
     let progress = ProgressDisplay("Exporting", isVisible: showsProgress)
     defer { progress.finish() }
     let presenter = session.container.makeTransferPresenter()
-    guard let path = file else {
+    guard let path else {
       return try await presenter.export(
         store, entries.conditions(), to: nil, progress: progress.update(done:total:), write: Self.writeToOutput)
     }
@@ -53,7 +56,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   /// Lines that run over the terminal are progress enough.
   private var showsProgress: Bool {
-    global.showsProgress && !(file == nil && Console.output.screen.isTerminal)
+    global.showsProgress && !(path == nil && Console.output.screen.isTerminal)
   }
 
   private static func writeToOutput(_ lines: [UInt8]) throws(CacheError) {

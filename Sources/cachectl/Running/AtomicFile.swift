@@ -9,9 +9,10 @@ struct AtomicFile: ~Copyable {
 
   /// Begins to write the file at `path`, which is only for the user where `isPrivate`.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place.
+  /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place, and for
+  ///   `-`, by which nobody means a file.
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
-    guard Self.isReplaceable(path) else {
+    guard path != "-", Self.isReplaceable(path) else {
       throw CacheError(
         CacheError.Code(rawValue: "cannotCreate"), "\(path) is no file", hint: "use the standard output for it")
     }
