@@ -9,6 +9,9 @@ struct Console: Sendable {
   /// The standard error: everything that is not data.
   static let error = Console(descriptor: STDERR_FILENO)
 
+  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7).
+  private static let pieceSize = 4_096
+
   private let descriptor: Int32
   /// What texts are shown on, as it was at the start.
   let screen: Screen
@@ -23,7 +26,7 @@ struct Console: Sendable {
 
   /// Writes all of `text`.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` where the stream takes no more.
+  /// - Throws: `CacheError`: `ioFailed` where the stream takes no more; `cancelled` where it takes none for now.
   func write(_ text: String) throws(CacheError) {
     var text = text
     let error = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0)) }
@@ -32,7 +35,7 @@ struct Console: Sendable {
 
   /// Writes all of `bytes`.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` where the stream takes no more.
+  /// - Throws: `CacheError`: `ioFailed` where the stream takes no more; `cancelled` where it takes none for now.
   func write(_ bytes: [UInt8]) throws(CacheError) {
     if let error = bytes.withUnsafeBytes({ writeAll($0) }) { throw error }
   }
@@ -45,7 +48,9 @@ struct Console: Sendable {
   private func writeAll(_ bytes: UnsafeRawBufferPointer) -> CacheError? {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      do throws(CacheError) { try Readiness.wait(for: descriptor, POLLOUT) } catch { return error }
+      let piece = rest.prefix(Self.pieceSize)
+      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         return CacheError(

@@ -21,9 +21,10 @@ final class InputFile {
 
   /// The next bytes; empty at the end.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed`.
+  /// - Throws: `CacheError`: `ioFailed`; `cancelled` where there is nothing to read yet.
   func next() throws(CacheError) -> [UInt8] {
     while true {
+      try Readiness.wait(for: file, POLLIN)
       let count = read(file, &piece, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw Self.failure(path) }

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Asks the user, where there is one to ask.
 enum Question {
-  /// Whether the user says yes.
+  /// Whether the user says yes. Who interrupts the question does not.
   ///
   /// - Throws: `ValidationError` where nobody can be asked.
   static func confirm(_ question: String) throws(ValidationError) -> Bool {
@@ -12,6 +12,7 @@ enum Question {
       throw ValidationError("\(question) Nobody can be asked here: confirm with --yes")
     }
     Console.error.writeIfPossible("\(TerminalText.line(question)) [y/N] ")
+    guard (try? Readiness.wait(for: STDIN_FILENO, POLLIN)) != nil else { return false }
     return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
   }
 }

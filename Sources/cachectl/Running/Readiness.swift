@@ -1,0 +1,20 @@
+internal import CacheDomain
+internal import Glibc
+
+/// Waits for a stream that may keep the process waiting for as long as somebody else likes, as a pipe or a terminal does.
+enum Readiness {
+  /// How long it takes at most until a cancellation is noticed, in milliseconds.
+  private static let interval: Int32 = 50
+
+  /// Waits until the file `descriptor` is ready for `event`, `POLLIN` or `POLLOUT`, or has failed, which using it tells.
+  ///
+  /// - Throws: `cancelled` where the task is cancelled meanwhile: a call that waits in the system would not notice.
+  static func wait(for descriptor: Int32, _ event: Int32) throws(CacheError) {
+    var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    while true {
+      let count = poll(&request, 1, interval)
+      if count > 0 || (count < 0 && errno != EINTR) { return }
+      if Task.isCancelled { throw .cancelled }
+    }
+  }
+}

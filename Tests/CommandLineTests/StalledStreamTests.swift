@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// Streams on whose other side nobody does anything for now: a signal ends the tool all the same.
+@Suite(.timeLimit(.minutes(5))) struct StalledStreamTests {
+  /// Runs the tool with the pipe `pipe`, which this process holds open itself, once `preparation` was done with it. By
+  /// the file that SQLite makes for those who have the store open it is known when the tool is at work.
+  private func run(
+    _ preparation: String, _ arguments: [String], _ redirection: String, _ signal: Int32, in scratch: Scratch
+  ) async throws -> Run {
+    let sharedMemory = "home/cache.sqlite-shm"
+    if scratch.exists(sharedMemory) { try FileManager.default.removeItem(atPath: scratch.path(sharedMemory)) }
+    let line = "mkfifo pipe && exec 3<>pipe && \(preparation) && exec \"$0\" \"$@\" \(redirection)"
+    let program = try RunningProgram("/bin/sh", ["-c", line, Binary.path] + arguments, in: scratch)
+    await program.signal(signal, when: { scratch.exists(sharedMemory) })
+    return try await program.end()
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func anImportThatIsGivenNothingEnds(signal: Int32, status: Int32) async throws {
+    let scratch = try Scratch()
+    let run = try await run("true", ["import"], "<&3", signal, in: scratch)
+    #expect(run.status == status && run.output.isEmpty, "\(run.errors)")
+    expectSuccess(try await scratch.cachectl("verify"))
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func anExportThatNobodyReadsEnds(signal: Int32, status: Int32) async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    // A pipe of this size is full.
+    let run = try await run("head -c 65536 /dev/zero >&3", ["export"], ">&3", signal, in: scratch)
+    #expect(run.status == status, "\(run.errors)")
+    expectSuccess(try await scratch.cachectl("verify"))
+  }
+}
