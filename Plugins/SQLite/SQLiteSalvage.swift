@@ -17,6 +17,8 @@ struct SQLiteSalvage {
   private var savedRows: Set<Int64> = []
   /// The keys of rows that can be read and are not sound, by row.
   private var unsound: [Int64: CacheKey] = [:]
+  /// The rows that are not sound and whose keys cannot be read; what the index knows of them is in `missing`.
+  private var unnamed: Set<Int64> = []
   private var missing: Set<CacheKey> = []
   private var isTableDamaged = false
   private var isIndexDamaged = false
@@ -55,7 +57,7 @@ struct SQLiteSalvage {
   private mutating func take(_ cell: SQLitePage.Cell) throws(StorageError) {
     guard let entry = SQLiteEntry(cell.record), plan.isSound(entry.key, entry.payload.span, entry.metadata) else {
       isTableDamaged = true
-      unsound[cell.row] = cell.record.key(0)
+      if let key = cell.record.key(0) { unsound[cell.row] = key } else { unnamed.insert(cell.row) }
       return
     }
     if try save(entry) { savedRows.insert(cell.row) }
@@ -73,6 +75,7 @@ struct SQLiteSalvage {
           isIndexDamaged = true
           continue
         }
+        unnamed.remove(row)
         // The index is that of a row that was saved under another key: then it is the index that is damaged.
         guard savedRows.contains(row) else {
           missing.insert(key)
@@ -106,6 +109,9 @@ struct SQLiteSalvage {
       issues.append(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key) cannot be read back"))
     }
     return issues
+      + unnamed.subtracting(savedRows).sorted().map { row in
+        IntegrityIssue(kind: .undecodable, message: "row \(row) has no valid key, and cannot be read back")
+      }
   }
 
   /// The numbers of the pages below `root` that hold cells, as far as they can be reached.

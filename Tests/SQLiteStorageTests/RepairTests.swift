@@ -18,6 +18,16 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).isEmpty)
   }
 
+  /// As the table and the index have them that a native tool has changed.
+  @Test func rowsWithoutAKeyAreLostToo() async throws {
+    let store = try await DamagedStore()
+    try OtherConnection(store.folder.store).execute(
+      "UPDATE entries SET key = upper(key) WHERE key LIKE '%page=30/%' OR key LIKE '%page=31/%'")
+    let report = try await store.repair()
+    #expect(report.saved == store.entries.count - 2 && report.movedTo.count >= 1)
+    #expect(report.lost.map(\.key) == [nil, nil], "\(report.lost)")
+  }
+
   /// Every byte of the header, of the beginning of each page, and each 61st of the rest.
   @Test func aFlippedByteCostsNoMoreThanWhatItTouches() async throws {
     let store = try await DamagedStore()
