@@ -25,7 +25,7 @@ extension RedisStore {
       let request = RedisRequest(part, .examine, keys: layout.tables(of: part), arguments: arguments)
       guard let lines = try router.perform(request).elements else { throw router.undecodable("a check gives no list") }
       for line in lines { examination.look(at: line.elements ?? []) }
-      guard lines.count == 500, let last = lines.last?.elements?[7].text else { return }
+      guard lines.count == 500, let last = lines.last?.elements?[6].text else { return }
       from = "(\(last)"
     }
   }

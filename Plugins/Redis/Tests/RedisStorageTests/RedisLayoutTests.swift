@@ -156,6 +156,19 @@ struct RedisLayoutTests {
     try await second.close()
   }
 
+  @Test("Every entry is looked at, however many there are")
+  func manyEntries() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    for number in 1_000..<2_234 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try server.ask("HSET", "cachectl:cities/2233", "freshUntil", "tomorrow")
+    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/2233"])
+    try await engine.close()
+  }
+
   @Test("What is not as it was written is damage, and an entry that was evicted is found")
   func damage() async throws {
     let server = try RedisServer()
