@@ -27,14 +27,13 @@ struct RedisApplication: Sendable {
   let part: Int
   let batch: RedisBatch
   let mode: Mode
-  /// The name under which the server remembers the batch; empty where doing it twice does no harm.
+  /// The name under which the server remembers the batch: sent again, it must not undo what others have done since.
+  /// Empty where nothing is changed.
   private let name: String
 
   init(_ batch: RedisBatch, part: Int, _ mode: Mode) {
     (self.part, self.batch, self.mode) = (part, batch, mode)
-    var isChange = false
-    if case .apply = mode { isChange = true }
-    name = batch.requirements.isEmpty || !isChange ? "" : Self.randomName()
+    if case .apply = mode { name = Self.randomName() } else { name = "" }
   }
 
   /// A name that no other batch has.

@@ -129,6 +129,28 @@ struct RedisServerTests {
     #expect(error?.code == .conflict)
   }
 
+  @Test("A batch that is sent again undoes nothing that others have done since", arguments: [true, false])
+  func sentAgainLater(_ isPut: Bool) throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    let key = try CacheKey("leases/a")
+    var (first, second) = (WriteBatch(), WriteBatch())
+    if isPut { first.put(key, payload: [1], metadata: .sample(checksum: 1)) } else { first.remove(key) }
+    second.require(key, isPut ? .checksum(1) : .absent)
+    second.put(key, payload: [2, 2], metadata: .sample(checksum: 2))
+    let bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 1)
+    let application = RedisApplication(try RedisBatch(first), part: 0, .apply(bounds, others: EntryTally.Count()))
+    for isAgain in [false, true] {
+      let verdict = application.verdict(try store.router.perform(application.request(store.options)))
+      guard case .done? = verdict?.outcome else {
+        Issue.record("a batch that was applied is judged again")
+        return
+      }
+      if !isAgain { try store.apply(try RedisBatch(second)) }
+    }
+    #expect(try store.entry(key)?.metadata.checksum == 2)
+  }
+
   @Test("What is at the address must be what the engine is for")
   func kinds() async throws {
     let (alone, node) = (try RedisServer(), try RedisServer(["--cluster-enabled", "yes"]))
