@@ -36,7 +36,9 @@ struct RedisExchange {
   /// Waits until every replica that the server has at the moment has all changes of this connection.
   private func waitForReplicas(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> Bool {
     let role = try connection.receive().value.elements ?? []
-    guard role.count == 3, let replicas = role[2].elements, !replicas.isEmpty else { return true }
+    // Only a master that says so has no replica: one that does not answer, or follows another by now, confirms nothing.
+    guard role.count == 3, role[0].text == "master", let replicas = role[2].elements else { return false }
+    if replicas.isEmpty { return true }
     // In steps: a server that waits hears nothing of the call's time being over.
     let left = min(max(ContinuousClock.now.duration(to: deadline), .milliseconds(1)), .milliseconds(500))
     let wait = RedisCommand("WAIT", String(replicas.count), String(left.components.attoseconds / 1_000_000_000_000_000))

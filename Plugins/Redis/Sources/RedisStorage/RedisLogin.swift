@@ -14,7 +14,7 @@ struct RedisLogin {
   private let address: RedisAddress
 
   private enum Step {
-    case authentication, database, name, kind
+    case authentication, database, name, kind, replicas
     case script
   }
 
@@ -35,6 +35,8 @@ struct RedisLogin {
     }
     steps.append((.name, RedisCommand("CLIENT", "SETNAME", "cachectl")))
     steps.append((.kind, RedisCommand("INFO", "cluster")))
+    // Without leave to ask for the replicas nothing could be confirmed: that is to be known before anything is changed.
+    if options.durability == .full { steps.append((.replicas, RedisCommand("ROLE"))) }
     for script in RedisScript.allCases { steps.append((.script, RedisCommand("SCRIPT", "LOAD", script.source))) }
     self.steps = steps
   }

@@ -109,6 +109,32 @@ struct RedisServerTests {
     try await engine.close()
   }
 
+  @Test("Under durability full a user who may not ask for the replicas is refused: nothing could be confirmed")
+  func noLeaveToConfirm() async throws {
+    let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all", "-role"])
+    let login = ["user": OptionValue.text("guest"), "password": .text("guest-secret")]
+    let engine = try await plugin.open(server.url, login)
+    try await engine.put("cities/a", "1")
+    try await engine.close()
+    let full = login.merging(["durability": .text("full"), "timeout": .integer(300)]) { $1 }
+    #expect(await code { _ = try await plugin.open(server.url, full) } == .permissionDenied)
+  }
+
+  @Test("A user who loses the leave to ask for the replicas is not told that they have confirmed a change")
+  func leaveTaken() async throws {
+    let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all"])
+    let engine = try await plugin.open(
+      server.url,
+      [
+        "user": .text("guest"), "password": .text("guest-secret"), "durability": .text("full"),
+        "timeout": .integer(300),
+      ])
+    try await engine.put("cities/a", "1")
+    try server.ask("ACL", "SETUSER", "guest", "-role")
+    #expect(await code { try await engine.put("cities/a", "2") } == .unreachable)
+    try await engine.close()
+  }
+
   @Test("A batch that is sent again because its answer was lost is applied once")
   func sentAgain() throws {
     let server = try RedisServer()
