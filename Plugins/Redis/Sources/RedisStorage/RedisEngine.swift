@@ -47,17 +47,14 @@ final class RedisEngine: StorageEngine {
   }
 
   func close() async throws(StorageError) {
+    try await lanes.close()
     store.router.pool.close()
-    try await lanes.drain()
   }
 
   private func run<Output: Sendable>(
     _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
     let store = store
-    return try await lanes.run { () throws(StorageError) in
-      if store.router.pool.isClosed { throw .storeClosed }
-      return try work(store)
-    }
+    return try await lanes.run { () throws(StorageError) in try work(store) }
   }
 }

@@ -3,28 +3,44 @@ internal import Synchronization
 
 /// The threads on which calls wait for servers: each call on the one with the least to do.
 final class RedisLanes: Sendable {
+  private struct State {
+    /// The number of calls under way on each thread.
+    var loads: [Int]
+    var isClosed = false
+  }
+
   private let executors: [BlockingExecutor]
-  private let loads: Mutex<[Int]>
+  private let state: Mutex<State>
 
   init(count: Int) {
     executors = (0..<count).map { _ in BlockingExecutor() }
-    loads = Mutex(Array(repeating: 0, count: count))
+    state = Mutex(State(loads: Array(repeating: 0, count: count)))
   }
 
   func run<Output: Sendable>(
     _ work: @escaping @Sendable () throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
-    let lane = loads.withLock { loads in
-      let lane = loads.indices.min { loads[$0] < loads[$1] } ?? 0
-      loads[lane] += 1
-      return lane
-    }
-    defer { loads.withLock { $0[lane] -= 1 } }
+    guard let lane = takeLane() else { throw .storeClosed }
+    defer { state.withLock { $0.loads[lane] -= 1 } }
     return try await executors[lane].run(work)
   }
 
-  /// Waits for the calls under way.
-  func drain() async throws(StorageError) {
-    for executor in executors { try await executor.run {} }
+  /// The thread with the least to do, which has a call more from now on; `nil` after `close()`.
+  private func takeLane() -> Int? {
+    state.withLock { state in
+      guard !state.isClosed, let lane = state.loads.indices.min(by: { state.loads[$0] < state.loads[$1] }) else {
+        return nil
+      }
+      state.loads[lane] += 1
+      return lane
+    }
+  }
+
+  /// Lets no call through from now on, and waits for those under way.
+  func close() async throws(StorageError) {
+    state.withLock { $0.isClosed = true }
+    while state.withLock({ $0.loads.contains { $0 > 0 } }) {
+      for executor in executors { try await executor.run {} }
+    }
   }
 }

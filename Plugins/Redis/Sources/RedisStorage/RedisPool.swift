@@ -13,8 +13,6 @@ final class RedisPool: Sendable {
 
   init(_ options: RedisOptions) { self.options = options }
 
-  var isClosed: Bool { state.withLock { $0.isClosed } }
-
   /// An idle connection to `address`, or a new one; and whether it was idle, so that it may have been closed by the
   /// server without anybody noticing.
   ///

@@ -23,7 +23,6 @@ struct RedisRouter: Sendable {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)
     while true {
-      if pool.isClosed { throw .storeClosed }
       makeRound(&call)
       if let failure = call.failure { throw failure }
       if let replies = call.allReplies { return replies }

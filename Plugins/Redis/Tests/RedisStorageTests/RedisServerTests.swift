@@ -24,6 +24,26 @@ struct RedisServerTests {
     try await engine.close()
   }
 
+  @Test("A call that is under way when the store is closed ends as if it were not")
+  func closing() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
+    try await engine.put("cities/a", "1")
+    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
+    let writing = Task { try await engine.put("cities/a", "2") }
+    try await until("the call waits") {
+      try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
+    }
+    let closing = Task { try await engine.close() }
+    try await until("no other call is taken") { await code { _ = try await engine.text("cities/a") } == .closed }
+    // So that the call needs more than one answer.
+    try server.ask("SCRIPT", "FLUSH")
+    try server.ask("CLIENT", "UNPAUSE")
+    try await writing.value
+    try await closing.value
+    #expect(try server.ask("HGET", "cachectl:cities/a", "payload").text == "2")
+  }
+
   @Test("What a server forgets or closes is made good without an error")
   func forgets() async throws {
     let server = try RedisServer()
