@@ -41,9 +41,21 @@ extension RedisStore {
     return verdicts
   }
 
+  /// Applies a batch on a cluster, where it is over its bounds for entries that have expired in other parts again without
+  /// them: a part counts what its server has dropped until somebody asks it.
+  private func spread(_ batch: RedisBatch) throws(StorageError) {
+    do throws(StorageError) {
+      try spreadAsCounted(batch)
+    } catch {
+      guard error.code == .overBounds else { throw error }
+      _ = try count()
+      try spreadAsCounted(batch)
+    }
+  }
+
   /// Applies a batch on a cluster: part by part, those first of which something is required. That all requirements and
   /// the bounds hold is found out before, so that nothing is changed where they do not, unless others write meanwhile.
-  private func spread(_ batch: RedisBatch) throws(StorageError) {
+  private func spreadAsCounted(_ batch: RedisBatch) throws(StorageError) {
     let parts = batch.parts(layout)
     let others =
       try batch.bounds.map { bounds throws(StorageError) in
