@@ -27,6 +27,8 @@ extension RedisScript {
       local fresh = text(math.floor(tonumber(ARGV[at + 3]) / 1048576))
       local retain = text(math.floor(tonumber(ARGV[at + 4]) / 1048576))
       local bytes = #ARGV[at + 1]
+      -- Fails here where it is a key of somebody else's, of another type.
+      redis.call('HEXISTS', KEYS[name + index], 'payload')
       drop(key)
       countEntry(key, fresh, retain, 1, bytes)
       lines[index] = key .. ' ' .. fresh .. ' ' .. retain .. ' ' .. text(bytes)

@@ -21,7 +21,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// How many expired entries a call forgets at most, so that none of them keeps the server for long.
   static let sweepLimit = 500
 
-  /// `counts` gathers how the tally changes, `dropped` the lines of the index that go.
+  /// `counts` gathers how the tally changes, `before` what it is, `dropped` the lines of the index that go.
   ///
   /// The tables of a store without entries go after `lifetime`, so that nothing is left behind.
   ///
@@ -33,11 +33,21 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local prefix = string.sub(keys, 1, #keys - 4)
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local counts, dropped, forgotten, lifetime = {}, {}, {}, 60000
+    local counts, before, dropped, forgotten, lifetime = {}, {}, {}, {}, 60000
 
     local function text(number) return string.format('%.0f', number) end
 
+    local function parse(value)
+      if not value then return 0, 0 end
+      local entries, bytes = string.match(value, '^(-?%d+) (-?%d+)$')
+      if not entries then error('the tally is damaged') end
+      return tonumber(entries), tonumber(bytes)
+    end
+
+    local function tableOf(field) return string.find(field, ' ', 1, true) and tally or totals end
+
     local function count(field, entries, bytes)
+      if not before[field] then before[field] = {parse(redis.call('HGET', tableOf(field), field))} end
       local change = counts[field] or {0, 0}
       counts[field] = {change[1] + entries, change[2] + bytes}
     end
@@ -57,24 +67,16 @@ enum RedisScript: Int, Sendable, CaseIterable {
       dropped[line] = true
     end
 
-    local function parse(value)
-      if not value then return 0, 0 end
-      local entries, bytes = string.match(value, '^(%d+) (%d+)$')
-      return tonumber(entries), tonumber(bytes)
-    end
-
     local function commit()
       local changed, empty = false, {}
       for field, change in pairs(counts) do
         if change[1] ~= 0 or change[2] ~= 0 then
           changed = true
-          local hash = string.find(field, ' ', 1, true) and tally or totals
-          local entries, bytes = parse(redis.call('HGET', hash, field))
-          entries, bytes = entries + change[1], bytes + change[2]
+          local entries, bytes = before[field][1] + change[1], before[field][2] + change[2]
           if entries == 0 then
-            empty[#empty + 1] = {hash, field}
+            empty[#empty + 1] = {tableOf(field), field}
           else
-            redis.call('HSET', hash, field, text(entries) .. ' ' .. text(bytes))
+            redis.call('HSET', tableOf(field), field, text(entries) .. ' ' .. text(bytes))
           end
         end
       end
@@ -90,7 +92,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end
       for line in pairs(dropped) do redis.call('ZREM', keys, line) end
       for _, key in ipairs(forgotten) do redis.call('ZREM', expiry, key) end
-      counts, dropped, forgotten = {}, {}, {}
+      counts, before, dropped, forgotten = {}, {}, {}, {}
     end
 
     local function sweep(limit)

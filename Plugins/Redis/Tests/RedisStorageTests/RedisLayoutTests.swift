@@ -167,6 +167,51 @@ struct RedisLayoutTests {
     try await engine.close()
   }
 
+  @Test(
+    "A batch that meets a key of another type changes nothing",
+    arguments: ["cachectl:cities/7", "cachectl:totals", "cachectl:tally", "cachectl:keys", "cachectl:expiry"])
+  func foreignKey(_ name: String) async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try server.ask("SET", name, "of somebody else")
+    var batch = WriteBatch()
+    for number in 0..<50 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    let made = batch
+    #expect(await code { try await engine.apply(made) } == .damaged)
+    #expect(try server.cli("--raw", "KEYS", "*") == name)
+    try await engine.close()
+  }
+
+  @Test("A batch is made wholly also where the tally was lost, which is found")
+  func lostTally() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b", "cities/c"] { try await engine.put(key, "1") }
+    try server.ask("DEL", "cachectl:tally", "cachectl:totals")
+    var batch = WriteBatch()
+    batch.remove(try CacheKey("cities/a"))
+    try await engine.apply(batch)
+    try await engine.put("cities/b", "12")
+    #expect(try await engine.text("cities/b") == "12")
+    #expect(try await engine.keys() == ["cities/b", "cities/c"])
+    #expect(try await engine.checkIntegrity().map(\.key) == [nil])
+    try await engine.close()
+  }
+
+  @Test("A batch that meets a tally that cannot be read changes nothing")
+  func unreadableTally() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
+    try server.ask("HSET", "cachectl:totals", "cities", "many")
+    #expect(await code { try await engine.put("cities/a", "12") } != nil)
+    #expect(await code { try await engine.put("cities/c", "12") } != nil)
+    #expect(try await engine.text("cities/a") == "1")
+    #expect(try await engine.text("cities/c") == nil)
+    #expect(try await engine.keys() == ["cities/a", "cities/b"])
+    try await engine.close()
+  }
+
   @Test("What is not as it was written is damage, and an entry that was evicted is found")
   func damage() async throws {
     let server = try RedisServer()
