@@ -7,11 +7,11 @@ extension RedisScript {
   /// Answers: "done", "conflict" with the number of the requirement, or "over"; then what this part would hold
   /// (entries, bytes, without the exempt namespace), and whether expired entries are still to be forgotten.
   static let applySource = #"""
-    local more = sweep(\#(sweepLimit))
+    local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+    local more = sweep(\#(sweepLimit), put > 0)
     local mode, batch = ARGV[1], ARGV[2]
     lifetime = tonumber(ARGV[3])
     if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
-    local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
     local name, argument = 4, 11
 
     for index = 1, required do
@@ -70,6 +70,7 @@ extension RedisScript {
       redis.call('ZADD', keys, 0, lines[index])
       dropped[lines[index]] = nil
     end
+    if put == 0 then begin() end
     if batch ~= '' then redis.call('ZADD', expiry, text(now + lifetime), ' ' .. batch) end
     for index = 1, removed do
       local entry = KEYS[name + put + index]

@@ -95,8 +95,13 @@ enum RedisScript: Int, Sendable, CaseIterable {
       counts, before, dropped, forgotten = {}, {}, {}, {}
     end
 
-    local function sweep(limit)
+    -- A server without room refuses a script's first write where it may take memory, and none after it. What only takes
+    -- away begins with a write that takes none.
+    local function begin() redis.call('ZREM', expiry, '') end
+
+    local function sweep(limit, adds)
       local expired = redis.call('ZRANGEBYSCORE', expiry, '-inf', text(now), 'LIMIT', 0, limit)
+      if #expired > 0 and not adds then begin() end
       for _, key in ipairs(expired) do
         drop(key)
         forgotten[#forgotten + 1] = key
@@ -133,7 +138,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   /// Answers whether there is more to forget before counting; the tally; what the tables take up in memory.
   private static let statisticsSource = #"""
-    if sweep(\#(sweepLimit)) then return {1} end
+    if sweep(\#(sweepLimit), false) then return {1} end
     local memory = 0
     for index = 1, 4 do memory = memory + (redis.call('MEMORY', 'USAGE', KEYS[index]) or 0) end
     return {0, redis.call('HGETALL', tally), memory}
@@ -154,6 +159,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
         if retain then entries[#entries + 1] = prefix .. key end
       end
     end
+    if #forgotten > 0 then begin() end
     for _, entry in ipairs(entries) do redis.call('UNLINK', entry) end
     commit()
     return {kept, #found == tonumber(ARGV[4]) and 1 or 0}
