@@ -171,10 +171,13 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local found = {}
     for _, line in ipairs(redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
       local key = string.match(line, '^%S+')
-      local entry = redis.call('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil', 'contentType',
-        'attributes', 'checksum')
+      local type = redis.call('TYPE', prefix .. key).ok
+      local isEntry = type == 'hash' or type == 'none'
+      -- What is of another type has no fields that could be read, but is there.
+      local entry = isEntry and redis.call('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil',
+        'contentType', 'attributes', 'checksum') or {'', '', '', '', '', ''}
       local over = redis.call('ZSCORE', expiry, key)
-      entry[7], entry[8] = line, redis.call('HSTRLEN', prefix .. key, 'payload')
+      entry[7], entry[8] = line, isEntry and redis.call('HSTRLEN', prefix .. key, 'payload') or 0
       entry[9] = over and tonumber(over) <= now and 1 or 0
       found[#found + 1] = entry
     end

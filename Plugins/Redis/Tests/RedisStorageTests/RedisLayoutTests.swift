@@ -225,6 +225,8 @@ struct RedisLayoutTests {
     let issues = try await engine.checkIntegrity()
     #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
     #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])
+    try server.ask("SET", "cachectl:cities/d", "of somebody else")
+    #expect(try await engine.checkIntegrity().last?.key?.text == "cities/d")
     try server.ask("HSET", "cachectl:tally", "cities 1 2", "1 3")
     #expect(try await engine.checkIntegrity().contains { $0.key == nil })
     try await engine.close()
