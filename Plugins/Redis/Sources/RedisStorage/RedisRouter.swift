@@ -155,13 +155,7 @@ struct RedisRouter: Sendable {
     var last = trouble
     for address in topology.nodes {
       do throws(RedisOpeningError) {
-        let connection = try pool.take(address).connection
-        guard let reply = try? connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0] else {
-          pool.removeIdle(address)
-          continue
-        }
-        pool.give(connection)
-        if topology.learn(reply.value, from: address) { return }
+        if let reply = try slots(from: address), topology.learn(reply.value, from: address) { return }
       } catch {
         switch error {
         case .refused(let error): throw error
@@ -171,6 +165,20 @@ struct RedisRouter: Sendable {
       if ContinuousClock.now >= call.deadline { break }
     }
     throw StorageError(last, store: options.description, mayBeDone: call.mayBeDone)
+  }
+
+  /// What the node at `address` says of who has what; `nil` where it does not answer. That an idle connection has broken
+  /// says nothing of the node.
+  private func slots(from address: RedisAddress) throws(RedisOpeningError) -> RedisReply? {
+    while true {
+      let (connection, wasIdle) = try pool.take(address)
+      if let reply = try? connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0] {
+        pool.give(connection)
+        return reply
+      }
+      pool.removeIdle(address)
+      if !wasIdle { return nil }
+    }
   }
 }
 

@@ -27,4 +27,22 @@ struct RedisClusterTests {
     #expect(await code { try await engine.apply(tooMany) } == .overBounds)
     try await engine.close()
   }
+
+  @Test("Connections that broke while nobody used them do not hide the nodes that are there")
+  func staleConnections() throws {
+    let cluster = try RedisCluster()
+    let store = RedisStore(try options(.cluster, cluster.url, ["timeout": .integer(60_000)]))
+    let victim = try #require(try cluster.masters().first)
+    let part = try #require(
+      try store.layout.parts.first { part in
+        try cluster.owner(of: store.layout.slot(of: part), asking: victim)?.port == victim.port
+      })
+    let keys = try (0..<1_000).map { try CacheKey("cities/\($0)") }
+    let key = try #require(keys.first { store.layout.part(of: $0) == part })
+    #expect(try store.entry(key) == nil)
+    for node in cluster.nodes { store.router.pool.give(try store.router.pool.take(node.address).connection) }
+    for node in cluster.nodes { try node.ask("CLIENT", "KILL", "TYPE", "normal") }
+    victim.stop()
+    #expect(try store.entry(key) == nil)
+  }
 }
