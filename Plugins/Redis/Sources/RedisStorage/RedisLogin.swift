@@ -23,12 +23,11 @@ struct RedisLogin {
   init(_ options: RedisOptions, _ address: RedisAddress) {
     (self.options, self.address) = (options, address)
     var steps: [(Step, RedisCommand)] = []
-    if let password = options.password {
-      steps.append(
-        (
-          .authentication,
-          options.user.isEmpty ? RedisCommand("AUTH", password) : RedisCommand("AUTH", options.user, password)
-        ))
+    if !options.user.isEmpty {
+      // A user may need no password; without a login it would be the default one.
+      steps.append((.authentication, RedisCommand("AUTH", options.user, options.password ?? "")))
+    } else if let password = options.password {
+      steps.append((.authentication, RedisCommand("AUTH", password)))
     }
     if options.location.database != 0 {
       steps.append((.database, RedisCommand("SELECT", String(options.location.database))))

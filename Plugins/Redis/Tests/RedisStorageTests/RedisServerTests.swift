@@ -93,6 +93,21 @@ struct RedisServerTests {
     }
   }
 
+  @Test("A user without a password is logged in as such, not taken for the default one")
+  func userAlone() async throws {
+    let server = try RedisServer([
+      "--user", "guest", "on", "nopass", "'~cachectl:*'", "+@all",
+      "--user", "member", "on", "'>member-secret'", "'~cachectl:*'", "+@all",
+    ])
+    let engine = try await plugin.open(server.url, ["user": .text("guest")])
+    try await engine.put("cities/a", "1")
+    let clients = try #require(try server.ask("CLIENT", "LIST").text).split(whereSeparator: \.isNewline)
+    let own = clients.filter { $0.contains("name=cachectl ") }
+    #expect(!own.isEmpty && own.allSatisfy { $0.contains("user=guest ") })
+    #expect(await code { _ = try await plugin.open(server.url, ["user": .text("member")]) } == .permissionDenied)
+    try await engine.close()
+  }
+
   @Test("A server without room says so, and nothing is changed")
   func noRoom() async throws {
     let server = try RedisServer()
