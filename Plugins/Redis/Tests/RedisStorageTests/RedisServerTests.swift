@@ -69,94 +69,6 @@ struct RedisServerTests {
     try await engine.close()
   }
 
-  @Test(
-    "User and password are asked for, and never repeated",
-    arguments: [
-      ([:], StorageError.Code.permissionDenied), (["password": "wrong-secret"], .permissionDenied),
-      (["password": "right-secret"], nil), (["user": "guest", "password": "guest-secret"], nil),
-      (["user": "guest", "password": "right-secret"], .permissionDenied),
-      (["user": "nobody", "password": "wrong-secret"], .permissionDenied),
-    ] as [([String: String], StorageError.Code?)])
-  func passwords(_ values: [String: String], _ expected: StorageError.Code?) async throws {
-    let server = try RedisServer([
-      "--requirepass", "right-secret", "--user", "guest", "on", "'>guest-secret'", "'~cachectl:*'", "+@all",
-    ])
-    do {
-      let engine = try await plugin.open(server.url, values.mapValues { .text($0) })
-      try await engine.put("cities/a", "1")
-      #expect(try await engine.text("cities/a") == "1")
-      try await engine.close()
-      #expect(expected == nil)
-    } catch let error as StorageError {
-      #expect(error.code == expected, "\(error)")
-      #expect(!error.description.contains("secret"), "\(error)")
-    }
-  }
-
-  @Test("A user without a password is logged in as such, not taken for the default one")
-  func userAlone() async throws {
-    let server = try RedisServer([
-      "--user", "guest", "on", "nopass", "'~cachectl:*'", "+@all",
-      "--user", "member", "on", "'>member-secret'", "'~cachectl:*'", "+@all",
-    ])
-    let engine = try await plugin.open(server.url, ["user": .text("guest")])
-    try await engine.put("cities/a", "1")
-    let clients = try #require(try server.ask("CLIENT", "LIST").text).split(whereSeparator: \.isNewline)
-    let own = clients.filter { $0.contains("name=cachectl ") }
-    #expect(!own.isEmpty && own.allSatisfy { $0.contains("user=guest ") })
-    #expect(await code { _ = try await plugin.open(server.url, ["user": .text("member")]) } == .permissionDenied)
-    try await engine.close()
-  }
-
-  @Test("A server without room says so, and nothing is changed")
-  func noRoom() async throws {
-    let server = try RedisServer()
-    let engine = try await plugin.open(server.url)
-    try await engine.put("cities/a", "1")
-    try server.ask("CONFIG", "SET", "maxmemory", "1")
-    #expect(await code { try await engine.put("cities/a", "2") } == .noSpace)
-    #expect(await code { try await engine.put("cities/b", "2") } == .noSpace)
-    try server.ask("CONFIG", "SET", "maxmemory", "0")
-    #expect(try await engine.text("cities/a") == "1")
-    #expect(try await engine.keys() == ["cities/a"])
-    #expect(try await engine.checkIntegrity().isEmpty)
-    try await engine.close()
-  }
-
-  /// What needs no room: whether expired entries are still to be forgotten or not.
-  enum Relief: CaseIterable {
-    case removal, conditionalRemoval, compaction, counting
-  }
-
-  @Test("On a server without room, what only takes away goes on", arguments: Relief.allCases, [true, false])
-  func relief(_ relief: Relief, _ hasExpired: Bool) async throws {
-    let server = try RedisServer()
-    let engine = try await plugin.open(server.url)
-    let key = try CacheKey("cities/a")
-    try await engine.put(key.text, "1", .sample(checksum: 7))
-    try await engine.put("cities/b", "1")
-    try await engine.put("cities/c", "1", .sample(retainUntil: SystemClock().now.advanced(by: .seconds(1))))
-    if !hasExpired { try await engine.put("cities/c", "1") }
-    try await until("the entry has expired") {
-      try !hasExpired || server.ask("EXISTS", "cachectl:cities/c").integer == 0
-    }
-    try server.ask("CONFIG", "SET", "maxmemory", "1")
-    #expect(await code { try await engine.put("cities/d", "2") } == .noSpace)
-    var batch = WriteBatch()
-    if relief == .conditionalRemoval { batch.require(key, .checksum(7)) }
-    batch.remove(key)
-    switch relief {
-    case .removal, .conditionalRemoval: try await engine.apply(batch)
-    case .compaction: try await engine.compact()
-    case .counting: #expect(try await engine.statistics().entries == (hasExpired ? 2 : 3))
-    }
-    let isRemoved = [.removal, .conditionalRemoval].contains(relief)
-    #expect(try await engine.text(key.text) == (isRemoved ? nil : "1"))
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
-    #expect(await code { try await engine.put("cities/d", "2") } == .noSpace)
-    try await engine.close()
-  }
-
   @Test("Under durability full a change that no replica confirms is not reported as done")
   func confirmation() async throws {
     let (server, replica) = (try RedisServer(["--repl-diskless-sync-delay", "0"]), try RedisServer())
@@ -175,32 +87,6 @@ struct RedisServerTests {
     replica.resume()
     try await engine.put("cities/a", "again")
     #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "again")
-    try await engine.close()
-  }
-
-  @Test("Under durability full a user who may not ask for the replicas is refused: nothing could be confirmed")
-  func noLeaveToConfirm() async throws {
-    let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all", "-role"])
-    let login = ["user": OptionValue.text("guest"), "password": .text("guest-secret")]
-    let engine = try await plugin.open(server.url, login)
-    try await engine.put("cities/a", "1")
-    try await engine.close()
-    let full = login.merging(["durability": .text("full"), "timeout": .integer(300)]) { $1 }
-    #expect(await code { _ = try await plugin.open(server.url, full) } == .permissionDenied)
-  }
-
-  @Test("A user who loses the leave to ask for the replicas is not told that they have confirmed a change")
-  func leaveTaken() async throws {
-    let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all"])
-    let engine = try await plugin.open(
-      server.url,
-      [
-        "user": .text("guest"), "password": .text("guest-secret"), "durability": .text("full"),
-        "timeout": .integer(300),
-      ])
-    try await engine.put("cities/a", "1")
-    try server.ask("ACL", "SETUSER", "guest", "-role")
-    #expect(await code { try await engine.put("cities/a", "2") } == .unreachable)
     try await engine.close()
   }
 

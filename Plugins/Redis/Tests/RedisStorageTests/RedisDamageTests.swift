@@ -1,0 +1,88 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("What is on the server is not what was written")
+struct RedisDamageTests {
+  private let plugin = RedisPlugin()
+
+  @Test("Every entry is looked at, however many there are")
+  func manyEntries() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    for number in 1_000..<2_234 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try server.ask("HSET", "cachectl:cities/2233", "freshUntil", "tomorrow")
+    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/2233"])
+    try await engine.close()
+  }
+
+  @Test(
+    "A batch that meets a key of another type changes nothing",
+    arguments: ["cachectl:cities/7", "cachectl:totals", "cachectl:tally", "cachectl:keys", "cachectl:expiry"])
+  func foreignKey(_ name: String) async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try server.ask("SET", name, "of somebody else")
+    var batch = WriteBatch()
+    for number in 0..<50 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    let made = batch
+    #expect(await code { try await engine.apply(made) } == .damaged)
+    #expect(try server.cli("--raw", "KEYS", "*") == name)
+    try await engine.close()
+  }
+
+  @Test("A batch is made wholly also where the tally was lost, which is found")
+  func lostTally() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b", "cities/c"] { try await engine.put(key, "1") }
+    try server.ask("DEL", "cachectl:tally", "cachectl:totals")
+    var batch = WriteBatch()
+    batch.remove(try CacheKey("cities/a"))
+    try await engine.apply(batch)
+    try await engine.put("cities/b", "12")
+    #expect(try await engine.text("cities/b") == "12")
+    #expect(try await engine.keys() == ["cities/b", "cities/c"])
+    #expect(try await engine.checkIntegrity().map(\.key) == [nil])
+    try await engine.close()
+  }
+
+  @Test("A batch that meets a tally that cannot be read changes nothing")
+  func unreadableTally() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
+    try server.ask("HSET", "cachectl:totals", "cities", "many")
+    #expect(await code { try await engine.put("cities/a", "12") } != nil)
+    #expect(await code { try await engine.put("cities/c", "12") } != nil)
+    #expect(try await engine.text("cities/a") == "1")
+    #expect(try await engine.text("cities/c") == nil)
+    #expect(try await engine.keys() == ["cities/a", "cities/b"])
+    try await engine.close()
+  }
+
+  @Test("What is not as it was written is damage, and an entry that was evicted is found")
+  func damage() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b", "cities/c", "cities/d"] { try await engine.put(key, "1") }
+    try server.ask("HSET", "cachectl:cities/a", "freshUntil", "tomorrow")
+    try server.ask("HSET", "cachectl:cities/b", "payload", "12")
+    try server.ask("DEL", "cachectl:cities/c")
+    #expect(await code { _ = try await engine.text("cities/a") } == .damaged)
+    #expect(await code { _ = try await engine.keys() } == .damaged)
+    let issues = try await engine.checkIntegrity()
+    #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
+    #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])
+    try server.ask("SET", "cachectl:cities/d", "of somebody else")
+    #expect(try await engine.checkIntegrity().last?.key?.text == "cities/d")
+    try server.ask("HSET", "cachectl:tally", "cities 1 2", "1 3")
+    #expect(try await engine.checkIntegrity().contains { $0.key == nil })
+    try await engine.close()
+  }
+}
