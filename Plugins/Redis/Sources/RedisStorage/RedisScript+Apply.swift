@@ -7,11 +7,12 @@ extension RedisScript {
   /// Answers: "done", "conflict" with the number of the requirement, or "over"; then what this part would hold
   /// (entries, bytes, without the exempt namespace), and whether expired entries are still to be forgotten.
   static let applySource = #"""
+    local mode, batch = ARGV[1], ARGV[2]
+    -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
+    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
     local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
     local more = sweep(\#(sweepLimit), put > 0)
-    local mode, batch = ARGV[1], ARGV[2]
     lifetime = tonumber(ARGV[3])
-    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
     local name, argument = 4, 11
 
     for index = 1, required do

@@ -23,6 +23,27 @@ struct RedisRoomTests {
     try await engine.close()
   }
 
+  @Test("A batch that was applied is not refused when it is sent again and there is no room by then")
+  func sentAgain() async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    let end = SystemClock().now.advanced(by: .seconds(1))
+    var expiring = WriteBatch()
+    expiring.put(try CacheKey("cities/b"), payload: [1], metadata: .sample(retainUntil: end))
+    try store.apply(try RedisBatch(expiring))
+    var batch = WriteBatch()
+    batch.put(try CacheKey("cities/c"), payload: [1], metadata: .sample())
+    let application = RedisApplication(try RedisBatch(batch), part: 0, .apply(nil, others: EntryTally.Count()))
+    _ = try store.router.perform(application.request(store.options))
+    try await until("an entry has expired") { try server.ask("EXISTS", "cachectl:cities/b").integer == 0 }
+    try server.ask("CONFIG", "SET", "maxmemory", "1")
+    let verdict = application.verdict(try store.router.perform(application.request(store.options)))
+    guard case .done? = verdict?.outcome else {
+      Issue.record("a batch that was applied is judged again")
+      return
+    }
+  }
+
   /// What needs no room: whether expired entries are still to be forgotten or not.
   enum Relief: CaseIterable {
     case removal, conditionalRemoval, compaction, counting
