@@ -80,7 +80,7 @@ extension RedisScript {
     end
     commit()
     -- The name of a batch that changed nothing must not keep an empty store for ever.
-    if batch ~= '' and redis.call('ZCARD', keys) == 0 then redis.call('PEXPIRE', expiry, lifetime) end
+    if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end
     return {'done', text(entries), text(bytes), 0}
     """#
 }

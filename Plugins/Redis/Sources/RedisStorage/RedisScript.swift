@@ -67,6 +67,12 @@ enum RedisScript: Int, Sendable, CaseIterable {
       dropped[line] = true
     end
 
+    -- Lets the names of batches go with the last of them, whoever else remembers his for a shorter time.
+    local function retire()
+      local last = redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or now
+      redis.call('PEXPIRE', expiry, text(math.max(lifetime, last - now)))
+    end
+
     local function commit()
       local changed, empty = false, {}
       for field, change in pairs(counts) do
@@ -85,8 +91,11 @@ enum RedisScript: Int, Sendable, CaseIterable {
         redis.call('HINCRBY', tally, 'changes', 1)
         local left = redis.call('ZCARD', keys)
         for _ in pairs(dropped) do left = left - 1 end
-        for _, kept in ipairs({tally, expiry}) do
-          if left == 0 then redis.call('PEXPIRE', kept, lifetime) else redis.call('PERSIST', kept) end
+        if left == 0 then
+          redis.call('PEXPIRE', tally, lifetime)
+          retire()
+        else
+          for _, kept in ipairs({tally, expiry}) do redis.call('PERSIST', kept) end
         end
       end
       for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end

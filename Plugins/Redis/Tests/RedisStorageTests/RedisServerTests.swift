@@ -132,6 +132,24 @@ struct RedisServerTests {
     #expect(try store.entry(key)?.metadata.checksum == 2)
   }
 
+  @Test("The name of a batch that may be sent again for long is not forgotten for others that may not")
+  func remembered() async throws {
+    let server = try RedisServer()
+    let (patient, hasty) = (
+      try await plugin.open(server.url, ["timeout": .integer(600_000)]), try await plugin.open(server.url)
+    )
+    for engine in [patient, hasty] {
+      try await engine.put("cities/a", "1")
+      var batch = WriteBatch()
+      batch.remove(try CacheKey("cities/a"))
+      try await engine.apply(batch)
+      let left = try #require(try server.ask("PTTL", "cachectl:expiry").integer)
+      #expect((1_100_000...1_200_000).contains(left), "\(left) ms")
+    }
+    try await patient.close()
+    try await hasty.close()
+  }
+
   @Test("What is at the address must be what the engine is for")
   func kinds() async throws {
     let (alone, node) = (try RedisServer(), try RedisServer(["--cluster-enabled", "yes"]))
