@@ -20,21 +20,28 @@ extension StorageError {
   ///
   /// - Parameter mayBeDone: whether a change was sent of which nobody knows what became.
   init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
-    let fate = mayBeDone ? "; whether the change was made is not known" : ""
     switch trouble {
     case .unreachable(let message):
-      self.init(
-        .unreachable, "\(store): the server cannot be reached: \(message)\(fate)",
+      let error = StorageError(
+        .unreachable, "\(store): the server cannot be reached: \(message)",
         hint: "start the server, or see the option url")
+      self = error.noting(mayBeDone: mayBeDone)
     case .busy(let message):
-      self.init(
-        .busy, "\(store): the server cannot answer now: \(message)\(fate)",
+      let error = StorageError(
+        .busy, "\(store): the server cannot answer now: \(message)",
         hint: "try again later, or raise the option timeout")
+      self = error.noting(mayBeDone: mayBeDone)
     case .unconfirmed:
       self.init(
         .unreachable, "\(store): the change was made, but the replicas have not confirmed it in time",
         hint: "see that the replicas run, or set durability to normal")
     }
+  }
+
+  /// The error of a call of which, if `mayBeDone`, a change was sent and nobody knows what became.
+  func noting(mayBeDone: Bool) -> StorageError {
+    mayBeDone
+      ? StorageError(code, "\(message); whether the change was made is not known", hint: hint, cause: cause) : self
   }
 
   /// The error that `error`, which is not worth another try, means for the store `store`.

@@ -24,7 +24,7 @@ struct RedisRouter: Sendable {
     var pause = Duration.milliseconds(2)
     while true {
       makeRound(&call)
-      if let failure = call.failure { throw failure }
+      if let failure = call.failure { throw failure.noting(mayBeDone: call.mayBeDone) }
       if let replies = call.allReplies { return replies }
       try prepareNextRound(&call, &pause)
     }
@@ -78,7 +78,7 @@ struct RedisRouter: Sendable {
   private func note(_ trouble: RedisTrouble, _ call: inout RedisCall) {
     // Nobody else has what one server has: without a connection there is nothing to wait for.
     if options.kind == .server, case .unreachable = trouble {
-      call.fail(StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone))
+      call.fail(StorageError(trouble, store: options.description, mayBeDone: false))
     }
     call.note(trouble, needsMap: true, needsPause: true)
   }
@@ -158,7 +158,7 @@ struct RedisRouter: Sendable {
         if let reply = try slots(from: address), topology.learn(reply.value, from: address) { return }
       } catch {
         switch error {
-        case .refused(let error): throw error
+        case .refused(let error): throw error.noting(mayBeDone: call.mayBeDone)
         case .trouble(let trouble): last = trouble
         }
       }

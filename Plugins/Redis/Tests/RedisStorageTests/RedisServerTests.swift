@@ -90,6 +90,26 @@ struct RedisServerTests {
     try await engine.close()
   }
 
+  @Test("A change whose answer was lost is not said to have failed where the server then refuses the user")
+  func lostAndRefused() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
+    try await engine.put("cities/a", "1")
+    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
+    let witness = try server.connection()
+    _ = try witness.exchange([RedisCommand("PING")])
+    let writing = Task { try await engine.put("cities/a", "2") }
+    try await until("the call waits") {
+      try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
+    }
+    _ = try witness.exchange([
+      RedisCommand("CONFIG", "SET", "requirepass", "secret"), RedisCommand("CLIENT", "KILL", "TYPE", "normal"),
+    ])
+    let error = await #expect(throws: StorageError.self) { try await writing.value }
+    #expect(error?.code == .permissionDenied)
+    #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
+  }
+
   @Test("A batch that is sent again because its answer was lost is applied once")
   func sentAgain() throws {
     let server = try RedisServer()
