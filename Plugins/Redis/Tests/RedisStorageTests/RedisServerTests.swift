@@ -72,8 +72,9 @@ struct RedisServerTests {
   @Test("Under durability full a change that no replica confirms is not reported as done")
   func confirmation() async throws {
     let (server, replica) = (try RedisServer(["--repl-diskless-sync-delay", "0"]), try RedisServer())
+    // A replica whose first word comes too early for the server says it again after a second.
     let engine = try await plugin.open(
-      server.url, ["durability": .text("full"), "timeout": .integer(700)])
+      server.url, ["durability": .text("full"), "timeout": .integer(2_500)])
     try await engine.put("cities/a", "alone")
     try replica.ask("REPLICAOF", "127.0.0.1", "\(server.port)")
     try await until("the replica follows") {
