@@ -8,6 +8,19 @@ import Testing
 struct RedisServerTests {
   private let plugin = RedisPlugin()
 
+  /// A server that lets a change wait for a minute, its engine, and the change.
+  private func waitingPut() async throws -> (RedisServer, any StorageEngine, Task<Void, any Error>) {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
+    try await engine.put("cities/a", "1")
+    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
+    let writing = Task { try await engine.put("cities/a", "2") }
+    try await until("the call waits") {
+      try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
+    }
+    return (server, engine, writing)
+  }
+
   @Test("Without a server opening fails; with one that stops and starts again the engine goes on")
   func comesAndGoes() async throws {
     let server = try RedisServer()
@@ -26,14 +39,7 @@ struct RedisServerTests {
 
   @Test("A call that is under way when the store is closed ends as if it were not")
   func closing() async throws {
-    let server = try RedisServer()
-    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
-    try await engine.put("cities/a", "1")
-    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
-    let writing = Task { try await engine.put("cities/a", "2") }
-    try await until("the call waits") {
-      try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
-    }
+    let (server, engine, writing) = try await waitingPut()
     let closing = Task { try await engine.close() }
     try await until("no other call is taken") { await code { _ = try await engine.text("cities/a") } == .closed }
     // So that the call needs more than one answer.
@@ -93,16 +99,8 @@ struct RedisServerTests {
 
   @Test("A change whose answer was lost is not said to have failed where the server then refuses the user")
   func lostAndRefused() async throws {
-    let server = try RedisServer()
-    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
-    try await engine.put("cities/a", "1")
-    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
+    let (server, _, writing) = try await waitingPut()
     let witness = try server.connection()
-    _ = try witness.exchange([RedisCommand("PING")])
-    let writing = Task { try await engine.put("cities/a", "2") }
-    try await until("the call waits") {
-      try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
-    }
     _ = try witness.exchange([
       RedisCommand("CONFIG", "SET", "requirepass", "secret"), RedisCommand("CLIENT", "KILL", "TYPE", "normal"),
     ])
