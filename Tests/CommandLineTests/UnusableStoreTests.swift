@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: Contract.persistentEngines)
   func nothingCanBeStoredInAHomeThatIsReadOnly(engine: String) async throws {
-    let user = try OtherUser()
+    let user = try await OtherUser()
     try user.scratch.makeFolder("home")
     try user.giveAway()
     try user.scratch.makeReadOnly("home")
@@ -49,7 +49,7 @@ import Testing
 
   @Test(arguments: Contract.persistentEngines)
   func aStoreThatIsReadOnlyIsStillRead(engine: String) async throws {
-    let user = try OtherUser()
+    let user = try await OtherUser()
     let command = ["--backend", engine, "fetch", "cities", "--output", "json"]
     let stored = try await user.scratch.cachectl(command).document()
     try user.giveAway()
@@ -76,11 +76,12 @@ struct OtherUser {
   let scratch: Scratch
   private let binary: String
 
-  init() throws {
+  init() async throws {
     scratch = try Scratch()
     binary = scratch.path("cachectl")
-    // The folder of the build may be closed to others.
-    try FileManager.default.copyItem(atPath: Binary.path, toPath: binary)
+    // The folder of the build may be closed to others. A process of its own makes the copy: were the copy open in this
+    // one, a program that another test starts meanwhile would inherit the descriptor, and the copy would be busy.
+    expectSuccess(try await scratch.run("cp", [Binary.path, binary]))
   }
 
   private var isRoot: Bool { geteuid() == 0 }

@@ -31,7 +31,7 @@ import Testing
     let path = try scratch.install(EngineLibraries.faulty, as: "faulty")
     let terminal = try PseudoTerminal(columns: 120, rows: 24)
     let program = try RunningProgram(
-      Binary.path, ["backends", "test", path, "--timeout", "1s"], in: scratch,
+      Binary.path, ["backends", "test", path, "--timeout", LibraryCrashTests.patience], in: scratch,
       environment: ["TERM": "xterm", "FAULT": "hang"], errorsTo: terminal.path)
     let run = try await program.end()
     #expect(run.status == 1)
