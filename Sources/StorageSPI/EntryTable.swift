@@ -23,8 +23,8 @@ public struct EntryTable: Sendable {
   /// How many entries there are and how large they are.
   public private(set) var tally = EntryTally()
 
-  /// The keys in order; `nil` after the set of keys has changed, until the next scan.
-  private var sortedKeys: [CacheKey]?
+  /// The keys in order, kept from the first scan on: a table that is never scanned does not pay for the order.
+  private var orderedKeys: OrderedKeys?
 
   /// A table of `entries`, by default of none.
   public init(_ entries: [CacheKey: Entry] = [:]) {
@@ -61,7 +61,8 @@ public struct EntryTable: Sendable {
 
   private mutating func replace(_ key: CacheKey, with entry: Entry?) -> Entry? {
     let before = entry.map { entries.updateValue($0, forKey: key) } ?? entries.removeValue(forKey: key)
-    if (before == nil) != (entry == nil) { sortedKeys = nil }
+    if before == nil, entry != nil { orderedKeys?.insert(key) }
+    if before != nil, entry == nil { orderedKeys?.remove(key) }
     if let before { tally.remove(before.slot(in: key.namespace), payloadBytes: before.payload.count) }
     if let entry { count(entry, as: key) }
     return before
@@ -78,14 +79,12 @@ public struct EntryTable: Sendable {
     return !expired.isEmpty
   }
 
-  /// The first `limit` entries of `range`. Cost: a binary search, and a sort where keys were added or removed before.
+  /// The first `limit` entries of `range`, in the order of their keys. Cost: two binary searches and the entries found;
+  /// the first scan of a table sorts its keys.
   public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
-    let keys = sortedKeys ?? entries.keys.sorted()
-    sortedKeys = keys
-    let start = keys.partitioningIndex { key in
-      key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
-    }
-    return keys[start...].prefix { $0.text.hasPrefix(range.prefix) }.prefix(max(0, limit)).compactMap { key in
+    let keys = orderedKeys ?? OrderedKeys(entries.keys)
+    orderedKeys = keys
+    return keys.keys(in: range, limit: limit).compactMap { key in
       entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
     }
   }
@@ -104,16 +103,4 @@ extension StorageError {
 
   /// The error of a call to an engine after it was closed.
   public static var storeClosed: StorageError { StorageError(.closed, "the store is closed") }
-}
-
-extension Array {
-  /// The first index whose element satisfies `belongsToSecondHalf`, given that all that do come after all that do not.
-  fileprivate func partitioningIndex(where belongsToSecondHalf: (Element) -> Bool) -> Int {
-    var (low, high) = (startIndex, endIndex)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if belongsToSecondHalf(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
 }

@@ -1,3 +1,4 @@
+import SeededNumbers
 import StorageSPI
 import Testing
 
@@ -85,6 +86,36 @@ import Testing
     #expect(table.scan(KeyRange(), limit: 9).map(\.payloadBytes) == [5, 1])
     try table.apply(batch { $0.remove(try CacheKey("a/1")) })
     #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/0"])
+  }
+
+  /// Histories long enough that the keys lie in many chunks, which are split, emptied and removed.
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func scansOfChangingTablesAreInOrder(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let names = try (0..<4_000).map { try CacheKey("\($0 % 3 == 0 ? "a" : "b")/\($0)") }
+    var table = EntryTable()
+    var model: Set<CacheKey> = []
+    for step in 0..<600 {
+      // Growing for a while, then shrinking, in runs of neighbours as well as one here and one there.
+      let start = Int.random(in: names.indices, using: &random)
+      let run = names[start...].prefix(random.isOne(in: 3) ? 120 : 6)
+      let isGrowing = (step / 150).isMultiple(of: 2) != random.isOne(in: 4)
+      let fails = random.isOne(in: 10)
+      let changes = try batch { batch in
+        for key in run {
+          if isGrowing { try put(key.text, 1, in: &batch) } else { batch.remove(key) }
+        }
+        if fails { batch.require(try CacheKey("a/none"), .checksum(1)) }
+      }
+      do { try table.apply(changes) } catch { #expect(fails && error.code == .conflict) }
+      if !fails { if isGrowing { model.formUnion(run) } else { model.subtract(run) } }
+      let range = KeyRange(
+        prefix: random.pick(["", "a/", "b/1", "b/39"]), after: random.isOne(in: 2) ? random.pick(names) : nil)
+      let limit = random.pick([0, 1, 300, .max])
+      let expected = model.filter(range.contains).sorted().prefix(limit)
+      #expect(table.scan(range, limit: limit).map(\.key) == Array(expected), "step \(step)")
+    }
+    #expect(table.scan(KeyRange(), limit: .max).map(\.key) == model.sorted())
   }
 
   @Test(arguments: [(99, 2, false), (100, 1, true), (200, 0, true)] as [(Int64, Int, Bool)])

@@ -1,0 +1,69 @@
+/// Keys in order, to which one is added and from which one is removed without moving all the others.
+///
+/// They lie in chunks of at most `chunkCapacity` keys, each sorted and none empty, in the order of their keys. A change
+/// searches the chunks, then moves keys within one of them; a chunk that is full is split into halves, and one that
+/// becomes empty goes.
+struct OrderedKeys: Sendable {
+  /// How many keys a chunk holds at most.
+  static let chunkCapacity = 256
+
+  private var chunks: [[CacheKey]]
+
+  /// The keys of `keys`, which are all different. Cost: a sort.
+  init(_ keys: some Collection<CacheKey>) {
+    let sorted = keys.sorted()
+    // Half full, so that there is room for the next.
+    let size = Self.chunkCapacity / 2
+    chunks = stride(from: 0, to: sorted.count, by: size).map { Array(sorted[$0..<min($0 + size, sorted.count)]) }
+  }
+
+  /// Adds `key`, which must not be there yet. Cost: two binary searches, and a move of at most a chunk.
+  mutating func insert(_ key: CacheKey) {
+    guard !chunks.isEmpty else { return chunks.append([key]) }
+    let chunk = max(0, chunks.partitioningIndex { $0[0] > key } - 1)
+    chunks[chunk].insert(key, at: chunks[chunk].partitioningIndex { $0 > key })
+    guard chunks[chunk].count == Self.chunkCapacity else { return }
+    let half = Self.chunkCapacity / 2
+    chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
+    chunks[chunk].removeSubrange(half...)
+  }
+
+  /// Removes `key`, if it is there. Cost: as that of `insert`.
+  mutating func remove(_ key: CacheKey) {
+    let chunk = chunks.partitioningIndex { $0[0] > key } - 1
+    guard chunk >= 0 else { return }
+    let place = chunks[chunk].partitioningIndex { $0 >= key }
+    guard place < chunks[chunk].count, chunks[chunk][place] == key else { return }
+    chunks[chunk].remove(at: place)
+    if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
+  }
+
+  /// The first `limit` keys of `range`, in order. Cost: two binary searches, and the keys found.
+  func keys(in range: KeyRange, limit: Int) -> [CacheKey] {
+    let isInRange = { (key: CacheKey) in
+      key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
+    }
+    let first = chunks.partitioningIndex { $0.last.map(isInRange) ?? false }
+    var found: [CacheKey] = []
+    for chunk in chunks[first...] {
+      let rest = found.isEmpty ? chunk[chunk.partitioningIndex(where: isInRange)...] : chunk[...]
+      for key in rest {
+        guard found.count < limit, key.text.hasPrefix(range.prefix) else { return found }
+        found.append(key)
+      }
+    }
+    return found
+  }
+}
+
+extension Array {
+  /// The first index whose element satisfies `belongsToSecondHalf`, given that all that do come after all that do not.
+  fileprivate func partitioningIndex(where belongsToSecondHalf: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if belongsToSecondHalf(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
