@@ -10,18 +10,27 @@ extension CachedFetch {
     var failure: CacheError?
   }
 
+  /// How often a fetch boards: a second time where the flight that it waited for has vanished.
+  private static var maximumBoardings: Int { 2 }
+
   /// One asks, the others wait and take what was stored, or take the failure for their own.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
-    switch try await services.flights.board(flight) {
-    case .landed(let failure):
-      if let failure { return try fail(plan, with: failure) }
-      return try await follow(plan)
-    case .leading(let ticket):
-      let outcome = await lead(plan)
-      await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
-      return try outcome.result.get()
+    for _ in 0..<Self.maximumBoardings {
+      switch try await services.flights.board(flight) {
+      case .landed(let failure):
+        if let failure { return try fail(plan, with: failure) }
+        if let snapshot = await follow(plan) { return snapshot }
+        return try await lead(plan).result.get()
+      case .vanished:
+        if let snapshot = await follow(plan) { return snapshot }
+      case .leading(let ticket):
+        let outcome = await lead(plan)
+        await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
+        return try outcome.result.get()
+      }
     }
+    return try await lead(plan).result.get()
   }
 
   /// Somebody else's answer may have been stored between the look-up and boarding.
@@ -38,12 +47,10 @@ extension CachedFetch {
     return Outcome(result: .success(snapshot(of: found, plan)))
   }
 
-  /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked.
-  private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
-    guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else {
-      // An answer that was received before this fetch began may have been stored only after its look-up.
-      return try await lead(plan).result.get()
-    }
+  /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked. `nil` where nothing
+  /// was: an answer that was received before this fetch began may have been stored only after its look-up.
+  private func follow(_ plan: Plan) async -> Snapshot<Value>? {
+    guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else { return nil }
     observe(plan)
     return snapshot(of: found, plan)
   }

@@ -28,6 +28,9 @@ public enum Boarding: Sendable {
   /// Somebody else's flight ended while the caller waited: with a failure that is the caller's too, or with `nil`, upon
   /// which the caller looks into the cache.
   case landed(CacheError?)
+  /// The flight that the caller waited for is gone, and nothing says how it ended: its leader may have landed, or may
+  /// have died. The caller looks into the cache, and boards again where the answer is not there.
+  case vanished
 }
 
 /// The lead of a flight.

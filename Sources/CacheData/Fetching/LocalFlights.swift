@@ -58,10 +58,18 @@ public final class LocalFlights: FetchFlights {
   /// Ends the flight of `ticket`. Those who wait are told at once; where the calling task was cancelled, the first of
   /// them takes the lead and the others go on waiting.
   public func land(_ ticket: FlightTicket, failure: CacheError?) async {
+    end(ticket, .landed(failure))
+  }
+
+  /// Ends the flight of `ticket` because the flight of another process for which it stood has vanished. Those who wait
+  /// are told so at once; where the calling task was cancelled, the first of them takes the lead.
+  public func vanish(_ ticket: FlightTicket) { end(ticket, .vanished) }
+
+  private func end(_ ticket: FlightTicket, _ boarding: Boarding) {
     let isAbandoned = Task.isCancelled
     let resumed = state.withLock { state -> [(Waiter, Boarding)] in
       guard state.flights[ticket.key]?.ticket == ticket else { return [] }
-      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, failure, &state)
+      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, boarding, &state)
     }
     for (waiter, boarding) in resumed { waiter.resume(returning: .success(boarding)) }
   }
@@ -96,12 +104,12 @@ public final class LocalFlights: FetchFlights {
     waiter?.resume(returning: .failure(.cancelled))
   }
 
-  private func end(_ key: String, _ failure: CacheError?, _ state: inout State) -> [(Waiter, Boarding)] {
-    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, .landed(failure)) }
+  private func end(_ key: String, _ boarding: Boarding, _ state: inout State) -> [(Waiter, Boarding)] {
+    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, boarding) }
   }
 
   private func passLead(_ key: String, _ state: inout State) -> [(Waiter, Boarding)] {
-    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, nil, &state) }
+    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, .landed(nil), &state) }
     let successor = flight.waiters.removeFirst()
     flight.ticket = FlightTicket(key: key, number: successor.number)
     state.flights[key] = flight

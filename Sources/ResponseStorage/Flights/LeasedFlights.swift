@@ -10,7 +10,8 @@ internal import Synchronization
 /// the lease with growing pauses until it is gone.
 ///
 /// A lease whose holder crashed ends by itself: at once where its process is known to have ended, else when its time
-/// has run out. One that is lost, because the process was suspended or the clock was set, costs a second request and
+/// has run out. A store whose server drops what has expired may drop it first. A lease that is gone therefore says
+/// nothing of how its flight ended: where the answer is not in the store, one of those who waited leads. One that is lost, because the process was suspended or the clock was set, costs a second request and
 /// nothing else. A store that fails or must not be written to is done without: the flight is this process's alone.
 ///
 /// A flight that failed leaves its failure in the lease for two seconds, for those who saw it under way. Whoever boards
@@ -22,8 +23,11 @@ public final class LeasedFlights: FetchFlights {
   private enum Claim {
     /// It was got, or leases are of no use.
     case taken
-    /// Another process had it, and its flight has ended.
-    case landed(CacheError?)
+    /// Another process had it, and its flight has failed.
+    case failed(CacheError)
+    /// Another process had it, and it is gone: removed when that process landed, or dropped by the store's server when
+    /// its time was over.
+    case vanished
   }
 
   private struct State {
@@ -66,9 +70,12 @@ public final class LeasedFlights: FetchFlights {
     do throws(CacheError) {
       switch try await claim(ticket) {
       case .taken: return .leading(ticket)
-      case .landed(let failure):
+      case .failed(let failure):
         await local.land(ticket, failure: failure)
         return .landed(failure)
+      case .vanished:
+        local.vanish(ticket)
+        return .vanished
       }
     } catch {
       await local.land(ticket)
@@ -119,7 +126,7 @@ public final class LeasedFlights: FetchFlights {
     var wait = LeaseWait(duration: timing.duration)
     while let found = try await table.find(key) {
       // A failure that is there from the start is that of an earlier flight.
-      if wait.hasBegun, let failure = table.failure(found) { return .landed(failure) }
+      if wait.hasBegun, let failure = table.failure(found) { return .failed(failure) }
       wait.note(version: found.version)
       if wait.isOver || table.hasEnded(found) {
         let taken = try await table.take(key, expecting: .checksum(found.version))
@@ -131,7 +138,7 @@ public final class LeasedFlights: FetchFlights {
       if wait.isHopeless { throw StorageError(.busy, "the lease \(key) can be neither taken over nor waited for") }
       try await pause(wait.nextPause())
     }
-    return .landed(nil)
+    return .vanished
   }
 
   private func pause(_ duration: Duration) async throws(StorageError) {

@@ -126,9 +126,12 @@ extension Boarding {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
 
-  /// Whether somebody else's flight ended without a failure.
+  /// Whether another caller's flight ended without a failure. A lease that is gone does not say more.
   var hasLanded: Bool {
-    if case .landed(nil) = self { true } else { false }
+    switch self {
+    case .landed(nil), .vanished: true
+    case .landed, .leading: false
+    }
   }
 
   /// The failure of somebody else's flight; `nil` where there is none.
