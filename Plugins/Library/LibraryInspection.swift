@@ -4,6 +4,8 @@ internal import StorageSPI
 /// What a library has said of a store that it does not open.
 struct LibraryInspection: LibraryCallState {
   private static let maximumFiles = 1 << 20
+  /// The size of an inspection in the first version of the interface, which did not say whether there is a store.
+  private static let leastSize = MemoryLayout<cachectl_inspection>.offset(of: \.presence) ?? 56
 
   private(set) var inspection: StoreInspection?
   private(set) var defect: LibraryDefect?
@@ -18,10 +20,10 @@ struct LibraryInspection: LibraryCallState {
     guard defect == nil else { return LibraryCall.stop }
     do throws(LibraryDefect) {
       guard inspection == nil else { throw LibraryDefect("said twice what there is of its store") }
-      guard let lent, lent.pointee.size >= MemoryLayout<cachectl_inspection>.size else {
+      guard let lent, lent.pointee.size >= Self.leastSize else {
         throw LibraryDefect("said nothing that can be understood of its store")
       }
-      inspection = try Self.inspection(lent.pointee)
+      inspection = try Self.inspection(lent)
       return LibraryCall.goOn
     } catch {
       defect = error
@@ -29,15 +31,32 @@ struct LibraryInspection: LibraryCallState {
     }
   }
 
-  private static func inspection(_ lent: cachectl_inspection) throws(LibraryDefect) -> StoreInspection {
+  private static func inspection(
+    _ pointer: UnsafePointer<cachectl_inspection>
+  ) throws(LibraryDefect) -> StoreInspection {
+    // No further than the library knows the structure; what it does not know is zero.
+    var lent = cachectl_inspection()
+    let size = min(pointer.pointee.size, MemoryLayout<cachectl_inspection>.size)
+    withUnsafeMutableBytes(of: &lent) { $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: size)) }
     let path = try LibraryText.text(try lent.path.checked("path"), "path")
     guard LibraryText.isLine(path) else { throw LibraryDefect("gave a path that is not one line") }
     guard (-1...Int64(Int32.max)).contains(lent.format), (0...Int64(Int32.max)).contains(lent.current_format) else {
       throw LibraryDefect("gave \(lent.format) and \(lent.current_format) as versions of its format")
     }
     return StoreInspection(
-      path: path, files: try files(lent), format: lent.format < 0 ? nil : Int(lent.format),
+      path: path, exists: try exists(lent.presence), files: try files(lent),
+      format: lent.format < 0 ? nil : Int(lent.format),
       currentFormat: Int(lent.current_format))
+  }
+
+  /// `nil` where the files tell.
+  private static func exists(_ presence: UInt32) throws(LibraryDefect) -> Bool? {
+    switch presence {
+    case CACHECTL_AS_FILES_TELL.rawValue: nil
+    case CACHECTL_PRESENT.rawValue: true
+    case CACHECTL_ABSENT.rawValue: false
+    default: throw LibraryDefect("gave \(presence) as the presence of its store")
+    }
   }
 
   private static func files(_ lent: cachectl_inspection) throws(LibraryDefect) -> [String] {

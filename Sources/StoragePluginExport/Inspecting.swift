@@ -21,7 +21,8 @@ extension StoreInspection {
         files.withUnsafeBufferPointer { files in
           var lent = cachectl_inspection(
             size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
-            file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat))
+            file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat),
+            presence: (exists ? CACHECTL_PRESENT : CACHECTL_ABSENT).rawValue)
           return withUnsafePointer(to: &lent, body)
         }
       }

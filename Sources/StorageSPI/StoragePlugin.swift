@@ -12,9 +12,10 @@ public protocol StoragePlugin: Sendable {
   ///   `unsupportedFormat` where what is there is not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine
 
-  /// Looks at the store that `configuration` describes, without opening, making or changing it.
+  /// Looks at the store that `configuration` describes, without opening, making or changing it. An engine whose stores
+  /// are on a server asks that server: one that does not answer fails as it does in `open(_:)`.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`; `unsupported` where the engine cannot tell.
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` where the engine cannot tell.
   func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection
 
   /// Saves every entry of a damaged store that can still be read: a new store takes its place in one step, and the

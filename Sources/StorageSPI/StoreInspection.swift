@@ -2,16 +2,19 @@
 public struct StoreInspection: Sendable, Hashable {
   /// Where the store is, or would be: a file, a folder or an address.
   public let path: String
-  /// The files that it consists of, with absolute paths; empty where there is no store.
+  /// Whether there is a store.
+  public let exists: Bool
+  /// The files that it consists of, with absolute paths; empty where there is no store, or it is on a server.
   public let files: [String]
   /// The version of the store's format; `nil` where there is no store, or it has none that can be read.
   public let format: Int?
   /// The version that the engine writes. A store of an older one is upgraded when it is opened to be written to.
   public let currentFormat: Int
 
-  /// An inspection with the given fields.
-  public init(path: String, files: [String], format: Int?, currentFormat: Int) {
+  /// An inspection with the given fields. Where `exists` is not given, there is a store if it has files.
+  public init(path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int) {
     self.path = path
+    self.exists = exists ?? !files.isEmpty
     self.files = files
     self.format = format
     self.currentFormat = currentFormat

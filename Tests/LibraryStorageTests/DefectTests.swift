@@ -148,7 +148,8 @@ struct DefectTests {
     ("small", "said nothing that can be understood"), ("path", "path that is not one line"),
     ("path-lines", "path that is not one line"), ("files-null", "gave a list of 1 files"),
     ("files-absurd", "gave a list of"), ("file-relative", "not absolute"), ("format", "gave -2 and 1 as versions"),
-    ("current-format", "as versions"), ("twice", "said twice"),
+    ("current-format", "as versions"), ("presence", "as the presence"),
+    ("twice", "said twice"),
   ])
   func anInspectionIsChecked(_ defect: String, _ text: String) async throws {
     let plugin = try Library("defects.c").plugin()

@@ -37,6 +37,19 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration) == expected)
   }
 
+  /// A library that was compiled before it could be said tells by its files whether there is a store.
+  @Test(
+    arguments: [
+      ("older", true), ("older nofile", false), ("files", true), ("nofile", false), ("present nofile", true),
+      ("absent", false),
+    ])
+  func whetherThereIsAStoreArrives(note: String, exists: Bool) async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: ["note": .text(note)], clock: FixedClock(now: Timestamp(milliseconds: 77)))
+    #expect(try await plugin.inspect(configuration).exists == exists)
+  }
+
   @Test func aTextWithAZeroByteIsRefused() async throws {
     let library = try Library("tiny.c")
     let error = await storageError { _ = try await library.open(["note": .text("a\0b")]) }

@@ -67,7 +67,7 @@ import Testing
     let status = gathered.lend { context in
       withConfiguration([:], [:]) { table.inspect(&$0, describeInspection, context, failure.pointer) }
     }
-    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3"])
+    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3 1"])
   }
 
   @Test(arguments: [0, 1] as [Int32]) func aStoreCanBeRepaired(_ isSound: Int32) throws {
@@ -91,7 +91,7 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
   gathered.texts.append(found.path.text)
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
-  gathered.texts.append("\(found.format) \(found.current_format)")
+  gathered.texts.append("\(found.format) \(found.current_format) \(found.presence)")
   return 0
 }
 

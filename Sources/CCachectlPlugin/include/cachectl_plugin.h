@@ -183,14 +183,22 @@ typedef struct cachectl_configuration {
   void *clock;
 } cachectl_configuration;
 
+/* Whether there is a store. */
+typedef enum cachectl_presence {
+  CACHECTL_AS_FILES_TELL = 0, /* where it has files, there is one */
+  CACHECTL_PRESENT = 1,
+  CACHECTL_ABSENT = 2
+} cachectl_presence;
+
 /* What there is of a store, found without opening it, for `inspect`. */
 typedef struct cachectl_inspection {
   size_t size; /* sizeof(cachectl_inspection) */
   cachectl_bytes path; /* where the store is, or would be: a file, a folder or an address */
-  const cachectl_bytes *files; /* the absolute paths of its files; none where there is no store */
+  const cachectl_bytes *files; /* the absolute paths of its files; none where it has none */
   size_t file_count;
   int64_t format; /* the version of its format; -1 where it is not known */
   int64_t current_format; /* the version that the engine writes */
+  uint32_t presence; /* a cachectl_presence; say it where stores are on a server, and so have no files */
 } cachectl_inspection;
 
 /* How a damaged store is repaired, for `repair`. */
@@ -253,7 +261,8 @@ typedef struct cachectl_engine {
   int32_t (*compact)(cachectl_store *store, cachectl_failure *failure);
   /* Optional: lets go of memory that was only taken to be quick. */
   void (*release_memory)(cachectl_store *store);
-  /* Optional: calls `visit` once with what there is of a store, without opening, making or changing it. */
+  /* Optional: calls `visit` once with what there is of a store, without opening, making or changing it. Where the store
+   * is on a server, asks that server, and fails as `open` does where it does not answer. */
   int32_t (*inspect)(
     const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
     cachectl_failure *failure);

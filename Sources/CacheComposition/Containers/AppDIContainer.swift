@@ -57,11 +57,12 @@ public struct AppDIContainer: Sendable {
   /// Whether the engine called `backend` has a store already; `nil` where that cannot be told without opening it. Where
   /// it has none, none is made.
   ///
-  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  /// - Throws: `CacheError` with the code of the engine's failure, such as that of a server that does not answer, or
+  ///   `unknownBackend`.
   public func hasStore(backend: String) async throws(CacheError) -> Bool? {
     do throws(StorageError) {
       let (plugin, options) = try engine(backend)
-      return !(try await plugin.inspect(options).files.isEmpty)
+      return try await plugin.inspect(options).exists
     } catch {
       if error.code == .unsupported { return nil }
       throw CacheError(error)

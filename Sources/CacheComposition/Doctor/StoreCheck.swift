@@ -40,8 +40,8 @@ struct StoreCheck: Sendable {
     do throws(StorageError) {
       let configuration = try configuration(plugin.declaration)
       let inspection = try await plugin.inspect(configuration)
-      (result.path, result.exists) = (inspection.path, !inspection.files.isEmpty)
-      guard !inspection.files.isEmpty else {
+      (result.path, result.exists) = (inspection.path, inspection.exists)
+      guard inspection.exists else {
         result.findings = [.ok(name, "no store yet at \(inspection.path)")]
         return result
       }

@@ -55,6 +55,26 @@ struct DoctorTests {
     #expect((store as? TableEngine)?.closeCount == 1)
   }
 
+  @Test func aStoreOnAServerHasNoFilesAndIsOpened() async throws {
+    let inspection = StoreInspection(path: "server:1", exists: true, files: [], format: 2, currentFormat: 2)
+    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
+    let (checks, worst) = try await examine(FakePlugin("fake", store: store, .init(inspection: inspection)))
+    #expect(worst == nil)
+    #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
+  }
+
+  @Test(arguments: [StorageError.Code.unreachable, .permissionDenied])
+  func aServerThatDoesNotAnswerIsAProblem(code: StorageError.Code) async throws {
+    var files = Self.sound
+    files.files["/u/home/fake.usage"] = .file()
+    let failure = StorageError(code, "the server does not answer", hint: "start it")
+    let (checks, worst) = try await examine(
+      FakePlugin("fake", store: TableEngine(), .init(failure: failure)), files: files)
+    #expect(results(checks, of: "fake") == ["problem"])
+    #expect(worst?.rawValue == code.rawValue)
+    #expect(!messages(checks).contains("fake.usage"), "the files of a store that may be there are kept")
+  }
+
   @Test(
     arguments: [
       (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"), (1, ["/u/home/store"], "warning", nil),

@@ -297,7 +297,14 @@ static int32_t tiny_inspect(
   }
   cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
   cachectl_inspection inspection = {
-    sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock)};
+    sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock),
+    CACHECTL_AS_FILES_TELL};
+  /* What a library says that was compiled before there was the field, and what one can say that knows it. */
+  if (strstr(text, "note=older")) inspection.size = offsetof(cachectl_inspection, presence);
+  if (strstr(text, "note=older")) inspection.presence = 99;
+  if (strstr(text, "note=present")) inspection.presence = CACHECTL_PRESENT;
+  if (strstr(text, "note=absent")) inspection.presence = CACHECTL_ABSENT;
+  if (strstr(text, "nofile")) inspection.file_count = 0;
   return visit(context, &inspection);
 }
 
