@@ -35,10 +35,12 @@ public struct EntryMetadata: Sendable, Hashable {
     self.checksum = checksum
   }
 
-  /// How the entry stands at `time`. An entry is fresh before `freshUntil` and expired from `retainUntil` on.
+  /// How the entry stands at `time`. An entry is fresh before `freshUntil` and expired from `retainUntil` on. One that
+  /// was stored ahead of the clock is stale: its age is unknown.
   public func state(at time: Timestamp) -> EntryState {
     if time >= retainUntil { return .expired }
-    return time < freshUntil ? .fresh : .stale
+    if storedAt.isAhead(of: time) { return .stale }
+    return max(time, storedAt) < freshUntil ? .fresh : .stale
   }
 }
 

@@ -36,7 +36,8 @@ public struct EntryTally: Sendable, Hashable {
         retainSlot: retainUntil.milliseconds >> slotBits)
     }
 
-    /// The state of all its entries at `time`; `nil` where some of them may change it within the slot.
+    /// The state of all its entries at `time`; `nil` where some of them may change it within the slot. It does not tell
+    /// which entries were stored ahead of the clock, and so are stale instead of fresh.
     public func state(at time: Timestamp) -> EntryState? {
       let now = time.milliseconds >> slotBits
       if retainSlot < now { return .expired }

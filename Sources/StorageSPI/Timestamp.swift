@@ -23,6 +23,14 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     return Timestamp(milliseconds: milliseconds + seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
   }
 
+  /// How far a time may lie after the clock's and still count as now: the clocks of machines that share a store differ
+  /// by less.
+  public static let clockTolerance = Duration.seconds(60)
+
+  /// Whether this is so far after `now` that the clock which gave it and the one which gave `now` do not agree: one of
+  /// them was set.
+  public func isAhead(of now: Timestamp) -> Bool { self > now.advanced(by: Self.clockTolerance) }
+
   /// How long after `earlier` this is; negative where it is before.
   public func duration(since earlier: Timestamp) -> Duration {
     .milliseconds(milliseconds - earlier.milliseconds)

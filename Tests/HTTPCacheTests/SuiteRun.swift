@@ -14,10 +14,9 @@ struct SuiteRun {
     init(_ description: String) { self.description = description }
   }
 
-  /// What is kept for how long where the origin does not say: nothing is fresh, and a stale response stands in for an
-  /// origin that fails for a week, as the configuration has it by default.
+  /// What is kept for how long where the origin does not say, as the configuration has it by default.
   private static let freshness = FreshnessPolicy(
-    timeToLive: .zero, staleIfError: .seconds(7 * 86_400), staleWhileRevalidate: .zero)
+    timeToLive: .seconds(3_600), staleIfError: .seconds(7 * 86_400), staleWhileRevalidate: .zero)
 
   private let test: SuiteCase
   private let setting: SuiteSetting

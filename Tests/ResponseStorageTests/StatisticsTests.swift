@@ -33,6 +33,23 @@ struct StatisticsTests {
     }
   }
 
+  /// What `ls` and `show` call stale is stale here too.
+  @Test func whatWasStoredAheadOfTheClockIsStale() async throws {
+    let test = try await TestStore()
+    let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let now = test.clock.now
+    for (ahead, state) in [(0, EntryState.fresh), (60, .fresh), (61, .stale), (864_000, .stale)] {
+      test.clock.set(now.advanced(by: .seconds(ahead)))
+      let head = test.head(fresh: .seconds(864_000), kept: .seconds(8_640_000))
+      try await test.cities.store(CitiesPageDTO(.sample), head: head, for: request)
+      test.clock.set(now)
+      let listed = try await administration.list(EntrySelection(state: state), after: nil, limit: 10)
+      #expect(listed.entries.count == 1, "\(ahead) s ahead")
+      #expect(try await administration.statistics().count(state) == 1, "\(ahead) s ahead")
+    }
+  }
+
   /// Entries that become stale, and later expire, one a second: of so many in one slot the states are estimated.
   @Test(arguments: [10_000, 10_001])
   func statesOfManyAreEstimated(count: Int) async throws {

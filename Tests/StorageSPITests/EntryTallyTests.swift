@@ -35,7 +35,7 @@ import Testing
     let moments = (0...12).map { Timestamp(milliseconds: $0 * Self.width / 3) }
     for fresh in moments {
       for retain in moments {
-        let metadata = EntryMetadata(storedAt: fresh, freshUntil: fresh, retainUntil: retain, contentType: "")
+        let metadata = EntryMetadata(storedAt: moments[0], freshUntil: fresh, retainUntil: retain, contentType: "")
         for now in moments {
           guard let state = EntryTally.Slot(namespace: "a", metadata).state(at: now) else { continue }
           #expect(state == metadata.state(at: now), "\(fresh) \(retain) \(now)")

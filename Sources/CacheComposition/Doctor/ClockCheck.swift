@@ -4,8 +4,6 @@ internal import StorageSPI
 
 /// Checks that the time of day can be right: whether entries are fresh is judged by it.
 struct ClockCheck: Sendable {
-  /// What is stored by a clock that runs a little ahead is nothing to speak of.
-  private static let tolerance = Duration.seconds(60)
   /// 2020-01-01T00:00:00Z, before which this program was not written.
   private static let earliest = Timestamp(milliseconds: 1_577_836_800_000)
 
@@ -23,7 +21,7 @@ struct ClockCheck: Sendable {
     let text = RFC3339Text.text(now.sinceEpoch)
     let hint = "set the clock: until it is right, what is fresh may be served too long or not at all"
     if now < Self.earliest { return [.warning(name, "it is \(text) by the clock, which cannot be", hint: hint)] }
-    let late = witnesses.filter { $0.time.map { $0 > now.advanced(by: Self.tolerance) } ?? false }
+    let late = witnesses.filter { $0.time.map { $0.isAhead(of: now) } ?? false }
     if late.isEmpty { return [.ok(name, "it is \(text), and nothing is from the future")] }
     return late.compactMap { witness in
       witness.time.map { time in

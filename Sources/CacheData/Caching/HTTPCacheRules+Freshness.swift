@@ -4,15 +4,15 @@ extension HTTPCacheRules {
   struct FreshnessLifetime: Sendable, Hashable {
     let duration: Duration
     let source: String
+    /// Whether the cache assumes it, because the origin does not say.
+    let isAssumed: Bool
 
-    init(_ duration: Duration, from source: String) {
+    init(_ duration: Duration, from source: String, isAssumed: Bool = false) {
       self.duration = duration
       self.source = source
+      self.isAssumed = isAssumed
     }
   }
-
-  /// The longest time for which a response counts as fresh by its age alone.
-  static let greatestHeuristicLifetime: Duration = .seconds(7 * 86_400)
 
   /// Statuses whose responses may be reused without explicit freshness (RFC 9110, section 15.1).
   private static let heuristicallyCacheableStatuses: Set = [
@@ -38,7 +38,8 @@ extension HTTPCacheRules {
       return lifetime(until: expires, of: response, receivedAt: now)
     }
     guard allowsHeuristics(response) else {
-      return FreshnessLifetime(.zero, from: "the status \(response.status), which says nothing about freshness")
+      return FreshnessLifetime(
+        .zero, from: "the status \(response.status), which says nothing about freshness", isAssumed: true)
     }
     return heuristicLifetime(of: response, receivedAt: now)
   }
@@ -62,13 +63,29 @@ extension HTTPCacheRules {
   }
 
   private func heuristicLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
+    let timeToLive = FreshnessLifetime(freshness.timeToLive, from: "the configured time to live", isAssumed: true)
+    guard heuristic == .lastModified else { return timeToLive }
     let madeAt = madeAt(response, receivedAt: now)
-    if let modified = response.fields["last-modified"].flatMap({ HTTPDate.time($0, now: now) }), modified < madeAt {
-      // Section 4.2.2 suggests a tenth of the time since the last change.
-      let tenth = min((madeAt - modified) / 10, Self.greatestHeuristicLifetime)
-      return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified")
+    guard let modified = response.fields["last-modified"].flatMap({ HTTPDate.time($0, now: now) }), modified <= madeAt
+    else {
+      return FreshnessLifetime(.zero, from: "default: it has neither a lifetime nor a Last-Modified", isAssumed: true)
     }
-    return FreshnessLifetime(freshness.timeToLive, from: "the configured time to live")
+    // Section 4.2.2 suggests a tenth of the time since the last change.
+    let tenth = (madeAt - modified) / 10
+    if tenth > timeToLive.duration { return timeToLive }
+    return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified", isAssumed: true)
+  }
+
+  /// What a client should know of a stored response at `now` that its header fields do not say; `nil` for nothing.
+  func remark(on stored: StoredHead, at now: Duration) -> String? {
+    if stored.age(at: now) == nil { return "stored ahead of the clock" }
+    let lifetime = lifetime(of: stored)
+    return lifetime.isAssumed ? "ttl by \(lifetime.source)" : nil
+  }
+
+  /// How long `stored` was meant to be fresh when it was stored or last confirmed.
+  func lifetime(of stored: StoredHead) -> FreshnessLifetime {
+    freshnessLifetime(of: stored.head, receivedAt: stored.storedAt)
   }
 
   private func madeAt(_ response: HTTPResponseHead, receivedAt now: Duration) -> Duration {

@@ -43,8 +43,11 @@ extension HTTPCacheRules {
       trace.note("response", "no-cache: only after the origin has confirmed it")
       return revalidated(stored, "the response says no-cache", .stale, allowed)
     }
-    let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
+    guard let age = stored.age(at: now), let remaining = stored.remainingFreshness(at: now) else {
+      return ofUnknownAge(stored, directives, allowed, now: now, &trace)
+    }
     trace.note("age", Self.seconds(age))
+    noteLifetime(of: stored, &trace)
     trace.note(
       "freshness",
       remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
@@ -52,6 +55,29 @@ extension HTTPCacheRules {
     if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
     if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
     return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)
+  }
+
+  /// What the clock calls stored in the future is stale: the clock was set back, and the age is unknown.
+  private func ofUnknownAge(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, now: Duration,
+    _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
+    trace.note("freshness", "stale, because the age is unknown")
+    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
+    // How stale it is cannot be compared to any limit.
+    if allowed.maxStale == .any {
+      return CacheDecision(.serve, "its age is unknown, and a stale response is accepted")
+    }
+    return revalidated(stored, "the age of the stored response is unknown", .stale, allowed)
+  }
+
+  private func noteLifetime(of stored: StoredHead, _ trace: inout CacheTrace) {
+    guard trace.isRecording else { return }
+    let lifetime = lifetime(of: stored)
+    // What was made stale before its time, or was stored with another configuration, is not explained by it.
+    guard stored.freshUntil == stored.storedAt + lifetime.duration - stored.initialAge else { return }
+    trace.note("lifetime", "\(Self.seconds(lifetime.duration)) by \(lifetime.source)")
   }
 
   private func fresh(
@@ -69,10 +95,7 @@ extension HTTPCacheRules {
     _ allowed: RequestDirectives, _ trace: inout CacheTrace
   ) -> CacheDecision {
     guard remaining <= .zero else { return tooOld(stored, staleness, allowed, &trace) }
-    if let prohibition = directives.staleProhibition {
-      trace.note("stale use", "forbidden by \(prohibition)")
-      return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
-    }
+    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
     if isAccepted(staleness, allowed, &trace) {
       return CacheDecision(.serve, "it is stale, and a stale response is accepted")
     }
@@ -83,6 +106,14 @@ extension HTTPCacheRules {
       return CacheDecision(action, "it is stale, and may be used while it is revalidated")
     }
     return revalidated(stored, "the stored response is stale", .stale, allowed)
+  }
+
+  private func staleUseRefusal(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision? {
+    guard let prohibition = directives.staleProhibition else { return nil }
+    trace.note("stale use", "forbidden by \(prohibition)")
+    return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
   }
 
   /// What is fresh by itself, but older than the request allows: no directive of the response has a say in that.
@@ -137,7 +168,11 @@ extension HTTPCacheRules {
     }
     let wish = CacheControl(request).seconds("stale-if-error").duration
     let window = wish ?? directives.staleIfError ?? freshness.staleIfError
-    let left = window + stored.remainingFreshness(at: now)
+    guard let remaining = stored.remainingFreshness(at: now) else {
+      trace.note("stale-if-error", window > .zero ? "may stand in, its age unknown" : "may not stand in")
+      return window > .zero
+    }
+    let left = window + remaining
     trace.note("stale-if-error", left > .zero ? "may stand in for \(Self.seconds(left)) more" : "too stale to stand in")
     return left > .zero
   }

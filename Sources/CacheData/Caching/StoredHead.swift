@@ -1,3 +1,5 @@
+internal import CacheDomain
+
 /// Everything about a stored response that decides over its use. Points in time are durations since
 /// 1970-01-01T00:00:00Z.
 public struct StoredHead: Sendable, Hashable {
@@ -27,16 +29,19 @@ public struct StoredHead: Sendable, Hashable {
     self.selector = selector
   }
 
-  /// Its age at `now` (RFC 9111, section 4.2.3: `current_age`). A clock that was set back makes nothing younger than it
-  /// was when it came.
-  public func age(at now: Duration) -> Duration {
-    initialAge + max(now - storedAt, .zero)
+  /// Its age at `now` (RFC 9111, section 4.2.3: `current_age`); `nil` where it was stored ahead of the clock, so that its
+  /// age is unknown.
+  public func age(at now: Duration) -> Duration? {
+    clockReading(at: now).map { initialAge + $0.sinceStored }
   }
 
-  /// For how much longer it is fresh at `now`; zero or negative where it is stale.
-  func remainingFreshness(at now: Duration) -> Duration {
-    // Counted from the age, so that a clock that was set back does not prolong it.
-    freshUntil - max(now, storedAt)
+  /// For how much longer it is fresh at `now`: zero or negative where it is stale, `nil` where its age is unknown.
+  func remainingFreshness(at now: Duration) -> Duration? {
+    clockReading(at: now)?.remainingFreshness
+  }
+
+  private func clockReading(at now: Duration) -> EntryAge? {
+    EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)
   }
 
   /// Whether the origin can be asked if it still holds.

@@ -3,7 +3,7 @@ public import CacheDomain
 /// What every fetch shares with the others, whatever it fetches.
 public struct FetchServices: Sendable {
   /// What may be stored and reused.
-  public let rules: HTTPCacheRules
+  public var rules: HTTPCacheRules
   /// The time, since 1970-01-01T00:00:00Z.
   public let now: @Sendable () -> Duration
   /// Sees to it that several fetches of one key ask the origin once.

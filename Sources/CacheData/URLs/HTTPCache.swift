@@ -8,10 +8,13 @@ public struct HTTPCache: Sendable {
   private let transfer: any DataTransferService
   private let services: FetchServices
 
-  /// The cache over `storage` in front of the servers that `transfer` reaches.
+  /// The cache over `storage` in front of the servers that `transfer` reaches. A response without a lifetime is fresh
+  /// for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services` say.
   public init(storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices) {
     self.storage = storage
     self.transfer = transfer
+    var services = services
+    services.rules = services.rules.with(.lastModified)
     self.services = services
   }
 

@@ -8,9 +8,12 @@ extension URLSubject {
     status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
     status.forwardStatus = delivery.forwardStatus
     status.isStored = delivery.stored != nil && delivery.forwardStatus != nil
-    status.timeToLive = delivery.stored.map { $0.freshUntil - delivery.now }
+    status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
+    status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
     if let stored = delivery.stored, delivery.isFromCache {
-      response.head.fields["Age"] = String(max(stored.age(at: delivery.now), .zero).components.seconds)
+      // A response of unknown age is at least as old as it was when it came.
+      let age = stored.age(at: delivery.now) ?? stored.initialAge
+      response.head.fields["Age"] = String(max(age, .zero).components.seconds)
     }
     response.head.fields.append("Cache-Status", status.text)
     return response

@@ -39,9 +39,11 @@ public struct EntryFacts: Sendable, Hashable {
   public let storedAt: Duration
   /// Until when it is fresh.
   public let freshUntil: Duration
-  /// How long before the moment of reading it was stored or confirmed.
-  public let age: Duration
-  /// How long after the moment of reading it stays fresh; zero or negative where it is stale.
+  /// How long before the moment of reading it was stored or confirmed; `nil` where it was stored ahead of the clock, so
+  /// that its age is unknown (see `EntryAge`).
+  public let age: Duration?
+  /// How long after the moment of reading it stays fresh; zero or negative where it is stale, zero where its age is
+  /// unknown.
   public let remainingFreshness: Duration
 
   /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment.
@@ -56,7 +58,8 @@ public struct EntryFacts: Sendable, Hashable {
     self.isStored = isStored
     self.storedAt = storedAt
     self.freshUntil = freshUntil
-    self.age = max(now - storedAt, .zero)
-    self.remainingFreshness = freshUntil - now
+    let age = EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)
+    self.age = age?.sinceStored
+    self.remainingFreshness = age?.remainingFreshness ?? .zero
   }
 }

@@ -78,8 +78,10 @@ struct PageWalk {
   private mutating func receive(_ snapshot: Snapshot<CitiesPage>, for page: Int) {
     if known == nil { pageSize = max(snapshot.value.cities.count, 1) }
     var summary = known ?? PagesSummary(announcedBy: snapshot)
-    if snapshot.entry.storedAt >= newest {
-      newest = snapshot.entry.storedAt
+    // An entry of unknown age is no newer than any other.
+    let storedAt = snapshot.entry.age == nil ? .zero : snapshot.entry.storedAt
+    if storedAt >= newest {
+      newest = storedAt
       Self.update(&summary, by: snapshot.value, of: page)
     }
     let failures = snapshot.warnings.filter(\.isOfOrigin)

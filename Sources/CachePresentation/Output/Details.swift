@@ -19,6 +19,11 @@ enum Details {
     Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.text(time, now: now)))")
   }
 
+  /// The same of something that has happened.
+  static func past(_ time: Duration, now: Duration) -> Table.Cell {
+    Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.past(time, now: now)))")
+  }
+
   /// A number of bytes, roughly and exactly.
   static func bytes(_ count: Int) -> Table.Cell {
     guard count >= 1_024 else { return Table.Cell(ByteCountText.text(count)) }

@@ -1,3 +1,5 @@
+internal import CacheDomain
+
 /// Writes points in time as seen from now: "3 min ago", "in 2 h", "just now"; the last instant of all is "never".
 public enum RelativeTimeText {
   /// A span that is not worth a number.
@@ -9,9 +11,16 @@ public enum RelativeTimeText {
     return time <= now ? past(age: now - time) : future(after: time - now)
   }
 
-  /// A time `age` ago: "just now" below 2 s.
-  public static func past(age: Duration) -> String {
-    age < instant ? "just now" : "\(ElapsedTimeText.rough(age)) ago"
+  /// The time of something that has happened, both since the same moment: "in the future" where the clock, which was set
+  /// back, says so.
+  static func past(_ time: Duration, now: Duration) -> String {
+    past(age: EntryAge(storedAt: time, freshUntil: time, now: now)?.sinceStored)
+  }
+
+  /// A time `age` ago: "just now" below 2 s, "in the future" where the age is unknown because the clock was set back.
+  public static func past(age: Duration?) -> String {
+    guard let age else { return "in the future" }
+    return age < instant ? "just now" : "\(ElapsedTimeText.rough(age)) ago"
   }
 
   private static func future(after delay: Duration) -> String {

@@ -53,9 +53,8 @@ public struct EntriesView: OutputView {
   private func row(_ entry: EntryRow) -> [Table.Cell] {
     [
       .init(entry.key, .plain), .init(ByteCountText.text(entry.bytes), .plain),
-      .init(entry.state.rawValue, entry.state.style), time(entry.storedAt), time(entry.freshUntil),
+      .init(entry.state.rawValue, entry.state.style), .init(RelativeTimeText.past(entry.storedAt, now: now), .plain),
+      .init(RelativeTimeText.text(entry.freshUntil, now: now), .plain),
     ]
   }
-
-  private func time(_ time: Duration) -> Table.Cell { .init(RelativeTimeText.text(time, now: now), .plain) }
 }

@@ -46,7 +46,7 @@ public struct EntryView: SingleRecordView {
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let facts: [(name: String, value: Table.Cell)] = [
       ("Key", .init(entry.key, .bold)), ("Namespace", .init(entry.namespace, .plain)),
-      ("State", .init(entry.state.rawValue, entry.state.style)), ("Stored", Details.time(entry.storedAt, now: now)),
+      ("State", .init(entry.state.rawValue, entry.state.style)), ("Stored", Details.past(entry.storedAt, now: now)),
       ("Fresh until", Details.time(entry.freshUntil, now: now)),
       ("Kept until", Details.time(entry.retainUntil, now: now)), ("Type", .init(entry.contentType, .plain)),
       ("Size", Details.bytes(entry.bytes)), ("Uses", .init(useText, .plain)),
@@ -57,7 +57,7 @@ public struct EntryView: SingleRecordView {
 
   private var useText: String {
     guard let lastUsedAt = use.lastUsedAt else { return "never" }
-    return "\(NumberText.text(use.count)), the last \(RelativeTimeText.text(lastUsedAt, now: now))"
+    return "\(NumberText.text(use.count)), the last \(RelativeTimeText.past(lastUsedAt, now: now))"
   }
 
   private var text: String? { String(validating: payload, as: UTF8.self) }

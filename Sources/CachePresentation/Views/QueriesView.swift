@@ -27,7 +27,7 @@ public struct QueriesView: OutputView {
     let rows = queries.map { recent in
       [
         Table.Cell(recent.query.text, .plain),
-        Table.Cell(RelativeTimeText.text(recent.searchedAt, now: now), .dim),
+        Table.Cell(RelativeTimeText.past(recent.searchedAt, now: now), .dim),
       ]
     }
     return Table([.init("Query", isShrinkable: true), .init("Searched")], rows: rows)

@@ -59,6 +59,7 @@ struct SnapshotOrigin: Sendable {
   var freshness: String {
     if !entry.isStored { return "not stored" }
     if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }
+    if isStale, entry.age == nil { return "stale, as its age is unknown" }
     return isStale ? "stale for \(ElapsedTimeText.rough(entry.remainingFreshness))" : "to be confirmed before each use"
   }
 }

@@ -11,10 +11,17 @@ struct StateCensus {
   private let now: Timestamp
 
   /// The census of the entries that `tally` counts, at `now`.
-  init(_ tally: EntryTally, at now: Timestamp) {
+  ///
+  /// - Parameter trustsTimes: whether all entries of a slot in the future count as fresh. One that was stored ahead of the
+  ///   clock is stale, which the tally does not tell.
+  init(_ tally: EntryTally, at now: Timestamp, trustsTimes: Bool) {
     self.now = now
     for (slot, count) in tally.slots {
-      if let state = slot.state(at: now) { add(count.entries, state) } else { undecided[slot] = count.entries }
+      if let state = slot.state(at: now), trustsTimes || state != .fresh {
+        add(count.entries, state)
+      } else {
+        undecided[slot] = count.entries
+      }
     }
   }
 

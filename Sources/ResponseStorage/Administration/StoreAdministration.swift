@@ -71,8 +71,10 @@ public struct StoreAdministration: Sendable {
 
   /// How much the store holds, in what state, and how it was used.
   ///
-  /// The cost does not grow with the number of entries. Where entries change their state in the very slot of the present,
-  /// up to 10,000 of them are looked at one by one; of more the states are estimated, and the report says so.
+  /// In a store of up to 10,000 entries those that may be fresh are looked at one by one. In a larger one the cost does not
+  /// grow with the number of entries: where entries change their state in the very slot of the present, up to 10,000 of
+  /// them are looked at; of more the states are estimated, and the report says so. An entry that was stored ahead of the
+  /// clock then counts as fresh until its time comes.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
@@ -80,7 +82,8 @@ public struct StoreAdministration: Sendable {
     let statistics: StorageStatistics
     do throws(StorageError) { statistics = try await store.engine.statistics() } catch { throw CacheError(error) }
     let tally = statistics.tally.without(Lease.namespace)
-    var census = StateCensus(tally, at: store.clock.now)
+    let isSmall = tally.total().entries <= Self.maximumCensus
+    var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)
     let namespaces = census.undecidedNamespaces
     let isEstimated = namespaces.reduce(0) { $0 + (tally.namespaces[$1]?.entries ?? 0) } > Self.maximumCensus
     if isEstimated {

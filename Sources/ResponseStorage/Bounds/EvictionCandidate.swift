@@ -12,12 +12,12 @@ struct EvictionCandidate: Sendable, Comparable {
 
   /// The candidate that `policy` makes of `entry` at the time `now`; `nil` where it must stay.
   init?(_ entry: EntrySummary, use: EntryUse, policy: EvictionPolicy, now: Timestamp) {
-    let stored = entry.metadata.storedAt.milliseconds
+    let stored = Self.rank(entry.metadata.storedAt, now)
     isExpired = entry.metadata.state(at: now) == .expired
     if isExpired {
       rank = (entry.metadata.retainUntil.milliseconds, stored, 0)
     } else {
-      let used = max(use.lastUsedAt.milliseconds, stored)
+      let used = max(Self.rank(use.lastUsedAt, now), stored)
       switch policy {
       case .leastRecentlyUsed: rank = (used, stored, 0)
       case .leastFrequentlyUsed: rank = (use.count, used, stored)
@@ -28,6 +28,12 @@ struct EvictionCandidate: Sendable, Comparable {
     key = entry.key
     payloadBytes = entry.payloadBytes
     checksum = entry.metadata.checksum
+  }
+
+  /// The place of a time in the order. A time ahead of the clock is before all others, so that what a clock left behind
+  /// that has since been set back does not keep its place until the clock gets there.
+  private static func rank(_ time: Timestamp, _ now: Timestamp) -> Int64 {
+    time.isAhead(of: now) ? time.milliseconds - Timestamp.distantFuture.milliseconds - 1 : time.milliseconds
   }
 
   static func < (left: Self, right: Self) -> Bool {

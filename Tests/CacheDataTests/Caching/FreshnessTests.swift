@@ -54,23 +54,29 @@ struct FreshnessTests {
     #expect(lifetime.duration == .seconds(seconds))
   }
 
-  /// Section 4.2.2: what the status allows, and what is made of Last-Modified.
+  /// Section 4.2.2: what the status allows, and what is made of Last-Modified, for a configured time to live of 200
+  /// seconds: with the heuristic of URLs, and with that of typed origins.
   @Test(
     arguments: [
-      (200, ["Last-Modified": date(-1_000)], 100), (200, ["Last-Modified": date(-1_000), "Date": date(-500)], 50),
-      (200, ["Last-Modified": date(-30_000_000)], 604_800), (200, ["Last-Modified": date()], 30),
-      (200, ["Last-Modified": date(10)], 30), (200, ["Last-Modified": "foo"], 30),
-      (404, ["Last-Modified": date(-1_000)], 100), (404, [:], 30), (501, [:], 30), (204, [:], 30),
-      (599, ["Last-Modified": date(-1_000)], 0), (302, [:], 0), (599, ["Cache-Control": "private"], 0),
-      (599, ["Cache-Control": "public"], 30), (599, ["Cache-Control": "public", "Last-Modified": date(-1_000)], 100),
-      (599, ["Cache-Control": "max-age=60"], 60), (302, ["Expires": date(60)], 60),
-      (200, ["Cache-Control": "must-revalidate", "Last-Modified": date(-1_000)], 100),
-      (200, ["Last-Modified": "Sat, 01 Jan 0000 00:00:00 GMT"], 604_800), (200, ["Pragma": "no-cache"], 30),
-    ] as [(Int, HTTPFields, Int)])
-  func isGuessed(_ status: Int, _ fields: HTTPFields, _ seconds: Int) {
-    let rules = HTTPCacheRules.testing(timeToLive: 30)
-    let lifetime = rules.freshnessLifetime(of: HTTPResponseHead(status: status, fields: fields), receivedAt: received)
-    #expect(lifetime.duration == .seconds(seconds))
+      (200, ["Last-Modified": date(-1_000)], 100, 200),
+      (200, ["Last-Modified": date(-1_000), "Date": date(-500)], 50, 200),
+      (200, ["Last-Modified": date(-2_010)], 200, 200), (200, ["Last-Modified": date(-30_000_000)], 200, 200),
+      (200, ["Last-Modified": date()], 0, 200), (200, ["Last-Modified": date(10)], 0, 200),
+      (200, ["Last-Modified": "foo"], 0, 200), (200, ["ETag": "\"v\""], 0, 200), (200, [:], 0, 200),
+      (404, ["Last-Modified": date(-1_000)], 100, 200), (404, [:], 0, 200), (501, [:], 0, 200), (204, [:], 0, 200),
+      (599, ["Last-Modified": date(-1_000)], 0, 0), (302, [:], 0, 0), (599, ["Cache-Control": "private"], 0, 0),
+      (302, ["Last-Modified": date(-1_000)], 0, 0), (599, ["Cache-Control": "public"], 0, 200),
+      (599, ["Cache-Control": "public", "Last-Modified": date(-1_000)], 100, 200),
+      (599, ["Cache-Control": "max-age=60"], 60, 60), (302, ["Expires": date(60)], 60, 60),
+      (200, ["Cache-Control": "must-revalidate", "Last-Modified": date(-1_000)], 100, 200),
+      (200, ["Last-Modified": "Sat, 01 Jan 0000 00:00:00 GMT"], 200, 200), (200, ["Pragma": "no-cache"], 0, 200),
+    ] as [(Int, HTTPFields, Int, Int)])
+  func isGuessed(_ status: Int, _ fields: HTTPFields, ofURL: Int, ofTypedOrigin: Int) {
+    for (heuristic, seconds) in [(HTTPCacheRules.Heuristic.lastModified, ofURL), (.timeToLive, ofTypedOrigin)] {
+      let rules = HTTPCacheRules.testing(timeToLive: 200).with(heuristic)
+      let head = HTTPResponseHead(status: status, fields: fields)
+      #expect(rules.freshnessLifetime(of: head, receivedAt: received).duration == .seconds(seconds), "\(heuristic)")
+    }
   }
 
   /// Section 4.2.3: the age at the time of the response, which came `delay` seconds after the request.
@@ -97,14 +103,14 @@ struct FreshnessTests {
   /// A response with an age of 10 seconds and a lifetime of 60.
   @Test(arguments: [
     (0, 10, 50), (1, 11, 49), (49, 59, 1), (50, 60, 0), (51, 61, -1), (5_000_000_000, 5_000_000_010, -4_999_999_950),
-    // A clock that was set back makes nothing younger.
-    (-1, 10, 50), (-1_000_000, 10, 50),
+    // The clocks of machines that share a store differ a little; one that was set back leaves the age unknown.
+    (-1, 10, 50), (-60, 10, 50), (-61, nil, nil), (-1_000_000, nil, nil),
   ])
-  func agesWithTheClock(_ later: Int, age: Int, remaining: Int) throws {
+  func agesWithTheClock(_ later: Int, age: Int?, remaining: Int?) throws {
     let stored = try #require(HTTPCacheRules.testing().stored(["Cache-Control": "max-age=60", "Age": "10"]))
     let now = received + .seconds(later)
-    #expect(stored.age(at: now) == .seconds(age))
-    #expect(stored.remainingFreshness(at: now) == .seconds(remaining))
+    #expect(stored.age(at: now) == age.map { .seconds($0) })
+    #expect(stored.remainingFreshness(at: now) == remaining.map { .seconds($0) })
     #expect(stored.freshUntil == received + .seconds(50))
   }
 
@@ -112,7 +118,7 @@ struct FreshnessTests {
   func somethingAbsurdlyOldIsStale(_ name: String, _ value: String) throws {
     let fields = HTTPFields([.init(name, value), .init("Cache-Control", "max-age=99999999999")])
     let stored = try #require(HTTPCacheRules.testing().stored(fields))
-    #expect(stored.remainingFreshness(at: received) <= .zero)
+    #expect(try #require(stored.remainingFreshness(at: received)) <= .zero)
     #expect(stored.retainUntil >= received)
   }
 }

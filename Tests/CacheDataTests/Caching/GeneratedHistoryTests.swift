@@ -42,10 +42,16 @@ private struct History {
   private(set) var seen: Set<String> = []
 
   init(isShared: Bool, seed: UInt64, _ generator: inout SeededGenerator) {
-    let (live, refresh, fail) = (generator.pick([0, 30]), generator.pick([0, 0, 20]), generator.pick([0, 100]))
-    rules = .testing(isShared: isShared, timeToLive: live, staleIfError: fail, staleWhileRevalidate: refresh)
+    let (live, refresh, fail) = (
+      generator.pick([0, 30, 99_999]), generator.pick([0, 0, 20]), generator.pick([0, 100])
+    )
+    let byLastModified = generator.pick([false, true])
+    rules = HTTPCacheRules.testing(
+      isShared: isShared, timeToLive: live, staleIfError: fail, staleWhileRevalidate: refresh
+    ).with(byLastModified ? .lastModified : .timeToLive)
     model = RFC9111Model(
-      isShared: isShared, timeToLive: live, staleWhileRevalidate: refresh, staleIfError: fail)
+      isShared: isShared, guessesByLastModified: byLastModified, timeToLive: live, staleWhileRevalidate: refresh,
+      staleIfError: fail)
     label = "seed \(seed), shared: \(isShared)"
   }
 
@@ -97,7 +103,7 @@ private struct History {
     let age = model.currentAge(entry, at: now)
     try check(head.age(at: time) == age, what())
     if rules.directives(head.head).needsRevalidation { return }
-    try check(head.remainingFreshness(at: time) == model.lifetime(entry) - age, what())
+    try check(head.remainingFreshness(at: time) == age.map { model.lifetime(entry) - $0 }, what())
   }
 
   private mutating func fail(_ request: ModelRequest, _ found: Int?) throws {

@@ -12,6 +12,8 @@ struct RFC9111Model: Sendable {
   enum Outcome: Sendable { case serve, serveThenRevalidate, revalidate, fetch, fail }
 
   let isShared: Bool
+  /// Whether Last-Modified counts where nothing is said about freshness, or else the time to live.
+  let guessesByLastModified: Bool
   let timeToLive: Int
   let staleWhileRevalidate: Int
   let staleIfError: Int
@@ -59,16 +61,18 @@ struct RFC9111Model: Sendable {
     if let seconds = control.seconds["max-age"] { return Self.delta(seconds) }
     if let expires = response.expires, hasExpires(response) { return .seconds(max(expires - made, 0)) }
     guard control["public"] || Self.heuristicallyCacheable.contains(response.status) else { return .zero }
-    guard let modified = response.lastModified, modified < made else { return .seconds(timeToLive) }
-    return min(.seconds(made - modified) / 10, .seconds(7 * 86_400))
+    guard guessesByLastModified else { return .seconds(timeToLive) }
+    guard let modified = response.lastModified, modified <= made else { return .zero }
+    return min(.seconds(made - modified) / 10, .seconds(timeToLive))
   }
 
-  func currentAge(_ entry: Entry, at now: Int) -> Duration {
+  /// `nil` where a clock that was set back leaves it unknown.
+  func currentAge(_ entry: Entry, at now: Int) -> Duration? {
+    if entry.responseTime - now > 60 { return nil }
     let apparentAge = max(0, entry.responseTime - (entry.response.date ?? entry.responseTime))
     let ageValue = min(entry.response.age ?? 0, Self.infinity)
     let responseDelay = max(0, entry.responseTime - entry.requestTime)
     let correctedInitialAge = max(apparentAge, ageValue + responseDelay)
-    // A clock that was set back does not make it younger.
     return .seconds(correctedInitialAge + max(0, now - entry.responseTime))
   }
 
@@ -95,10 +99,14 @@ struct RFC9111Model: Sendable {
 
   /// How the entry answers without a confirmation; `nil` where it may not.
   private func reuse(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Outcome? {
-    let (lifetime, age) = (lifetime(entry), currentAge(entry, at: now))
+    let lifetime = lifetime(entry)
     let isControlled = !request.flags.isEmpty || !request.seconds.isEmpty
     if request.flags.contains("no-cache") || request.hasPragma && !isControlled { return nil }
     if control(entry.response)["no-cache"] { return nil }
+    guard let age = currentAge(entry, at: now) else {
+      let acceptsAny = request.flags.contains("max-stale") && request.seconds["max-stale"] == nil
+      return acceptsAny && !isStaleForbidden(entry) ? .serve : nil
+    }
     let excess = request.seconds["max-age"].map { age - Self.delta($0) } ?? .zero
     let isFresh = lifetime > age
     if isFresh, excess <= .zero {
@@ -133,7 +141,8 @@ struct RFC9111Model: Sendable {
   /// RFC 5861, section 4.
   func mayStandIn(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Bool {
     let said = request.seconds["stale-if-error"] ?? control(entry.response).seconds["stale-if-error"] ?? staleIfError
-    return !isStaleForbidden(entry) && currentAge(entry, at: now) - lifetime(entry) < Self.delta(said)
+    let staleness = currentAge(entry, at: now).map { $0 - lifetime(entry) } ?? .zero
+    return !isStaleForbidden(entry) && staleness < Self.delta(said)
   }
 
   func confirms(_ news: ModelResponse, _ entry: Entry) -> Bool {

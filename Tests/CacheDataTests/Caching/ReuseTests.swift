@@ -35,9 +35,21 @@ struct ReuseTests {
     Row("max-age=60", after: 0, .serve), Row("max-age=60", after: 59, .serve),
     Row("max-age=60", after: 60, .revalidate, .stale),
     Row("max-age=60", after: 61, .revalidate, .stale), Row("max-age=60", after: 61, .fetch, .stale, tag: nil),
-    Row("max-age=60", after: -100, .serve), Row("max-age=0", after: 0, .revalidate, .stale),
+    Row("max-age=60", after: -60, .serve), Row("max-age=0", after: 0, .revalidate, .stale),
     Row("no-cache, max-age=60", after: 1, .revalidate, .stale), Row("no-cache", after: 1, .fetch, .stale, tag: nil),
     Row("no-cache=\"a\", max-age=60", after: 1, .serve), Row("max-age=60, immutable, x=y", after: 1, .serve),
+  ]
+
+  /// Stored more than 60 seconds ahead of the clock.
+  static let ahead: [Row] = [
+    Row("max-age=60", after: -61, .revalidate, .stale), Row("max-age=60", after: -61, .fetch, .stale, tag: nil),
+    Row("max-age=99999999", after: -864_000, .revalidate, .stale),
+    Row("max-age=60", "max-age=3600", after: -61, .revalidate, .stale),
+    Row("max-age=60", "max-stale=3600", after: -61, .revalidate, .stale),
+    Row("max-age=60", "max-stale", after: -61, .serve),
+    Row("max-age=60, must-revalidate", "max-stale", after: -61, .revalidate, .stale),
+    Row("max-age=60", "only-if-cached", after: -61, .fail, .stale),
+    Row("max-age=60, stale-while-revalidate=999999", after: -61, .revalidate, .stale),
   ]
 
   static let noCache: [Row] = [
@@ -104,7 +116,7 @@ struct ReuseTests {
     Row("max-age=60, stale-while-revalidate=30", "no-cache", after: 61, .revalidate, .request),
   ]
 
-  @Test(arguments: plain + noCache + maxAge + maxStale + minFresh + onlyIfCached + whileRevalidate)
+  @Test(arguments: plain + ahead + noCache + maxAge + maxStale + minFresh + onlyIfCached + whileRevalidate)
   func decides(_ row: Row) throws {
     for (isShared, action) in [(false, row.action), (true, row.sharedAction)] {
       let rules = HTTPCacheRules.testing(isShared: isShared)

@@ -13,6 +13,9 @@ struct StandInTests {
     ("no-cache, stale-if-error=100", "", 1, false, false),
     ("max-age=60, proxy-revalidate", "", 61, true, false), ("max-age=60, s-maxage=60", "", 61, true, false),
     ("max-age=60, no-cache=\"a\"", "", 61, true, true),
+    // A response stored ahead of the clock is of unknown age, and better than none where any stale one is.
+    ("max-age=60", "", -61, true, true), ("max-age=60, stale-if-error=0", "", -61, false, false),
+    ("max-age=60, must-revalidate", "", -61, false, false),
     // The request may say so as well, within what the response allows.
     ("max-age=60", "stale-if-error=100", 159, true, true), ("max-age=60", "stale-if-error=100", 160, false, false),
     ("max-age=60, must-revalidate", "stale-if-error=100", 61, false, false),

@@ -6,19 +6,29 @@ import Testing
 /// Each decision says what it was made of.
 struct TraceTests {
   @Test(arguments: [
-    ("max-age=60", "", 10, ["stored response", "age", "freshness"], "fresh"),
-    ("max-age=60", "", 70, ["stored response", "age", "freshness"], "stale"),
-    ("max-age=60", "max-age=5", 10, ["stored response", "age", "freshness", "max-age"], "older"),
-    ("max-age=60", "min-fresh=55", 10, ["stored response", "age", "freshness", "min-fresh"], "fresh for longer"),
-    ("max-age=60", "max-stale=20", 70, ["stored response", "age", "freshness", "max-stale"], "accepted"),
+    ("max-age=60", "", 10, ["stored response", "age", "lifetime", "freshness"], "fresh"),
+    ("max-age=60", "", 70, ["stored response", "age", "lifetime", "freshness"], "stale"),
+    ("max-age=60", "max-age=5", 10, ["stored response", "age", "lifetime", "freshness", "max-age"], "older"),
+    (
+      "max-age=60", "min-fresh=55", 10, ["stored response", "age", "lifetime", "freshness", "min-fresh"],
+      "fresh for longer"
+    ),
+    ("max-age=60", "max-stale=20", 70, ["stored response", "age", "lifetime", "freshness", "max-stale"], "accepted"),
     ("max-age=60", "no-cache", 10, ["stored response", "request"], "request says no-cache"),
     ("no-cache", "", 10, ["stored response", "response"], "response says no-cache"),
-    ("max-age=60, must-revalidate", "", 70, ["stored response", "age", "freshness", "stale use"], "must-revalidate"),
+    (
+      "max-age=60, must-revalidate", "", 70, ["stored response", "age", "lifetime", "freshness", "stale use"],
+      "must-revalidate"
+    ),
     (
       "max-age=60, stale-while-revalidate=20", "", 70,
-      ["stored response", "age", "freshness", "stale-while-revalidate"], "while it is revalidated"
+      ["stored response", "age", "lifetime", "freshness", "stale-while-revalidate"], "while it is revalidated"
     ),
-    ("max-age=60", "only-if-cached", 70, ["stored response", "age", "freshness"], "only the cache may answer"),
+    ("max-age=60", "", -61, ["stored response", "age", "freshness"], "age of the stored response is unknown"),
+    (
+      "max-age=60", "only-if-cached", 70, ["stored response", "age", "lifetime", "freshness"],
+      "only the cache may answer"
+    ),
   ])
   func namesTheCriteria(
     _ control: String, _ request: String, after seconds: Int, _ names: [String], _ reason: String

@@ -63,6 +63,35 @@ struct HTTPCacheTests {
     #expect(bench.observed.map(\.decision.action) == [.fetch, .serve])
   }
 
+  /// Deploy a file, and the 404 of a minute ago is forgotten; yet it stands in where the origin fails.
+  @Test(arguments: [200, 404])
+  func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
+    let bench = Bench(FakeTransfer(status, [:], "a"))
+    let first = try #require(try await bench.get().first)
+    #expect(
+      first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=\(status); stored; ttl=0; "
+        + "detail=\"ttl by default: it has neither a lifetime nor a Last-Modified\"")
+    #expect(first.entry.isStored && first.entry.isStale)
+    let deployed = try #require(try await bench.get(from: FakeTransfer(200, [:], "b")).first)
+    #expect(deployed.value.body == Array("b".utf8) && deployed.source == .origin)
+    let inPlace = try #require(try await bench.get(from: FakeTransfer(503, [:], "")).first)
+    #expect(inPlace.value.body == Array("b".utf8) && inPlace.source == .cache && !inPlace.warnings.isEmpty)
+  }
+
+  @Test func whatWasStoredAheadOfTheClockIsFetchedAnew() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=864000"], "a"))
+    bench.wait(864_000)
+    _ = try await bench.get()
+    bench.wait(-864_000)
+    let offline = try #require(try await bench.get([:], .cacheOnly).first)
+    #expect(offline.entry.isStale && offline.entry.age == nil && offline.value.head.fields["Age"] == "0")
+    #expect(offline.value.head.fields["Cache-Status"] == "cachectl; hit; detail=\"stored ahead of the clock\"")
+    let anew = try #require(try await bench.get(from: FakeTransfer(200, ["Cache-Control": "max-age=60"], "b")).first)
+    #expect(anew.value.body == Array("b".utf8) && anew.entry.age == .zero)
+    #expect(
+      bench.observed.last?.criteria.contains { $0.finding == "unknown: stored 864000 s ahead of the clock" } == true)
+  }
+
   @Test func whatMayBeUsedStaleIsBroughtUpToDateAfterwards() async throws {
     let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()
@@ -178,12 +207,12 @@ struct HTTPCacheTests {
   @Test func theCachesConditionsTakeThePlaceOfTheClients() async throws {
     let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
     _ = try await bench.get()
-    let confirming = FakeTransfer(304, ["ETag": "\"1\""])
+    let confirming = FakeTransfer(304, ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
     let snapshot = try #require(try await bench.get(["If-None-Match": "\"2\""], from: confirming).first)
     #expect(confirming.requests.map { $0.fields.values(of: "If-None-Match") } == [["\"1\""]])
     #expect(snapshot.isRevalidated)
     #expect(snapshot.value.head.status == 200)
-    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=stale; fwd-status=304; stored; ttl=0")
+    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=stale; fwd-status=304; stored; ttl=60")
   }
 
   @Test func partsAreJoinedAndAnswerRanges() async throws {
@@ -229,7 +258,7 @@ struct HTTPCacheTests {
     let after = try await bench.cache().responses(to: request, options: FetchOptions()).explanation()
     #expect(after.decision.action == .fetch)
     #expect(after.decision.forwardReason == .stale)
-    #expect(after.criteria.map(\.name) == ["stored response", "age", "freshness"])
+    #expect(after.criteria.map(\.name) == ["stored response", "age", "lifetime", "freshness"])
     #expect(after.key == bench.storage.keys.first)
     #expect(bench.transfer.requests.count == 1)
   }

@@ -45,16 +45,16 @@ struct GeneratedHead: Sendable {
     ]
   }
 
-  /// How old it is. A clock that was set back makes nothing younger.
+  /// How old it is, by a clock that is never set back.
   func age(at now: Duration) -> Duration {
     max(receivedAt - madeAt, .seconds(age), .zero) + max(now - receivedAt, .zero)
   }
 
   /// For how much longer it is fresh.
-  func remaining(at now: Duration, status: Int, _ setting: HistorySetting) -> Duration {
+  func remaining(at now: Duration, _ setting: HistorySetting) -> Duration {
     let explicit = setting.isShared ? seconds("s-maxage") ?? seconds("max-age") : seconds("max-age")
-    let guessed = status == 200 || status == 404 || has("public") ? setting.timeToLive : .zero
-    return (explicit ?? guessed) - age(at: now)
+    // Without Last-Modified nothing is guessed.
+    return (explicit ?? .zero) - age(at: now)
   }
 
   /// Whether it may never be used stale.

@@ -42,7 +42,7 @@ struct HistoryInvariants: Sendable {
   }
 
   private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
-    let remaining = head.remaining(at: now, status: content.status, setting)
+    let remaining = head.remaining(at: now, setting)
     if events.contains(.failed), !head.forbidsStaleness(setting) {
       // RFC 5861, section 4: whatever else is said about freshness.
       if .zero - remaining < head.seconds("stale-if-error") ?? setting.staleIfError { return true }

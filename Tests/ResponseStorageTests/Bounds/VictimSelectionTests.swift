@@ -6,13 +6,14 @@ import Testing
 
 struct VictimSelectionTests {
   private static func candidate(
-    _ number: Int, bytes: Int, storedAt: Int64, key: String = "url/v1/", policy: EvictionPolicy = .leastRecentlyStored
+    _ number: Int, bytes: Int, storedAt: Int64, key: String = "url/v1/", policy: EvictionPolicy = .leastRecentlyStored,
+    now: Int64 = 1_000
   ) throws -> EvictionCandidate? {
     let metadata = EntryMetadata(
       storedAt: Timestamp(milliseconds: storedAt), freshUntil: .distantFuture, retainUntil: .distantFuture,
       contentType: "")
     let summary = EntrySummary(key: try CacheKey("\(key)\(number)"), metadata: metadata, payloadBytes: bytes)
-    return EvictionCandidate(summary, use: EntryUse(), policy: policy, now: Timestamp(milliseconds: 1_000))
+    return EvictionCandidate(summary, use: EntryUse(), policy: policy, now: Timestamp(milliseconds: now))
   }
 
   /// What is chosen when all are sorted: the fewest that are enough, and `spare` more.
@@ -46,12 +47,23 @@ struct VictimSelectionTests {
     #expect(!selection.isBeginning)
   }
 
+  /// Times ahead of the clock, which was set back, do not keep their entries longest.
+  @Test(arguments: [EvictionPolicy.leastRecentlyUsed, .leastRecentlyStored])
+  func whatWasStoredAheadOfTheClockGoesFirst(policy: EvictionPolicy) throws {
+    let times: [Int64] = [900, 61_001, 1_000, 61_000, 253_402_300_799_999]
+    let candidates = try times.enumerated().compactMap { number, time in
+      try Self.candidate(number, bytes: 1, storedAt: time, policy: policy)
+    }
+    let order = candidates.sorted().map(\.key.text)
+    #expect(order == [1, 4, 0, 2, 3].map { "url/v1/\($0)" })
+  }
+
   @Test func memoryStaysBounded() throws {
     let count = VictimSelection.maximumCount + 5_000
     var selection = VictimSelection(needed: .init(entries: count, payloadBytes: 0), spareCount: 7)
     // The last ones shown go first.
     for number in 0..<count {
-      if let candidate = try Self.candidate(number, bytes: 0, storedAt: Int64(count - number)) {
+      if let candidate = try Self.candidate(number, bytes: 0, storedAt: Int64(count - number), now: Int64(count)) {
         selection.offer(candidate)
       }
     }
