@@ -22,13 +22,32 @@ struct BashCompletion {
       """
   }
 
-  /// Reads the words before the cursor. Bash splits `--name=value` into three words, at its equals sign.
+  /// Puts together what bash has split, and reads the words before the cursor. Bash splits words at equals signs and
+  /// colons; `--name=value` may stay split in three, since a name and a value are read alike in both forms.
   private func scanner(_ name: String) -> String {
     #"""
+    _\#(name)_words() {
+      local word last index
+      words=("${COMP_WORDS[0]}")
+      for ((index = 1; index <= COMP_CWORD; index++)); do
+        word="${COMP_WORDS[index]}"
+        last=$((${#words[@]} - 1))
+        if [[ $word == [=:]* && $last -gt 0 && ${words[last]} != -* ]] ||
+          [[ ${COMP_WORDS[index - 1]} == [=:]* && ${words[last]} != "${COMP_WORDS[index - 1]}" ]]; then
+          words[last]+="$word"
+        else
+          words+=("$word")
+        fi
+      done
+      # What is before the word that bash replaces.
+      current="${words[${#words[@]} - 1]}"
+      if [[ $word == [=:]* && $word != "$current" ]]; then head="$current"; else head="${current%"$word"}"; fi
+    }
+
     _\#(name)_scan() {
       local word index
-      for ((index = 1; index < COMP_CWORD; index++)); do
-        word="${COMP_WORDS[index]}"
+      for ((index = 1; index < ${#words[@]} - 1; index++)); do
+        word="${words[index]}"
         if [[ $word == '=' ]]; then
           continue
         elif [[ -n $previous ]]; then
@@ -56,6 +75,11 @@ struct BashCompletion {
       while IFS= read -r word; do COMPREPLY+=("$prefix$word"); done < <(compgen "$@" -- "$current")
     }
 
+    _\#(name)_ask() {
+      "${words[0]/#\~/$HOME}" \#(CompletionQuery.command) "${choices[0]}" "$current" "${words[@]:1:${#words[@]} - 2}" \
+        2>/dev/null </dev/null
+    }
+
     _\#(name)_reply() {
       local word
       case "$kind" in
@@ -74,6 +98,11 @@ struct BashCompletion {
           compopt -o filenames 2>/dev/null
           _\#(name)_offer -d
           ;;
+        asked)
+          while IFS= read -r word; do
+            if [[ $word == "$current"* ]]; then COMPREPLY+=("$prefix${word#"$head"}"); fi
+          done < <(_\#(name)_ask)
+          ;;
       esac
     }
     """#
@@ -83,10 +112,11 @@ struct BashCompletion {
   private func entry(_ name: String) -> String {
     #"""
     _\#(name)() {
-      local node=\#(model.program.quotedForShell) current="${COMP_WORDS[COMP_CWORD]}"
+      local node=\#(model.program.quotedForShell) current='' head=''
       local previous='' ended='' position=0 prefix='' kind=''
-      local children=() switches=() choices=()
+      local words=() children=() switches=() choices=()
       COMPREPLY=()
+      _\#(name)_words
       _\#(name)_scan
       _\#(name)_node "$node"
       if [[ -n $previous ]]; then

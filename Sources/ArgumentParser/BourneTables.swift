@@ -1,7 +1,7 @@
 /// The functions that hold the model, in the language that bash and zsh have in common.
 ///
-/// Each sets variables of its caller: `kind` to words, file, directory or anything, `choices` to the words or to the
-/// endings of files; `children` and `switches` to the names of subcommands and options.
+/// Each sets variables of its caller: `kind` to words, file, directory, asked or anything, `choices` to the words, to the
+/// endings of files or to what the program is asked for; `children` and `switches` to the names of subcommands and options.
 struct BourneTables {
   /// The model.
   let model: CompletionModel
@@ -79,6 +79,7 @@ struct BourneTables {
     case .words(let words): "kind=words choices=(\(words.map(\.quotedForShell).joined(separator: " ")))"
     case .file(let endings): "kind=file choices=(\(endings.map(\.quotedForShell).joined(separator: " ")))"
     case .directory: "kind=directory"
+    case .asked(let topic): "kind=asked choices=(\(topic.quotedForShell))"
     }
   }
 

@@ -6,6 +6,7 @@ public struct CompletionKind: Sendable {
     case list(@Sendable () -> [String])
     case file(extensions: [String])
     case directory
+    case asked(topic: String)
   }
 
   /// The way chosen.
@@ -28,4 +29,7 @@ public struct CompletionKind: Sendable {
   public static func file(extensions: [String] = []) -> CompletionKind {
     CompletionKind(kind: .file(extensions: extensions))
   }
+
+  /// The program is asked for values of `topic`, a word of letters, each time; see `CompletionQuery`.
+  public static func asked(_ topic: String) -> CompletionKind { CompletionKind(kind: .asked(topic: topic)) }
 }

@@ -6,6 +6,7 @@ struct CompletionModel {
     case words([String])
     case file(extensions: [String])
     case directory
+    case asked(topic: String)
   }
 
   /// An option or a flag.
@@ -99,6 +100,7 @@ extension CompletionModel.Value {
     case .list(let values): self = .words(values())
     case .file(let extensions): self = .file(extensions: extensions)
     case .directory: self = .directory
+    case .asked(let topic): self = .asked(topic: topic)
     }
   }
 }

@@ -15,6 +15,8 @@ struct FishCompletion {
 
       \(conditions(name))
 
+      \(question(name))
+
       \(command) -f
       \((childLines(name) + optionLines(name) + argumentLines(name)).joined(separator: "\n"))
 
@@ -87,6 +89,18 @@ struct FishCompletion {
     """
   }
 
+  /// Prints what the program answers that is asked for values of a topic.
+  private func question(_ name: String) -> String {
+    #"""
+    function __\#(name)_ask
+      set -l words (commandline -opc)
+      set -l program (string replace -r '^~' "$HOME" -- $words[1])
+      set -l current (string replace -r '^--[^=]*=' '' -- (commandline -ct))
+      $program \#(CompletionQuery.command) $argv[1] "$current" $words[2..-1] 2>/dev/null </dev/null
+    end
+    """#
+  }
+
   private func childLines(_ name: String) -> [String] {
     model.nodes.flatMap { node in
       node.children.map { child in
@@ -146,6 +160,7 @@ struct FishCompletion {
     case .words(let words): " -a " + words.map(\.quotedForFish).joined(separator: " ").quotedForFish
     case .file: " -F"
     case .directory: " -a '(__fish_complete_directories)'"
+    case .asked(let topic): " -a '(__\(model.identifier)_ask \(topic))'"
     }
   }
 }

@@ -59,6 +59,14 @@ struct ZshCompletion {
           _files -g "$choices"
           ;;
         directory) _files -/ ;;
+        asked)
+          program=${(Q)words[1]}
+          words=("${(@Q)words[2,CURRENT-1]}")
+          choices=(${(f)"$(
+            ${program/#\~/$HOME} \#(CompletionQuery.command) $choices[1] "${(Q)PREFIX}" "${words[@]}" 2>/dev/null </dev/null
+          )"})
+          compadd -- "${choices[@]}"
+          ;;
       esac
     }
     """#
@@ -68,7 +76,7 @@ struct ZshCompletion {
   private func entry(_ name: String) -> String {
     #"""
     _\#(name)() {
-      local node=\#(model.program.quotedForShell) previous='' ended='' position=0 kind=''
+      local node=\#(model.program.quotedForShell) previous='' ended='' position=0 kind='' program
       local -a children switches choices
       _\#(name)_scan
       _\#(name)_node "$node"

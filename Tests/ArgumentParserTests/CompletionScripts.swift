@@ -12,15 +12,37 @@ final class CompletionScripts {
     for shell in CompletionShell.allCases {
       try Data(Tool.completionScript(for: shell).utf8).write(to: folder.appending(path: "script.\(shell.rawValue)"))
     }
+    let program = folder.appending(path: "tool")
+    try Data(Self.program.utf8).write(to: program)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
     for name in ["a.json", "b.txt", "c.log"] { try Data().write(to: folder.appending(path: name)) }
+  }
+
+  /// What the scripts ask for values: it writes down with what words it was run.
+  private static let program = """
+    #!/bin/sh
+    printf '<%s>' "$@" >> asked; echo >> asked
+    case "$2" in
+      keys) printf '%s\\n' cities/v1/order=name/page=0 cities/v1/order=name/page=1 movies/v1/query=a%20b ;;
+      namespaces) printf '%s\\n' cities movies ;;
+    esac
+    echo chatter >&2
+    exit 1
+    """
+
+  /// The words with which the program was run last.
+  func lastQuestion() throws -> String? {
+    try String(contentsOf: folder.appending(path: "asked"), encoding: .utf8).split(separator: "\n").last.map(
+      String.init)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// Runs a program in the folder, and gives its status and the lines of both its outputs.
   func run(_ command: [String]) throws -> (status: Int32, lines: [String]) {
+    let path = "\(folder.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
     let process = try FinishedProcess(
-      running: command, variables: ["HOME": folder.path, "TERM": "dumb"], in: folder.path)
+      running: command, variables: ["HOME": folder.path, "TERM": "dumb", "PATH": path], in: folder.path)
     return (process.status, (process.output + process.errors).split(separator: "\n").map(String.init))
   }
 

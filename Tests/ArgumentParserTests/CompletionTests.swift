@@ -68,6 +68,69 @@ func filesAndFolders() throws {
   #expect(try scripts.fish("tool ls b").contains("b.txt"))
 }
 
+private let keys = ["cities/v1/order=name/page=0", "cities/v1/order=name/page=1", "movies/v1/query=a%20b"]
+
+/// The words, the values that are offered, and with what words the program is asked for them.
+private let questions: [(words: String, expected: [String], question: String)] = [
+  ("rm ", keys, "<__complete><keys><><rm>"),
+  ("rm mov", [keys[2]], "<__complete><keys><mov><rm>"),
+  ("--backend lmdb rm cities/v1/order=name/page=0 mo", [keys[2]], "<keys><mo><--backend><lmdb><rm><\(keys[0])>"),
+  ("rm --namespace ", ["cities", "movies"], "<namespaces><><rm><--namespace>"),
+  ("rm https://example.com/?a=b mo", [keys[2]], "<keys><mo><rm><https://example.com/?a=b>"),
+  ("rm x", [], "<keys><x><rm>"),
+]
+
+@Test("every shell asks the program for values that change", arguments: questions)
+func valuesAreAskedFor(words: String, expected: [String], question: String) throws {
+  let scripts = try CompletionScripts()
+  #expect(Set(try scripts.bash(typed(words))) == Set(expected))
+  #expect(try scripts.lastQuestion()?.hasSuffix(question) == true)
+  #expect(Set(try scripts.zsh(typed(words))) == Set(expected))
+  #expect(try scripts.lastQuestion()?.hasSuffix(question) == true)
+  #expect(Set(try scripts.fish("tool \(words)")) == Set(expected))
+  #expect(try scripts.lastQuestion()?.hasSuffix(question) == true)
+}
+
+/// Bash splits words at equals signs, and replaces what comes after the last of them.
+@Test("a value with an equals sign in it is completed in every shell")
+func askedValuesWithEqualsSigns() throws {
+  let scripts = try CompletionScripts()
+  #expect(try scripts.bash(["tool", "rm", "cities/v1/order", "=", "na"]) == ["name/page=0", "name/page=1"])
+  #expect(try scripts.bash(["tool", "rm", "cities/v1/order", "="]) == ["name/page=0", "name/page=1"])
+  #expect(try scripts.bash(["tool", "rm", "cities/v1/order", "=", "name/page", "=", "1"]) == ["1"])
+  #expect(try scripts.lastQuestion() == "<__complete><keys><cities/v1/order=name/page=1><rm>")
+  #expect(try scripts.bash(["tool", "rm", "cities/v1/order=na"]) == Array(keys.prefix(2)))
+  #expect(try scripts.bash(["tool", "rm", "--namespace", "=", "mo"]) == ["movies"])
+  #expect(try scripts.lastQuestion() == "<__complete><namespaces><mo><rm><--namespace><=>")
+  #expect(try scripts.bash(["tool", "rm", "https", ":", "//x/?a", "=", "b", "mo"]) == [keys[2]])
+  #expect(try scripts.lastQuestion() == "<__complete><keys><mo><rm><https://x/?a=b>")
+  #expect(try scripts.zsh(["tool", "rm", "cities/v1/order=na"]) == Array(keys.prefix(2)))
+  #expect(try scripts.zsh(["tool", "rm", "--namespace=mo"]) == ["movies"])
+  #expect(try scripts.fish("tool rm --namespace=mo") == ["--namespace=movies"])
+  #expect(try scripts.fish("tool rm cities/v1/order=na") == Array(keys.prefix(2)))
+}
+
+private struct Place: ParsableCommand {
+  @OptionGroup
+  var globals: GlobalOptions
+}
+
+@Test("a question carries the options that stand before the word being typed")
+func optionsOfAQuestion() throws {
+  func options(_ words: String...) -> GlobalOptions? {
+    CompletionQuery(["__complete", "keys", "c"] + words)?.options(of: Place.self)?.globals
+  }
+  #expect(options()?.backend == nil)
+  #expect(options("--backend", "lmdb", "rm", "-q", "--unknown", "x", "--home=/h")?.backend == "lmdb")
+  #expect(options("--backend", "lmdb", "rm", "--home=/h")?.home == "/h")
+  #expect(options("rm", "--backend", "=", "lmdb")?.backend == "lmdb")
+  #expect(options("--backend")?.backend == nil)
+  #expect(options("--backend", "lmdb", "--output", "none")?.backend == nil)
+  #expect(CompletionQuery(["ls"]) == nil && CompletionQuery(["__complete", "keys"]) == nil)
+  let query = CompletionQuery(["__complete", "keys", "c", "rm"])
+  #expect(query?.topic == "keys" && query?.beginning == "c")
+}
+
 @Test("an interactive zsh completes with the script")
 func interactiveZsh() throws {
   let lines = [
@@ -76,6 +139,7 @@ func interactiveZsh() throws {
     ("tool fetch cities --no", "tool fetch cities --no-color "), ("tool --config a", "tool --config a.json "),
     ("tool --config b", "tool --config b.txt "),
     ("tool ls --home s", "tool ls --home some\\ folder/"), ("tool ls c", "tool ls c.log "),
+    ("tool rm mov", "tool rm movies/v1/query=a%20b "), ("tool rm --namespace=m", "tool rm --namespace=movies "),
   ]
   let completed = try CompletionScripts().interactiveZsh(lines.map(\.0))
   #expect(completed == lines.map(\.1))

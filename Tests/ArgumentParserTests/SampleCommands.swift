@@ -106,8 +106,11 @@ struct List: ParsableCommand {
 struct Remove: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "rm", abstract: "Remove entries")
 
-  @Argument(help: "The keys")
+  @Argument(help: "The keys", completion: .asked("keys"))
   var keys: [String]
+
+  @Option(help: "Only entries of this namespace", completion: .asked("namespaces"))
+  var namespace: String?
 
   @OptionGroup(title: "Global options")
   var globals: GlobalOptions

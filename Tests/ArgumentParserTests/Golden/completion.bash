@@ -6,7 +6,7 @@ _tool_node() {
   case "$1" in
     'tool')
       children=('fetch' 'ls' 'rm' 'backends' 'shift' 'help')
-      switches=('-o' '--order' '--page' '-l' '--limit' '-a' '--all' '--config' '--backend' '--home' '--output' '-q' '--quiet' '-v' '--verbose' '--no-color' '--header' '--method' '-d' '--data' '--age' '--from' '--chunk' '--dry-run' '-h' '--help' '--version')
+      switches=('-o' '--order' '--page' '-l' '--limit' '-a' '--all' '--config' '--backend' '--home' '--output' '-q' '--quiet' '-v' '--verbose' '--no-color' '--header' '--method' '-d' '--data' '--age' '--namespace' '--from' '--chunk' '--dry-run' '-h' '--help' '--version')
       ;;
     'tool fetch')
       children=('cities' 'url')
@@ -26,7 +26,7 @@ _tool_node() {
       ;;
     'tool rm')
       children=()
-      switches=('--config' '--backend' '--home' '--output' '-q' '--quiet' '-v' '--verbose' '--no-color' '-h' '--help')
+      switches=('--namespace' '--config' '--backend' '--home' '--output' '-q' '--quiet' '-v' '--verbose' '--no-color' '-h' '--help')
       ;;
     'tool backends')
       children=('list' 'show')
@@ -69,6 +69,7 @@ _tool_value() {
     *' --backend') kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *' --home') kind=directory ;;
     *' --output') kind=words choices=('table' 'json' 'ndjson' 'csv') ;;
+    *' --namespace') kind=asked choices=('namespaces') ;;
     *) return 1 ;;
   esac
 }
@@ -79,16 +80,34 @@ _tool_argument() {
   case "$1 $2" in
     'tool fetch url '0) kind=anything ;;
     'tool ls '*) kind=file choices=() ;;
-    'tool rm '*) kind=anything ;;
+    'tool rm '*) kind=asked choices=('keys') ;;
     'tool backends show '0) kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *) ;;
   esac
 }
 
+_tool_words() {
+  local word last index
+  words=("${COMP_WORDS[0]}")
+  for ((index = 1; index <= COMP_CWORD; index++)); do
+    word="${COMP_WORDS[index]}"
+    last=$((${#words[@]} - 1))
+    if [[ $word == [=:]* && $last -gt 0 && ${words[last]} != -* ]] ||
+      [[ ${COMP_WORDS[index - 1]} == [=:]* && ${words[last]} != "${COMP_WORDS[index - 1]}" ]]; then
+      words[last]+="$word"
+    else
+      words+=("$word")
+    fi
+  done
+  # What is before the word that bash replaces.
+  current="${words[${#words[@]} - 1]}"
+  if [[ $word == [=:]* && $word != "$current" ]]; then head="$current"; else head="${current%"$word"}"; fi
+}
+
 _tool_scan() {
   local word index
-  for ((index = 1; index < COMP_CWORD; index++)); do
-    word="${COMP_WORDS[index]}"
+  for ((index = 1; index < ${#words[@]} - 1; index++)); do
+    word="${words[index]}"
     if [[ $word == '=' ]]; then
       continue
     elif [[ -n $previous ]]; then
@@ -111,6 +130,11 @@ _tool_offer() {
   while IFS= read -r word; do COMPREPLY+=("$prefix$word"); done < <(compgen "$@" -- "$current")
 }
 
+_tool_ask() {
+  "${words[0]/#\~/$HOME}" __complete "${choices[0]}" "$current" "${words[@]:1:${#words[@]} - 2}" \
+    2>/dev/null </dev/null
+}
+
 _tool_reply() {
   local word
   case "$kind" in
@@ -129,14 +153,20 @@ _tool_reply() {
       compopt -o filenames 2>/dev/null
       _tool_offer -d
       ;;
+    asked)
+      while IFS= read -r word; do
+        if [[ $word == "$current"* ]]; then COMPREPLY+=("$prefix${word#"$head"}"); fi
+      done < <(_tool_ask)
+      ;;
   esac
 }
 
 _tool() {
-  local node='tool' current="${COMP_WORDS[COMP_CWORD]}"
+  local node='tool' current='' head=''
   local previous='' ended='' position=0 prefix='' kind=''
-  local children=() switches=() choices=()
+  local words=() children=() switches=() choices=()
   COMPREPLY=()
+  _tool_words
   _tool_scan
   _tool_node "$node"
   if [[ -n $previous ]]; then

@@ -2,7 +2,7 @@
 
 function __tool_takes_value
   switch "$argv[1] $argv[2]"
-    case '* -o' '* --order' '* --page' '* -l' '* --limit' '* --header' '* --method' '* -d' '* --data' '* --age' '* --from' '* --chunk' '* --config' '* --backend' '* --home' '* --output'
+    case '* -o' '* --order' '* --page' '* -l' '* --limit' '* --header' '* --method' '* -d' '* --data' '* --age' '* --from' '* --chunk' '* --config' '* --backend' '* --home' '* --output' '* --namespace'
       return 0
   end
   return 1
@@ -45,6 +45,13 @@ function __tool_argument
   test "$place[1]" = "$argv[1]"; and test $place[2] -ge $argv[2]; and test $place[2] -le $argv[3]
 end
 
+function __tool_ask
+  set -l words (commandline -opc)
+  set -l program (string replace -r '^~' "$HOME" -- $words[1])
+  set -l current (string replace -r '^--[^=]*=' '' -- (commandline -ct))
+  $program __complete $argv[1] "$current" $words[2..-1] 2>/dev/null </dev/null
+end
+
 complete -c 'tool' -f
 complete -c 'tool' -n '__tool_at \'tool\'' -a 'fetch' -d 'Fetch a resource'
 complete -c 'tool' -n '__tool_at \'tool\'' -a 'ls' -d 'List entries'
@@ -80,10 +87,12 @@ complete -c 'tool' -n '__tool_at \'tool\' \'tool fetch\' \'tool fetch url\'' -l 
 complete -c 'tool' -n '__tool_at \'tool\' \'tool fetch\' \'tool fetch url\'' -l method -x -d 'The method'
 complete -c 'tool' -n '__tool_at \'tool\' \'tool fetch\' \'tool fetch url\'' -s d -l data -x -d 'The body'
 complete -c 'tool' -n '__tool_at \'tool\' \'tool ls\'' -l age -x -d 'Only entries of this age in hours, which may be negative'
+complete -c 'tool' -n '__tool_at \'tool\' \'tool rm\'' -l namespace -x -a '(__tool_ask namespaces)' -d 'Only entries of this namespace'
 complete -c 'tool' -n '__tool_at \'tool\' \'tool shift\'' -l from -x -d 'The engine to read'
 complete -c 'tool' -n '__tool_at \'tool\' \'tool shift\'' -l chunk -x -d 'How many bytes at once'
 complete -c 'tool' -n '__tool_at \'tool\' \'tool shift\'' -l dry-run -d 'Change nothing'
 complete -c 'tool' -s h -l help -d 'Show this help'
 complete -c 'tool' -n '__tool_at \'tool\'' -l version -d 'Show the version'
 complete -c 'tool' -n '__tool_argument \'tool ls\' 0 9999' -F
+complete -c 'tool' -n '__tool_argument \'tool rm\' 0 9999' -a '(__tool_ask keys)'
 complete -c 'tool' -n '__tool_argument \'tool backends show\' 0 0' -a '\'memory\' \'sqlite\' \'lmdb\''

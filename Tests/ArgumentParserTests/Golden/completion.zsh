@@ -7,7 +7,7 @@ _tool_node() {
   case "$1" in
     'tool')
       children=('fetch:Fetch a resource' 'ls:List entries' 'rm:Remove entries' 'backends:Show the engines' 'shift:Copy a store into another engine' 'help:Show the help of a command')
-      switches=('-o:What to order the cities by, the greatest first unless told otherwise' '--order:What to order the cities by, the greatest first unless told otherwise' '--page:The page, from 0' '-l:How many to show' '--limit:How many to show' '-a:Show all pages' '--all:Show all pages' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '--header:A header to send' '--method:The method' '-d:The body' '--data:The body' '--age:Only entries of this age in hours, which may be negative' '--from:The engine to read' '--chunk:How many bytes at once' '--dry-run:Change nothing' '-h:Show this help' '--help:Show this help' '--version:Show the version')
+      switches=('-o:What to order the cities by, the greatest first unless told otherwise' '--order:What to order the cities by, the greatest first unless told otherwise' '--page:The page, from 0' '-l:How many to show' '--limit:How many to show' '-a:Show all pages' '--all:Show all pages' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '--header:A header to send' '--method:The method' '-d:The body' '--data:The body' '--age:Only entries of this age in hours, which may be negative' '--namespace:Only entries of this namespace' '--from:The engine to read' '--chunk:How many bytes at once' '--dry-run:Change nothing' '-h:Show this help' '--help:Show this help' '--version:Show the version')
       ;;
     'tool fetch')
       children=('cities:Show cities, ordered' 'url:Fetch any URL')
@@ -27,7 +27,7 @@ _tool_node() {
       ;;
     'tool rm')
       children=()
-      switches=('--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '-h:Show this help' '--help:Show this help')
+      switches=('--namespace:Only entries of this namespace' '--config:The configuration to use' '--backend:The engine to use' '--home:Where stores live' '--output:How to write the answer' '-q:Say nothing but errors' '--quiet:Say nothing but errors' '-v:Say more' '--verbose:Say more' '--no-color:Use no colour' '-h:Show this help' '--help:Show this help')
       ;;
     'tool backends')
       children=('list:List the engines' 'show:Show an engine')
@@ -70,6 +70,7 @@ _tool_value() {
     *' --backend') kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *' --home') kind=directory ;;
     *' --output') kind=words choices=('table' 'json' 'ndjson' 'csv') ;;
+    *' --namespace') kind=asked choices=('namespaces') ;;
     *) return 1 ;;
   esac
 }
@@ -80,7 +81,7 @@ _tool_argument() {
   case "$1 $2" in
     'tool fetch url '0) kind=anything ;;
     'tool ls '*) kind=file choices=() ;;
-    'tool rm '*) kind=anything ;;
+    'tool rm '*) kind=asked choices=('keys') ;;
     'tool backends show '0) kind=words choices=('memory' 'sqlite' 'lmdb') ;;
     *) ;;
   esac
@@ -114,11 +115,19 @@ _tool_reply() {
       _files -g "$choices"
       ;;
     directory) _files -/ ;;
+    asked)
+      program=${(Q)words[1]}
+      words=("${(@Q)words[2,CURRENT-1]}")
+      choices=(${(f)"$(
+        ${program/#\~/$HOME} __complete $choices[1] "${(Q)PREFIX}" "${words[@]}" 2>/dev/null </dev/null
+      )"})
+      compadd -- "${choices[@]}"
+      ;;
   esac
 }
 
 _tool() {
-  local node='tool' previous='' ended='' position=0 kind=''
+  local node='tool' previous='' ended='' position=0 kind='' program
   local -a children switches choices
   _tool_scan
   _tool_node "$node"
