@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Streams on whose other side nobody does anything for now: a signal ends the tool all the same.
@@ -21,7 +22,30 @@ import Testing
     let scratch = try Scratch()
     let run = try await run("true", ["import"], "<&3", signal, in: scratch)
     #expect(run.status == status && run.output.isEmpty, "\(run.errors)")
+    #expect(run.errors.contains("the import of the standard input was interrupted: no entry was imported"))
     expectSuccess(try await scratch.cachectl("verify"))
+  }
+
+  /// Opening a named pipe would wait for its writer. The tool is known to be at work by the file that it has open.
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func anImportOfAPipeWithoutAWriterEnds(signal: Int32, status: Int32) async throws {
+    let scratch = try Scratch()
+    let pipe = scratch.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try RunningProgram(Binary.path, ["import", pipe], in: scratch)
+    await program.signal(signal, when: { scratch.exists("home/cache.sqlite-shm") })
+    let run = try await program.end()
+    #expect(run.status == status, "\(run.errors)")
+    #expect(run.errors.contains("the import of \(pipe) was interrupted: no entry was imported"))
+  }
+
+  @Test func anImportOfAPipeReadsWhatIsWrittenLater() async throws {
+    let (source, scratch) = (try Scratch(), try Scratch())
+    expectSuccess(try await source.cachectl("fetch", "cities"))
+    try scratch.write(try await source.cachectl("export").output, to: "lines")
+    let line = "mkfifo pipe; \"$0\" import pipe & cat \"$1\" > pipe; wait $!"
+    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("lines")])
+    #expect(run.status == 0 && run.text.hasPrefix("Imported 1 entry"), "\(run.errors)")
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])

@@ -35,6 +35,9 @@ struct EntryWriter {
   private var pending: [ExportedEntry] = []
   private var pendingKeys: Set<CacheKey> = []
   private var pendingBytes = 0
+  /// What a dry run would have written by now, by the digests of keys; `nil` where no key comes twice. Cost: some forty
+  /// bytes an entry.
+  private var planned: [UInt64: (storedAt: Timestamp, checksum: UInt64)]?
 
   /// What was done so far with all entries that no longer wait.
   private(set) var counts = Counts()
@@ -42,9 +45,11 @@ struct EntryWriter {
   /// The number of entries that the store was given.
   var written: Int { isDryRun ? 0 : counts.written }
 
-  /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it.
-  init(to store: EntryStore?, _ options: TransferOptions) {
+  /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it. With
+  /// `keysMayRepeat` a dry run counts an entry whose key came before as if that one had been written.
+  init(to store: EntryStore?, _ options: TransferOptions, keysMayRepeat: Bool = false) {
     self.store = store
+    planned = options.isDryRun && keysMayRepeat ? [:] : nil
     (isOverwriting, isDryRun) = (options.overwrites, options.isDryRun)
   }
 
@@ -69,7 +74,7 @@ struct EntryWriter {
     await store?.engine.releaseMemory()
   }
 
-  private func write() async throws(StorageError) -> Counts {
+  private mutating func write() async throws(StorageError) -> Counts {
     for _ in 1..<Self.attempts {
       do throws(StorageError) { return try await writeOnce() } catch { if error.code != .conflict { throw error } }
     }
@@ -77,7 +82,7 @@ struct EntryWriter {
   }
 
   /// The batch has no bounds: what is moved is to arrive, and the next fetch that stores something keeps the bounds.
-  private func writeOnce() async throws(StorageError) -> Counts {
+  private mutating func writeOnce() async throws(StorageError) -> Counts {
     var (batch, counts) = (WriteBatch(), Counts())
     for entry in pending {
       switch try await finding(for: entry) {
@@ -86,6 +91,7 @@ struct EntryWriter {
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
+        planned?[UseRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
         counts.written += 1
         counts.bytes += entry.payload.count
       }
@@ -105,6 +111,10 @@ struct EntryWriter {
   }
 
   private func finding(for entry: ExportedEntry) async throws(StorageError) -> Finding {
+    if let planned = planned?[UseRecord.digest(of: entry.key)] {
+      if planned.checksum == entry.metadata.checksum { return .present }
+      return planned.storedAt > entry.metadata.storedAt && !isOverwriting ? .newer : .writable(nil)
+    }
     guard let store else { return .writable(.absent) }
     let found: EntryMetadata?
     do throws(StorageError) {

@@ -15,7 +15,8 @@ public struct ImportReport: Sendable, Hashable {
   public internal(set) var expired = 0
 }
 
-/// Reads the lines of an export into a store. Memory stays bounded by a batch and the longest line.
+/// Reads the lines of an export into a store. Memory stays bounded by a batch and the longest line; that of a dry run
+/// grows by some forty bytes an entry.
 public struct StoreImport: Sendable {
   private let store: EntryStore
 
@@ -34,19 +35,38 @@ public struct StoreImport: Sendable {
     reading read: @escaping () throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> ImportReport {
     var (lines, expired) = (LineSplitter(read), 0)
-    var writer = EntryWriter(to: store, options)
-    while let line = try lines.next() {
-      if Task.isCancelled { throw .cancelled }
-      guard let entry = try Self.entry(line, of: source, lines.number, written: writer.written) else { continue }
-      if entry.metadata.state(at: store.clock.now) == .expired {
-        expired += 1
-      } else {
-        try await writer.add(entry)
+    var writer = EntryWriter(to: store, options, keysMayRepeat: true)
+    do throws(CacheError) {
+      while let line = try lines.next() {
+        if Task.isCancelled { throw .cancelled }
+        guard let entry = try Self.entry(line, of: source, lines.number, written: writer.written) else { continue }
+        if entry.metadata.state(at: store.clock.now) == .expired {
+          expired += 1
+        } else {
+          try await writer.add(entry)
+        }
+        progress(lines.number, nil)
       }
-      progress(lines.number, nil)
+      try await writer.flush()
+    } catch {
+      throw error.code == .cancelled ? Self.interruption(source, written: writer.written) : error
     }
-    try await writer.flush()
     return ImportReport(writer.counts, expired: expired)
+  }
+
+  /// How far an import came that was cancelled.
+  private static func interruption(_ source: String, written: Int) -> CacheError {
+    CacheError(
+      .cancelled, "the import of \(source) was interrupted: \(imported(written))",
+      hint: "repeat it: what is there already is skipped")
+  }
+
+  private static func imported(_ count: Int) -> String {
+    switch count {
+    case 0: "no entry was imported"
+    case 1: "one entry was imported"
+    default: "\(count) entries were imported"
+    }
   }
 
   /// The entry on a line; `nil` on an empty one.
@@ -59,7 +79,7 @@ public struct StoreImport: Sendable {
     } catch {
       throw CacheError(
         .malformed, "\(source), line \(number): \(error)",
-        hint: "mend or remove the line: \(done == 0 ? "no entry was" : "\(done) entries before it were") imported",
+        hint: "mend or remove the line: \(imported(done)) before it",
         cause: error)
     }
   }

@@ -13,7 +13,8 @@ final class InputFile {
   /// - Throws: `CacheError` with the code `ioFailed`.
   init(_ path: String) throws(CacheError) {
     self.path = path
-    file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    // A named pipe is opened without a wait for its writer, which no signal would end; `next` waits for it.
+    file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure(path) }
   }
 
@@ -26,7 +27,7 @@ final class InputFile {
     while true {
       try Readiness.wait(for: file, POLLIN)
       let count = read(file, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw Self.failure(path) }
       return Array(piece[..<count])
     }

@@ -66,6 +66,37 @@ struct ImportTests {
     }
   }
 
+  /// A dry run says what the import then does, also where a key comes several times.
+  @Test(arguments: [false, true])
+  func aKeyThatComesTwiceCountsInADryRunAsInTheImport(overwrites: Bool) async throws {
+    let test = try await TestStore()
+    let lines = try [
+      entry(test, "1", age: 10), entry(test, "1", age: 10), entry(test, "2", age: 5), entry(test, "3", age: 20),
+      entry(test, "4", key: "cities/v1/b"),
+    ].lines
+    let planned = try await run(lines, into: test, TransferOptions(overwrites: overwrites, isDryRun: true))
+    #expect(try await test.engine.allEntries().isEmpty)
+    let done = try await run(lines, into: test, TransferOptions(overwrites: overwrites))
+    #expect(planned == done && done.present == 1 && done.kept == (overwrites ? 0 : 1))
+  }
+
+  @Test(arguments: [(0, "no entry was imported"), (5_000, "4096 entries were imported")])
+  func anImportThatIsInterruptedSaysHowFarItCame(count: Int, text: String) async throws {
+    let test = try await TestStore()
+    let lines = try GeneratedEntries.entries(seed: 5, count: count, at: test.clock.now).lines
+    var rest = lines[...]
+    let error = await #expect(throws: CacheError.self) {
+      try await StoreImport(into: test.store).run("FILE", TransferOptions(), progress: { _, _ in }) {
+        () throws(CacheError) in
+        if rest.isEmpty { throw .cancelled }
+        defer { rest = rest.dropFirst(1_000) }
+        return Array(rest.prefix(1_000))
+      }
+    }
+    #expect(error?.code == .cancelled && error?.message == "the import of FILE was interrupted: \(text)")
+    #expect(error?.hint == "repeat it: what is there already is skipped")
+  }
+
   /// How old the entry in the store is, whether newer ones are overwritten, and whether that of the file wins; the file's
   /// is 10 s old.
   @Test(arguments: [(nil, false, true), (20, false, true), (10, false, true), (5, false, false), (5, true, true)])
