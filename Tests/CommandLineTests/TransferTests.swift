@@ -145,6 +145,29 @@ import Testing
     #expect(scratch.names(below: "work").isEmpty)
   }
 
+  /// As with curl, cp and every editor: the file that a link leads to is written, also where it is not there yet.
+  @Test(arguments: [["export"], ["fetch", "poster", "/2201.png", "--out"]], [false, true])
+  func aSymbolicLinkStaysAndItsTargetIsWritten(command: [String], exists: Bool) async throws {
+    let scratch = try await store("sqlite")
+    try scratch.makeFolder("elsewhere")
+    if exists { try scratch.write("before", to: "elsewhere/file") }
+    for (link, target) in [("first", "elsewhere/second"), ("elsewhere/second", "file")] {
+      try FileManager.default.createSymbolicLink(atPath: scratch.path(link), withDestinationPath: target)
+    }
+    expectSuccess(try await scratch.cachectl(command + [scratch.path("first")]))
+    let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path("elsewhere/file"))
+    #expect(attributes[.type] as? FileAttributeType == .typeRegular && attributes[.size] as? Int ?? 0 > 6)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.path("first")) == "elsewhere/second")
+    #expect(scratch.names(below: "elsewhere") == ["file", "second"])
+  }
+
+  @Test func aSymbolicLinkToItselfIsAMistake() async throws {
+    let scratch = try await store("sqlite")
+    let link = scratch.path("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+    expectFailure(try await scratch.cachectl("export", link), status: 73, mentioning: [link])
+  }
+
   /// As /dev/stdout does: the link must not give way to a file, which the user would not find where the output goes.
   @Test(arguments: [1, 2])
   func aLinkToAStreamIsNoFile(stream: Int) async throws {

@@ -9,11 +9,13 @@ struct FetchURLCommand: AsyncParsableCommand {
     commandName: "url", abstract: "Fetch any URL through the cache, as curl does without one",
     discussion: """
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
-      --output json, ndjson or csv facts about the answer are printed instead. Redirections are followed. What may be \
+      --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
+      answer are printed. Redirections are followed. What may be \
       stored and reused is what HTTP allows: see `cachectl explain url`.
 
       Examples:
         cachectl fetch url https://example.com/data.json | jq
+        cachectl fetch url https://example.com/image.png --out image.png
         cachectl fetch url https://example.com/ --include --header 'Accept: text/*'
         cachectl fetch url https://example.com/items --data @item.json
       """)
@@ -23,6 +25,9 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   @Flag(help: "Print the status line and the header fields before the content")
   var include = false
+
+  @Option(help: "Write the content to FILE", completion: .file())
+  var out: String?
 
   @OptionGroup(title: "Fetch options")
   var fetch: FetchFlags
@@ -47,8 +52,10 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) throws(CacheError) {
     let view = URLAnswerView(snapshot, backend: session.configuration.backend)
+    if let out { try AtomicFile.write((include ? Array(view.head.utf8) : []) + snapshot.value.body, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
+    if out != nil { return global.remark(view.status) }
     guard Console.output.screen.isTerminal else {
       if include { try Console.output.write(view.head) }
       return try Console.output.write(snapshot.value.body)

@@ -1,7 +1,8 @@
 internal import CacheDomain
 internal import Glibc
 
-/// A file that is written for the user, whole or not at all: a temporary one beside it takes its place in the end.
+/// A file that is written for the user, whole or not at all: a temporary one beside it takes its place in the end. A
+/// symbolic link stays: what it leads to is written, as a program that opens the path would write it.
 struct AtomicFile: ~Copyable {
   private let path: String
   private let temporary: String
@@ -16,6 +17,7 @@ struct AtomicFile: ~Copyable {
       throw CacheError(
         CacheError.Code(rawValue: "cannotCreate"), "\(path) is no file", hint: "use the standard output for it")
     }
+    guard let path = Self.target(of: path) else { throw Self.failure("cannotCreate", path) }
     // Not by the number of the process: in a container the next one has the same, and would be kept out by what a crash
     // has left.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
@@ -73,6 +75,25 @@ struct AtomicFile: ~Copyable {
     let isLink = lstat(path, &own) == 0 && own.st_mode & S_IFMT == S_IFLNK
     return status.st_mode & S_IFMT == S_IFREG && !(isLink && isStream(status))
   }
+
+  /// What `path` leads to where it is a symbolic link, which need not be there yet; `nil`, for the reason in `errno`,
+  /// where it leads nowhere.
+  private static func target(of path: String) -> String? {
+    var path = path
+    for _ in 0..<maximumLinks {
+      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink(path, &bytes, bytes.count)
+      guard count >= 0 else { return [EINVAL, ENOENT].contains(errno) ? path : nil }
+      let target = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+      path = target.hasPrefix("/") ? target : folder + target
+    }
+    errno = ELOOP
+    return nil
+  }
+
+  /// As many links in a row as the system follows.
+  private static let maximumLinks = 40
 
   private static func isStream(_ file: stat) -> Bool {
     (STDIN_FILENO...STDERR_FILENO).contains { stream in
