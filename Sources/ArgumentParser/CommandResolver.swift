@@ -55,7 +55,8 @@ struct CommandResolver {
     return nil
   }
 
-  /// Descends into the subcommand `name`, or into the default that takes it as an argument.
+  /// Descends into the subcommand `name`, or into the default that takes it as an argument. What looks like a mistyped
+  /// subcommand is no argument.
   private mutating func command(_ name: String) throws(CommandLineError) -> ParsedCommandLine? {
     if let child = path.child(named: name) {
       path = child
@@ -65,7 +66,9 @@ struct CommandResolver {
     if path.isRoot, name == "help" {
       return .help(try Self.helpRequest(root: path.command, names: namesAfterHelp))
     }
-    guard let child = path.defaultChild, child.isGroup || !ArgumentSet(child.command).positionals.isEmpty else {
+    guard let child = path.defaultChild, child.isGroup || !ArgumentSet(child.command).positionals.isEmpty,
+      Suggestion.nearest(to: name, among: path.childNames) == nil
+    else {
       throw .unknownCommand(name, at: path)
     }
     path = child

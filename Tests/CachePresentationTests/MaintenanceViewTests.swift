@@ -192,7 +192,9 @@ struct EntriesStreamTests {
 
   @Test func theColumnsOfAPageAreAsWideAsThoseBefore() {
     let entries = Array(Self.entries(6).reversed())
-    let lines = Self.streamed(entries, size: 2, .table, cursor: nil).text.split(separator: "\n")
+    let lines = Self.streamed(
+      entries, size: 2, .table, cursor: nil, on: .terminal(width: nil, hasColor: false)
+    ).text.split(separator: "\n")
     #expect(lines.count == 7)
     #expect(lines[0].hasPrefix("Key") && lines.count { $0.hasPrefix("Key") } == 1)
     #expect(Set(lines.dropFirst().map(\.count)).count == 1, "\(lines.joined(separator: "\n"))")

@@ -56,14 +56,65 @@ struct StoreViewTests {
       (
         .table,
         """
-        Key                  Size  State  Stored     Fresh until
-        v1/cities?page=0  2.0 KiB  fresh  3 min ago  in 57 min
+        Key\tSize\tState\tStored\tFresh until
+        v1/cities?page=0\t2.0 KiB\tfresh\t3 min ago\tin 57 min
 
         """
       ),
     ] as [(OutputFormat, String)])
   func entries(_ format: OutputFormat, _ text: String) {
     #expect(Self.text(EntriesView([StoreSamples.entry], cursor: "c1", now: StoreSamples.now), format) == text)
+  }
+
+  @Test(
+    arguments: [
+      (
+        200,
+        """
+        Key                                                              Size  State  Stored     Fresh until
+        cities/v1/order=organizations/origin=sample/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+
+        """
+      ),
+      (
+        80,
+        """
+        Key                                          Size  State  Stored     Fresh until
+        cities/v1/order=orga…le/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+
+        """
+      ),
+      (
+        70,
+        """
+        Key                                           Size  State  Fresh until
+        cities/v1/order=orga…ple/page=0/sort=desc  2.0 KiB  fresh  in 57 min
+
+        """
+      ),
+      (
+        40,
+        """
+        cities/v1/order=orga…le/page=0/sort=desc
+             2.0 KiB  fresh    3 min ago
+
+        """
+      ),
+    ])
+  func entriesFitTheTerminal(width: Int, text: String) {
+    let entry = EntryRow(
+      key: "cities/v1/order=organizations/origin=sample/page=0/sort=desc", namespace: "cities", bytes: 2_048,
+      storedAt: StoreSamples.now - .seconds(180), freshUntil: StoreSamples.now + .seconds(3_420),
+      retainUntil: StoreSamples.now + .seconds(604_800), state: .fresh, contentType: "application/json")
+    let view = EntriesView([entry], cursor: nil, now: StoreSamples.now)
+    #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
+  }
+
+  @Test(arguments: 1...120)
+  func noLineOfEntriesIsLongerThanTheTerminal(width: Int) {
+    let view = EntriesView([StoreSamples.entry], cursor: nil, now: StoreSamples.now)
+    let lines = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true).split(separator: "\n")
+    #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width })
   }
 
   @Test(

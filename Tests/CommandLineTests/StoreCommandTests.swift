@@ -37,6 +37,52 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
+  func entriesAreMatchedAndSorted(engine: String) async throws {
+    let scratch = try await store(engine)
+    let all = try await keys(scratch, engine)
+    #expect(try await keys(scratch, engine, "--match", "*/page=1/*") == all.filter { $0.contains("/page=1/") })
+    #expect(try await keys(scratch, engine, "--match", "movies*", "--namespace", "cities").isEmpty)
+    // The recent queries were stored last, and hold the fewest bytes.
+    #expect(try await keys(scratch, engine, "--sort", "size").last == all.last)
+    #expect(try await keys(scratch, engine, "--sort", "size", "--limit", "1", "--namespace", "queries") == [all.last])
+    expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities", "--page", "1"))
+    let used = try await keys(scratch, engine, "--sort", "used", "--limit", "1")
+    #expect(used == all.filter { $0.contains("/page=1/") })
+    #expect(try await keys(scratch, engine, "--sort", "stored").first != all.first)
+    #expect(try await keys(scratch, engine, "--sort", "key", "--cursor", all[0]) == Array(all.dropFirst()))
+    let wrong = try await scratch.cachectl("--backend", engine, "ls", "--sort", "size", "--cursor", all[0])
+    expectFailure(wrong, status: 64, mentioning: ["--cursor", "--sort"])
+    let removed = try await scratch.cachectl("--backend", engine, "rm", "--match", "*/page=*", "--output", "json")
+    #expect(try removed.document()["removed"] == 3)
+    #expect(try await keys(scratch, engine) == [all.last])
+  }
+
+  /// What shells ask for when the completion key is pressed.
+  @Test(arguments: Contract.persistentEngines)
+  func shellsAreToldKeysAndNamespaces(engine: String) async throws {
+    let scratch = try await store(engine)
+    let all = try await keys(scratch, engine)
+    let place = ["rm", "--backend", engine]
+    #expect(try await scratch.cachectl(["__complete", "keys", ""] + place).lines == all)
+    #expect(
+      try await scratch.cachectl(["__complete", "keys", "mov"] + place).lines == all.filter { $0.hasPrefix("mov") })
+    let spaces = try await scratch.cachectl(["__complete", "namespaces", ""] + place)
+    #expect(spaces.lines == ["cities", "movies", "queries"] && spaces.errors.isEmpty)
+  }
+
+  @Test(arguments: [
+    ["--backend", "sqlite"], ["--backend", "none"], ["--config", "none"], ["--backend", "./evil.so"],
+  ])
+  func withoutAStoreShellsAreToldNothing(place: [String]) async throws {
+    let scratch = try Scratch()
+    for topic in ["keys", "namespaces"] {
+      let run = try await scratch.cachectl(["__complete", topic, ""] + place)
+      #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run.errors)")
+    }
+    #expect(!scratch.exists("home"))
+  }
+
+  @Test(arguments: Contract.persistentEngines)
   func aCursorGoesThroughAllEntriesOnce(engine: String) async throws {
     let scratch = try await store(engine)
     let all = try await keys(scratch, engine)

@@ -60,10 +60,29 @@ struct GeneratedStore {
     model.filter { entry in
       if let namespace = selection.namespace, entry.key.namespace != namespace { return false }
       if let prefix = selection.prefix, !entry.key.text.hasPrefix(prefix) { return false }
+      if let pattern = selection.pattern, !Self.matches(pattern.text, entry.key.text) { return false }
       if let state = selection.state, state != entry.metadata.state(at: test.clock.now) { return false }
       let age = test.clock.now.duration(since: entry.metadata.storedAt)
       return selection.minimumAge.map { age >= $0 } ?? true
     }
+  }
+
+  /// Whether `text` matches `pattern`, by trying every text in the place of a star.
+  static func matches(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    if first != "*" { return text.first == first && matches(pattern.dropFirst(), text.dropFirst()) }
+    return matches(pattern.dropFirst(), text) || (!text.isEmpty && matches(pattern, text.dropFirst()))
+  }
+
+  /// Selections by patterns, some of them with other conditions.
+  static let patterns: [EntrySelection] = [
+    "*", "", "movies*", "*page=4*", "*/v1/*7", "m*v*1*1", "movies/v1/page=4", "*/", "?ovies*", "movies*/v2*", "**9**",
+  ].flatMap { pattern in
+    [
+      EntrySelection(pattern: GlobPattern(pattern)),
+      EntrySelection(namespace: "movies", pattern: GlobPattern(pattern), state: .stale),
+      EntrySelection(prefix: "movies/v1/page=4", pattern: GlobPattern(pattern)),
+    ]
   }
 
   /// Every combination of conditions, those among them that exclude each other.

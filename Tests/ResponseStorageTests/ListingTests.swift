@@ -23,7 +23,7 @@ struct ListingTests {
   @Test(arguments: [1, 2] as [UInt64])
   func everySelectionListsWhatTheModelSelects(seed: UInt64) async throws {
     let store = try await GeneratedStore(seed: seed)
-    for selection in GeneratedStore.selections {
+    for selection in GeneratedStore.selections + GeneratedStore.patterns {
       let listing = try await store.administration.list(selection, after: nil, limit: GeneratedStore.count)
       #expect(listing.entries == store.expected(selection), "seed \(seed), \(selection)")
       #expect(listing.cursor == nil, "seed \(seed), \(selection)")
@@ -43,6 +43,29 @@ struct ListingTests {
       #expect(found.count == max(1, (expected.count + limit - 1) / limit), "seed 3, \(selection)")
       #expect(found.dropLast().allSatisfy { $0.count == limit })
     }
+  }
+
+  @Test(arguments: EntryOrder.allCases, [1, 10, 2_599, 2_600, .max])
+  func entriesAreListedInAnyOrder(order: EntryOrder, limit: Int) async throws {
+    let store = try await GeneratedStore(seed: 8)
+    for (index, entry) in store.model.enumerated() where index % 3 == 0 {
+      store.test.clock.advance(by: .milliseconds(1))
+      store.test.store.countLookUp(entry.key)
+    }
+    let uses = try store.test.store.uses.uses(of: store.model.map(\.key))
+    let rank: (Int, EntrySummary) -> Int64 = { index, entry in
+      switch order {
+      case .key: 0
+      case .size: Int64(entry.payloadBytes)
+      case .stored: entry.metadata.storedAt.milliseconds
+      case .used: uses[index].lastUsedAt.milliseconds
+      }
+    }
+    let ranked = store.model.enumerated().map { (rank: rank($0, $1), key: $1.key) }
+    let expected = ranked.sorted { ($1.rank, $0.key) < ($0.rank, $1.key) }.map(\.key)
+    let listing = try await store.administration.list(EntrySelection(), by: order, limit: limit)
+    #expect(listing.entries.map(\.key) == Array(expected.prefix(limit)))
+    #expect(listing.cursor == nil && listing.readAt == store.test.clock.now)
   }
 
   @Test func aPageOfOneEntryIsAPage() async throws {

@@ -15,7 +15,7 @@ struct RemovalTests {
     EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(namespace: "none"),
     EntrySelection(prefix: "mov"), EntrySelection(state: .expired), EntrySelection(minimumAge: .seconds(10)),
     EntrySelection(namespace: "movies", prefix: "movies/v1", state: .fresh, minimumAge: .seconds(2)),
-    EntrySelection(namespace: "movies", prefix: "cities"),
+    EntrySelection(namespace: "movies", prefix: "cities"), EntrySelection(pattern: GlobPattern("m*/v1/*4*")),
   ]
 
   @Test(arguments: selections)

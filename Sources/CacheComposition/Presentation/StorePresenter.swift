@@ -1,5 +1,6 @@
 public import CacheDomain
 public import CachePresentation
+internal import CacheData
 internal import ResponseStorage
 internal import StorageSPI
 
@@ -30,13 +31,35 @@ public struct StorePresenter: Sendable {
     return next?.text
   }
 
-  /// The entry under `key` with its payload.
+  /// Gives the first `limit` (1 or more) selected entries in `order` to `body`, likewise.
   ///
-  /// - Throws: `CacheError`: `notFound` where there is none, `damaged` where it is not what was written.
-  public func entry(_ key: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
-    let cacheKey = try CacheKey(argument: key)
-    guard let entry = try await store.administration.entry(cacheKey) else {
-      throw CacheError(.notFound, "there is no entry \(key)", hint: "see which there are with: cachectl ls")
+  /// - Throws: `CacheError`: what `body` throws, or the engine failed.
+  public func entries(
+    _ conditions: EntryConditions, by order: ListingOrder, limit: Int,
+    _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    let listing = try await store.administration.list(conditions.selection, by: order.order, limit: limit)
+    try body(listing.entries.map { EntryRow($0, at: listing.readAt) }, listing.readAt.sinceEpoch)
+  }
+
+  /// The first `limit` (1 or more) keys that begin with `beginning`.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func keys(beginning: String, limit: Int) async throws(CacheError) -> [String] {
+    let selection = EntrySelection(prefix: beginning)
+    return try await store.administration.list(selection, after: nil, limit: limit).entries.map(\.key.text)
+  }
+
+  /// The entry that `name` names, a key or a URL, with its payload.
+  ///
+  /// - Throws: `CacheError`: `notFound` where there is none, `damaged` where it is not what was written,
+  ///   `invalidRequest` where there are several for a URL.
+  public func entry(_ name: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
+    let name = try EntryName(name)
+    let keys = try await self.keys(name)
+    guard keys.count < 2 else { throw name.ambiguity(keys) }
+    guard let cacheKey = keys.first, let entry = try await store.administration.entry(cacheKey) else {
+      throw Self.notFound(name.text)
     }
     let view = EntryView(
       EntryRow(entry.summary, at: entry.readAt), use: EntryView.Use(try store.entries.uses.uses(of: [cacheKey])),
@@ -45,20 +68,54 @@ public struct StorePresenter: Sendable {
     return (view, entry.payload)
   }
 
-  /// Removes the selected entries; with `dryRun` only counts them.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  public func remove(_ conditions: EntryConditions, dryRun: Bool) async throws(CacheError) -> RemovalView {
-    view(of: try await store.administration.remove(conditions.selection, dryRun: dryRun), dryRun)
+  /// That there is no entry under the key, or for the URL, `name`.
+  public static func notFound(_ name: String) -> CacheError {
+    CacheError(.notFound, "there is no entry \(name)", hint: "see which there are with: cachectl ls")
   }
 
-  /// Removes the entries under `keys`; with `dryRun` only looks for them.
+  /// Removes the selected entries, or makes them stale; with `dryRun` only counts them.
   ///
-  /// - Throws: `CacheError`: a text is no key, or the engine failed.
-  public func remove(keys: [String], dryRun: Bool) async throws(CacheError) -> RemovalView {
-    var parsed: [CacheKey] = []
-    for key in keys { parsed.append(try CacheKey(argument: key)) }
-    return view(of: try await store.administration.remove(keys: parsed, dryRun: dryRun), dryRun)
+  /// - Throws: `CacheError`: the engine failed.
+  public func remove(
+    _ conditions: EntryConditions, softly isSoft: Bool, dryRun: Bool
+  ) async throws(CacheError) -> RemovalView {
+    let (administration, selection) = (store.administration, conditions.selection)
+    let report =
+      isSoft
+      ? try await administration.makeStale(selection, dryRun: dryRun)
+      : try await administration.remove(selection, dryRun: dryRun)
+    return view(of: report, isSoft, dryRun)
+  }
+
+  /// Removes the entries that `names` name, keys or URLs, or makes them stale; with `dryRun` only looks for them. Of a
+  /// URL that is every entry.
+  ///
+  /// - Throws: `CacheError`: a text is neither a key nor a URL, or the engine failed.
+  public func remove(names: [String], softly isSoft: Bool, dryRun: Bool) async throws(CacheError) -> RemovalView {
+    var (keys, missing) = ([CacheKey](), [String]())
+    for name in names {
+      let name = try EntryName(name)
+      let named = try await self.keys(name)
+      if named.isEmpty { missing.append(name.text) }
+      keys += named
+    }
+    let administration = store.administration
+    let report =
+      isSoft
+      ? try await administration.makeStale(keys: keys, dryRun: dryRun)
+      : try await administration.remove(keys: keys, dryRun: dryRun)
+    return view(of: report, isSoft, dryRun, missing: missing)
+  }
+
+  /// The key that `name` is, or those of all the entries for the URL that it is.
+  private func keys(_ name: EntryName) async throws(CacheError) -> [CacheKey] {
+    switch name {
+    case .key(let key): return [key]
+    case .url(let url):
+      let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
+      return try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max).entries
+        .map(\.key)
+    }
   }
 
   /// How much the store holds, and how well it serves.
@@ -78,10 +135,14 @@ public struct StorePresenter: Sendable {
     return view
   }
 
-  private func view(of report: RemovalReport, _ dryRun: Bool) -> RemovalView {
-    RemovalView(
+  private func view(
+    of report: RemovalReport, _ isSoft: Bool, _ isDryRun: Bool, missing: [String] = []
+  ) -> RemovalView {
+    var view = RemovalView(
       backend: configuration.backend, removed: report.entries, bytes: report.payloadBytes,
-      missing: report.missing.map(\.text), isDryRun: dryRun)
+      missing: report.missing.map(\.text) + missing, isDryRun: isDryRun, isSoft: isSoft)
+    view.damaged = KeyList(report.damaged)
+    return view
   }
 }
 
@@ -94,7 +155,10 @@ extension AppDIContainer {
 
 extension Configuration {
   /// Where the store of the configured engine is; `nil` where it has no path.
-  public var storePath: String? {
+  public var storePath: String? { storePath(of: backend) }
+
+  /// Where the store of the engine called `backend` is; `nil` where it has no path.
+  func storePath(of backend: String) -> String? {
     guard case .text(let path)? = options(of: backend)["path"] else { return nil }
     return path
   }
@@ -124,12 +188,5 @@ extension EntryRow.State {
     case .stale: self = .stale
     case .expired: self = .expired
     }
-  }
-}
-
-extension CacheKey {
-  /// The key that somebody typed.
-  fileprivate init(argument: String) throws(CacheError) {
-    do throws(StorageError) { try self.init(argument) } catch { throw CacheError(error) }
   }
 }

@@ -108,5 +108,5 @@ extension MigrationView {
 }
 
 extension KeyList {
-  fileprivate init(_ sample: KeySample) { self.init(count: sample.count, first: sample.first.map(\.text)) }
+  init(_ sample: KeySample) { self.init(count: sample.count, first: sample.first.map(\.text)) }
 }

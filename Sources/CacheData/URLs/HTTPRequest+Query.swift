@@ -1,4 +1,4 @@
-internal import CacheDomain
+public import CacheDomain
 internal import FoundationEssentials
 
 extension HTTPRequest {
@@ -24,10 +24,14 @@ extension HTTPRequest {
     if !query.body.isEmpty, !fields.contains("content-type") {
       fields.append("Content-Type", "application/x-www-form-urlencoded")
     }
-    self.init(method: query.method, url: try Self.normalized(query.url), fields: fields, body: query.body)
+    self.init(method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body)
   }
 
-  private static func normalized(_ text: String) throws(CacheError) -> String {
+  /// The URL that `text` means, as requests for it and the keys of their answers spell it, without credentials and
+  /// without a fragment.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` where it is no URL of a web server.
+  public static func normalizedURL(_ text: String) throws(CacheError) -> String {
     let url = URLReference.resolve(text, against: text)
     guard let url, ["http://", "https://"].contains(where: url.hasPrefix) else {
       // The text itself is not repeated: it may hold a password.

@@ -29,6 +29,24 @@ public enum DisplayWidth {
     return output + ellipsis
   }
 
+  /// `text` cut likewise, but in its middle, so that both ends are left.
+  public static func truncatedInMiddle(_ text: String, to limit: Int) -> String {
+    guard width(text) > limit else { return text }
+    guard limit > 1 else { return truncated(text, to: limit) }
+    let tail = prefix(text.reversed(), of: (limit - 1) / 2)
+    let head = prefix(text, of: limit - 1 - (limit - 1) / 2)
+    return String(head) + ellipsis + String(tail.reversed())
+  }
+
+  /// The first of `characters` that take up at most `limit` cells.
+  private static func prefix(_ characters: some Sequence<Character>, of limit: Int) -> [Character] {
+    var used = 0
+    return characters.prefix { character in
+      used += width(character)
+      return used <= limit
+    }
+  }
+
   private static func width(_ character: Character) -> Int {
     if character.isASCII { return character == "\r\n" ? 0 : 1 }
     let scalars = character.unicodeScalars

@@ -13,12 +13,22 @@ public struct Table: Sendable {
     let title: String
     let alignment: Alignment
     let isShrinkable: Bool
+    let isCutInMiddle: Bool
 
-    /// A column under `title`. One that is shrinkable gives way first where the line is too short.
-    public init(_ title: String, _ alignment: Alignment = .left, isShrinkable: Bool = false) {
+    /// A column under `title`. One that is shrinkable gives way first where the line is too short. Its texts are cut at
+    /// their ends, or in the middle where that tells more.
+    public init(
+      _ title: String, _ alignment: Alignment = .left, isShrinkable: Bool = false, isCutInMiddle: Bool = false
+    ) {
       self.title = title
       self.alignment = alignment
       self.isShrinkable = isShrinkable
+      self.isCutInMiddle = isCutInMiddle
+    }
+
+    func cut(_ text: String, to width: Int) -> String {
+      isCutInMiddle
+        ? DisplayWidth.truncatedInMiddle(text, to: width) : DisplayWidth.truncated(text, to: width)
     }
   }
 
@@ -73,6 +83,13 @@ public struct Table: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The lines of the table for another program to read: whole texts, with a tab between two columns.
+  func tabbedText(hasHeader: Bool) -> String {
+    guard !rows.isEmpty else { return "" }
+    let header = hasHeader ? [columns.map(\.title)] : []
+    return (header + rows.map { $0.map(\.text) }).map { $0.joined(separator: "\t") + "\n" }.joined()
+  }
+
   /// The same table without the columns under `titles`, of which the first ones go first and only as many as have to, so
   /// that a line fits `screen`.
   func leavingOut(_ titles: [String], on screen: Screen) -> Table {
@@ -119,7 +136,7 @@ public struct Table: Sendable {
   private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]) {
     var spaces = 0
     for (index, width) in widths.enumerated() {
-      let content = DisplayWidth.truncated(row[index].text, to: width)
+      let content = columns[index].cut(row[index].text, to: width)
       let padding = width - DisplayWidth.width(content)
       let isRight = columns[index].alignment == .right
       if isRight { spaces += padding }

@@ -24,20 +24,48 @@ public struct EntriesView: OutputView {
   public var records: [JSONValue] { entries.map { .object($0.members) } }
 
   /// The entries, with what decides whether they answer. What is left out here stands in the other formats and in
-  /// `show`: keys are what people copy, and want their room.
+  /// `show`. On a terminal of known width keys are cut in the middle, elsewhere they are whole.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     var widths: [Int] = []
     return table(on: screen, hasHeader: hasHeader, below: &widths)
   }
 
+  /// Narrower than this, an entry takes two lines: beside the other columns nothing would be left of its key.
+  private static let narrowest = 60
+  /// Narrower than this, there is no room for the time of storing.
+  private static let narrow = 76
+
   /// The same below other pages of one listing.
   func table(on screen: Screen, hasHeader: Bool, below widths: inout [Int]) -> String {
-    let columns: [Table.Column] = [
-      .init("Key", isShrinkable: true), .init("Size", .right), .init("State"), .init("Stored"),
+    if let width = screen.width, width < Self.narrowest { return stacked(on: screen, width) }
+    let isNarrow = screen.width.map { $0 < Self.narrow } ?? false
+    var columns: [Table.Column] = [
+      .init("Key", isShrinkable: true, isCutInMiddle: true), .init("Size", .right), .init("State"), .init("Stored"),
       .init("Fresh until"),
     ]
-    return Table(columns, rows: entries.map(row)).text(on: screen, hasHeader: hasHeader, below: &widths)
+    var rows = entries.map(row)
+    if isNarrow {
+      columns.remove(at: 3)
+      for index in rows.indices { rows[index].remove(at: 3) }
+    }
+    let table = Table(columns, rows: rows)
+    guard screen.isTerminal else { return table.tabbedText(hasHeader: hasHeader) }
+    return table.text(on: screen, hasHeader: hasHeader, below: &widths)
   }
+
+  /// The key on a line, and below it what is known of the entry.
+  private func stacked(on screen: Screen, _ width: Int) -> String {
+    entries.map { entry in
+      let key = DisplayWidth.truncatedInMiddle(TerminalText.line(entry.key), to: width)
+      let facts = [[Table.Cell(""), .init(ByteCountText.text(entry.bytes), .plain)] + row(entry)[2...3]]
+      let table = Table([.init(""), .init("", .right), .init(""), .init("")], rows: facts)
+      var widths = [0, Self.widestSize, Self.widestState, 0]
+      return key + "\n" + table.text(on: screen, hasHeader: false, below: &widths)
+    }.joined()
+  }
+
+  private static let widestSize = "1023.9 KiB".count
+  private static let widestState = EntryRow.State.allCases.map(\.rawValue.count).max() ?? 0
 
   /// How many entries are shown, their size, and how to see more.
   public var status: StatusLine? {

@@ -1,36 +1,54 @@
-/// What a removal removed, or would remove.
+public import CacheDomain
+
+/// What a removal removed or made stale, or would.
 public struct RemovalView: SingleRecordView {
   private let backend: String
   private let removed: Int
   private let bytes: Int
   private let missing: [String]
   private let isDryRun: Bool
+  private let isSoft: Bool
+  /// The entries that could not be made stale because they are damaged.
+  public var damaged = KeyList()
 
   /// The view of the removal of `removed` entries with payloads of `bytes` bytes from the store called `backend`, where
-  /// nothing was found under the keys `missing`; with `isDryRun` nothing was done yet.
-  public init(backend: String, removed: Int, bytes: Int, missing: [String], isDryRun: Bool) {
+  /// nothing was found under the names `missing`; with `isDryRun` nothing was done yet, with `isSoft` the entries were
+  /// made stale.
+  public init(
+    backend: String, removed: Int, bytes: Int, missing: [String], isDryRun: Bool, isSoft: Bool = false
+  ) {
     self.backend = backend
     self.removed = removed
     self.bytes = bytes
     self.missing = missing
     self.isDryRun = isDryRun
+    self.isSoft = isSoft
   }
 
-  /// The keys under which there was nothing to remove.
-  public var missingKeys: [String] { missing }
+  /// The keys and URLs for which there was nothing to remove.
+  public var missingNames: [String] { missing }
 
-  /// The document: "backend", "removed", "bytes", "missing" and "dryRun".
+  /// The document: "backend", "removed" (with "soft", made stale), "bytes", "missing", "dryRun" and "soft".
   public var json: JSONValue {
     [
       "backend": .string(backend), "removed": .integer(removed), "bytes": .integer(bytes),
-      "missing": JSONValue(missing), "dryRun": .boolean(isDryRun),
+      "missing": JSONValue(missing), "dryRun": .boolean(isDryRun), "soft": .boolean(isSoft),
     ]
   }
 
-  /// One line, such as "Removed 12 entries (1.4 MiB) from sqlite".
+  /// One line, such as "Removed 12 entries (1.4 MiB) from sqlite" or "Made 12 entries (1.4 MiB) of sqlite stale".
   public func table(on screen: Screen, hasHeader: Bool) -> String {
-    let entries = NumberText.count(removed, "entry", "entries")
-    let verb = isDryRun ? "Would remove" : "Removed"
-    return TerminalText.line("\(verb) \(entries) (\(ByteCountText.text(bytes))) from \(backend)") + "\n"
+    let entries = "\(NumberText.count(removed, "entry", "entries")) (\(ByteCountText.text(bytes)))"
+    let text =
+      isSoft
+      ? "\(isDryRun ? "Would make" : "Made") \(entries) of \(backend) stale"
+      : "\(isDryRun ? "Would remove" : "Removed") \(entries) from \(backend)"
+    return TerminalText.line(text) + "\n"
+  }
+
+  /// That damaged entries were left as they are; `nil` where none was.
+  public var failure: CacheError? {
+    damaged.failure(
+      "of \(backend)", ("is", "are"), "damaged, and cannot be made stale", hint: "remove them without --soft")
   }
 }

@@ -51,6 +51,11 @@ public struct StatisticsView: SingleRecordView {
   private var entries: Int { namespaces.reduce(0) { $0 + $1.entries } }
   private var payloadBytes: Int { namespaces.reduce(0) { $0 + $1.payloadBytes } }
 
+  /// How many entries there are, and their size, such as "12 entries, 1.4 MiB".
+  public var summary: String {
+    "\(NumberText.count(entries, "entry", "entries")), \(ByteCountText.text(payloadBytes))"
+  }
+
   /// The document of `stats`.
   public var json: JSONValue {
     [

@@ -7,6 +7,8 @@ public struct EntrySelection: Sendable, Hashable {
   public var namespace: String?
   /// What their keys begin with.
   public var prefix: String?
+  /// What their whole keys match.
+  public var pattern: GlobPattern?
   /// How they stand now.
   public var state: EntryState?
   /// How long ago they must have been stored at least.
@@ -14,25 +16,27 @@ public struct EntrySelection: Sendable, Hashable {
 
   /// The selection with the given conditions; without any, all entries.
   public init(
-    namespace: String? = nil, prefix: String? = nil, state: EntryState? = nil, minimumAge: Duration? = nil
+    namespace: String? = nil, prefix: String? = nil, pattern: GlobPattern? = nil, state: EntryState? = nil,
+    minimumAge: Duration? = nil
   ) {
     self.namespace = namespace
     self.prefix = prefix
+    self.pattern = pattern
     self.state = state
     self.minimumAge = minimumAge
   }
 
-  /// What the keys of all selected entries begin with; `nil` where namespace and prefix exclude each other.
+  /// What the keys of all selected entries begin with; `nil` where the conditions exclude each other.
   var keyPrefix: String? {
-    let namespacePrefix = namespace.map { $0 + "/" } ?? ""
-    let prefix = prefix ?? ""
-    if prefix.hasPrefix(namespacePrefix) { return prefix }
-    return namespacePrefix.hasPrefix(prefix) ? namespacePrefix : nil
+    let prefixes = [namespace.map { $0 + "/" } ?? "", prefix ?? "", pattern?.prefix ?? ""]
+    let longest = prefixes.max { $0.utf8.count < $1.utf8.count } ?? ""
+    return prefixes.allSatisfy(longest.hasPrefix) ? longest : nil
   }
 
   /// Whether an entry, whose key begins with `keyPrefix`, is selected at `now`.
   func contains(_ entry: EntrySummary, at now: Timestamp) -> Bool {
     if namespace == nil, entry.key.text.hasPrefix(Lease.keyPrefix) { return false }
+    if let pattern, !pattern.matches(entry.key.text) { return false }
     if let state, entry.metadata.state(at: now) != state { return false }
     if let minimumAge, now.duration(since: entry.metadata.storedAt) < minimumAge { return false }
     return true

@@ -1,13 +1,16 @@
 public import StorageSPI
 
-/// What a removal removed, or would remove.
+/// What a removal removed or made stale, or would.
 public struct RemovalReport: Sendable, Hashable {
-  /// The number of entries removed.
+  /// The number of entries removed, or made stale.
   public private(set) var entries = 0
   /// The sum of the sizes of their payloads, in bytes, as far as they are known.
   public private(set) var payloadBytes = 0
   /// The keys named under which there was no entry.
   public internal(set) var missing: [CacheKey] = []
+
+  /// The entries that could not be made stale because they are damaged. What is only removed need not be sound.
+  public internal(set) var damaged = KeySample()
 
   mutating func add(_ page: [EntrySummary]) {
     entries += page.count
@@ -15,4 +18,11 @@ public struct RemovalReport: Sendable, Hashable {
   }
 
   mutating func addDamaged() { entries += 1 }
+
+  mutating func add(_ other: RemovalReport) {
+    entries += other.entries
+    payloadBytes += other.payloadBytes
+    missing += other.missing
+    damaged = damaged + other.damaged
+  }
 }

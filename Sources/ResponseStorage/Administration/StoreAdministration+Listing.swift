@@ -37,4 +37,25 @@ extension StoreAdministration {
     }
     return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
   }
+
+  /// The first `limit` (1 or more) selected entries in `order`. Their attributes are left out.
+  ///
+  /// Cost: a pass over all selected entries. Memory grows with the number of those listed, by some hundred bytes each,
+  /// and not with the others.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read.
+  public func list(
+    _ selection: EntrySelection, by order: EntryOrder, limit: Int
+  ) async throws(CacheError) -> EntryListing {
+    let uses = order == .used ? try store.uses.reader() : nil
+    var first = MaxHeap<RankedEntry>()
+    try await visit(selection, after: nil) { page in
+      for entry in page {
+        first.insert(RankedEntry(entry, by: order, uses))
+        if first.count > limit { _ = first.removeLargest() }
+      }
+      return true
+    }
+    return EntryListing(entries: first.elements.sorted().map(\.entry), cursor: nil, readAt: store.clock.now)
+  }
 }

@@ -18,7 +18,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 
   /// The stored responses for `url` that have not expired, without their contents.
   public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
-    let (prefix, now) = (Self.prefix(url), store.clock.now)
+    let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
     // The key is made only to find out if it would be too long.
     _ = try key(of: url, selector: .always)
     do throws(StorageError) {
@@ -72,13 +72,14 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
   public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
     let variant = selector.digest.isEmpty ? "any" : selector.digest
-    return try Self.cacheKey("\(Self.prefix(url))variant=\(variant)").text
+    return try Self.cacheKey("\(Self.keyPrefix(of: url))variant=\(variant)").text
   }
 
   /// Adds a look-up to the store's usage, and a use to the entry under `key`, where it found one.
   public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
-  private static func prefix(_ url: String) -> String {
+  /// What the keys of all the entries for `url`, in its normal form, begin with.
+  public static func keyPrefix(of url: String) -> String {
     "url/\(CacheKey.schemeVersion)/url=\(CacheKey.percentEncoded(url))/"
   }
 

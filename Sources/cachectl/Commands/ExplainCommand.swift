@@ -8,17 +8,19 @@ struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say why a fetch would be answered as it would, without doing it",
     discussion: """
-      It takes the options of the fetch that it explains, looks into the cache, and asks no origin.
+      It takes the options of the fetch that it explains, looks into the cache, and asks no origin. Of a URL the word \
+      url may be left out.
 
       Examples:
         cachectl explain cities --order revenue
         cachectl explain movies --query "star wars" --max-age 5m
-        cachectl explain url https://example.com/ --refresh
+        cachectl explain https://example.com/ --refresh
       """,
     subcommands: [
       ExplainResourceCommand<CitiesOptions>.self, ExplainResourceCommand<MoviesOptions>.self,
       ExplainResourceCommand<PosterOptions>.self, ExplainResourceCommand<URLOptions>.self,
-    ])
+    ],
+    defaultSubcommand: ExplainResourceCommand<URLOptions>.self)
 }
 
 /// Options that name something whose fetch can be explained.

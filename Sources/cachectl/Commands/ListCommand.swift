@@ -1,29 +1,35 @@
-internal import ArgumentParser
-internal import CacheComposition
+public import ArgumentParser
+public import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 
 /// `ls`.
 struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List entries in the order of their keys",
+    commandName: "ls", abstract: "List entries",
     discussion: """
-      Entries are written as they are read, so that a listing of any length takes no more memory than a short one. \
-      Where --limit leaves some out, a cursor says so; --cursor goes on after it.
+      In the order of their keys entries are written as they are read, so that a listing of any length takes no more \
+      memory than a short one. Where --limit leaves some out, a cursor says so; --cursor goes on after it. In another \
+      order all that is listed is held in memory until the last entry was looked at. On a terminal keys are cut in the \
+      middle to fit; elsewhere they are whole, and tabs stand between the columns.
 
       Examples:
         cachectl ls --namespace cities
         cachectl ls --limit 100 --cursor cities/v1/page=7
         cachectl ls --state expired --output ndjson
+        cachectl ls --match '*/page=0/*' --sort size --limit 10
       """)
 
   @OptionGroup
   var entries: EntryFlags
 
+  @Option(help: "The order: by key, or the largest, the last stored or the last used first")
+  var sort = ListingOrder.key
+
   @Option(help: "Show at most N entries")
   var limit: Int?
 
-  @Option(help: "Go on after the key CURSOR")
+  @Option(help: "Go on after the key CURSOR", completion: .keys)
   var cursor: String?
 
   @OptionGroup(title: "Global options")
@@ -31,19 +37,28 @@ struct ListCommand: AsyncParsableCommand {
 
   func validate() throws(ValidationError) {
     if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+    if cursor != nil, sort != .key {
+      throw ValidationError("--cursor goes on in the order of keys: leave --sort out, or take a larger --limit")
+    }
   }
 
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
     let next = try await session.withStore { store throws(CacheError) in
-      try await session.container.makeStorePresenter(store).entries(
-        entries.conditions(), after: cursor, limit: limit ?? .max
-      ) { page, readAt throws(CacheError) in
+      let presenter = session.container.makeStorePresenter(store)
+      let write = { (page: [EntryRow], readAt: Duration) throws(CacheError) in
         try Console.output.write(listing.text(page, now: readAt))
       }
+      if sort == .key {
+        return try await presenter.entries(entries.conditions(), after: cursor, limit: limit ?? .max, write)
+      }
+      try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write)
+      return nil
     }
     try Console.output.write(listing.end(cursor: next))
     if global.output == .table { global.remark(listing.status) }
   }
 }
+
+extension ListingOrder: ExpressibleByArgument {}

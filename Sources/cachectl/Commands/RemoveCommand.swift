@@ -6,18 +6,19 @@ internal import CachePresentation
 /// `rm`.
 struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Remove entries",
+    commandName: "rm", abstract: "Remove entries, or make them stale",
     discussion: """
       Conditions narrow each other down. --all removes everything: on a terminal after a question, elsewhere only \
-      with --yes.
+      with --yes. --soft makes entries stale instead: the next fetch asks the origin, and they stand in where it fails.
 
       Examples:
         cachectl rm --state expired
         cachectl rm --namespace movies --older-than 7d --dry-run
+        cachectl rm --soft https://example.com/data.json
         cachectl rm --all --yes
       """)
 
-  @Argument(help: "The keys, as ls shows them")
+  @Argument(help: "The keys, as ls shows them, or URLs that were fetched", completion: .keys)
   var keys: [String] = []
 
   @OptionGroup
@@ -29,7 +30,10 @@ struct RemoveCommand: AsyncParsableCommand {
   @Flag(help: "Every entry")
   var all = false
 
-  @Flag(help: "Only say what would be removed")
+  @Flag(help: "Make entries stale instead of removing them")
+  var soft = false
+
+  @Flag(help: "Only say what would be done")
   var dryRun = false
 
   @Flag(name: .shortAndLong, help: "Do not ask")
@@ -50,17 +54,32 @@ struct RemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    if all, !dryRun, !yes, try !Question.confirm("Remove every entry of \(session.configuration.backend)?") {
+    let asks = all && !dryRun && !yes
+    if asks, !Question.canBeAsked {
+      throw ValidationError("--all needs a confirmation, and there is no terminal to ask for it: add --yes")
+    }
+    let view = try await session.withStore { store throws(CacheError) -> RemovalView? in
+      let presenter = session.container.makeStorePresenter(store)
+      if asks, await !isConfirmed(presenter, session.configuration.backend) { return nil }
+      if !keys.isEmpty { return try await presenter.remove(names: keys, softly: soft, dryRun: dryRun) }
+      return try await presenter.remove(
+        entries.conditions(minimumAge: olderThan), softly: soft, dryRun: dryRun)
+    }
+    guard let view else {
+      if global.output == .table {
+        global.remark(StatusLine([soft ? "Nothing was made stale" : "Nothing was removed"]))
+      }
       throw ExitCode.validationFailure
     }
-    let view = try await session.withStore { store throws(CacheError) in
-      let presenter = session.container.makeStorePresenter(store)
-      if !keys.isEmpty { return try await presenter.remove(keys: keys, dryRun: dryRun) }
-      return try await presenter.remove(entries.conditions(minimumAge: olderThan), dryRun: dryRun)
-    }
     try global.show(view)
-    if let key = view.missingKeys.first {
-      throw CacheError(.notFound, "there is no entry \(key)", hint: "see which there are with: cachectl ls")
-    }
+    if let name = view.missingNames.first { throw StorePresenter.notFound(name) }
+    if let failure = view.failure { throw failure }
+  }
+
+  /// Whether the user says yes to everything that the store holds. How much that is cannot be told of a damaged store.
+  private func isConfirmed(_ presenter: StorePresenter, _ backend: String) async -> Bool {
+    let held = (try? await presenter.statistics().summary).map { " (\($0))" } ?? ""
+    let entries = "every entry of \(backend)\(held)"
+    return Question.confirm(soft ? "Make \(entries) stale?" : "Remove \(entries)?")
   }
 }

@@ -10,9 +10,10 @@ struct ShowCommand: AsyncParsableCommand {
       Examples:
         cachectl show queries/v1/recent
         cachectl show --raw queries/v1/recent | jq
+        cachectl show https://example.com/data.json
       """)
 
-  @Argument(help: "The key, as ls shows it")
+  @Argument(help: "The key, as ls shows it, or the URL that was fetched", completion: .keys)
   var key: String
 
   @Flag(help: "Write the payload's bytes alone")

@@ -8,6 +8,10 @@ enum Tool {
   static let version = "0.1.0"
 
   static func run(arguments: [String]) async -> ExitCode {
+    if let query = CompletionQuery(arguments) {
+      await CompletionAnswer.give(to: query)
+      return .success
+    }
     let errors = ErrorReporter(arguments: arguments)
     do {
       if let number = ProcessEnvironment.malformedArgument {

@@ -62,8 +62,24 @@ import Testing
     let line = "printf '\(answer)\\n' | script -qec '\(Binary.path) rm --all' /dev/null"
     let run = try await scratch.run("/bin/sh", ["-c", line], environment: ["TERM": "xterm"])
     #expect(run.status == status, "\(run.text)")
-    #expect(run.text.contains("Remove every entry of sqlite? [y/N]"))
+    #expect(run.text.contains(/Remove every entry of sqlite \(1 entry, [0-9.]+ KiB\)\? \[y\/N\]/), "\(run.text)")
+    #expect(run.text.contains(left == 0 ? "Removed 1 entry" : "Nothing was removed"), "\(run.text)")
     let entries = try await scratch.cachectl("ls", "--output", "json").document()["entries"]
     #expect(entries?.elements.count == left)
+  }
+
+  /// With keys of any length, the listing fits the terminal.
+  @Test(arguments: [40, 80, 200])
+  func aListingFitsTheTerminal(columns: Int) async throws {
+    let scratch = try await store()
+    expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", String(repeating: "long ", count: 60)))
+    let terminal = try PseudoTerminal(columns: columns, rows: 24)
+    let program = try RunningProgram(
+      Binary.path, ["ls"], in: scratch, environment: ["TERM": "dumb"], outputTo: terminal.path)
+    expectSuccess(try await program.end())
+    let lines = await terminal.end().split(whereSeparator: \.isNewline)
+    #expect(lines.count >= 3 && lines.allSatisfy { $0.count <= columns }, "\(lines)")
+    #expect(lines.contains { $0.contains("…") })
+    #expect(lines.contains { $0.contains("sort=desc") && $0.hasPrefix("cities/v1/") }, "\(lines)")
   }
 }

@@ -1,0 +1,86 @@
+public import CacheDomain
+public import StorageSPI
+
+/// Making entries stale in place of removing them: the next fetch asks the origin, and they stand in where it fails.
+extension StoreAdministration {
+  /// How often other writers may be faster for a batch before it gives up.
+  private static let softeningAttempts = 100
+  /// The size of the payloads from which on a batch is written, in bytes: metadata is written together with its payload.
+  private static let batchBytes = 4 << 20
+
+  /// Makes the selected entries stale that are fresh (with `dryRun` only counts them), a batch of them at a time.
+  ///
+  /// Damaged entries are left as they are, and named in the report. Cost: each payload is read and written.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or others changed entries all the time (`conflict`); what was made stale
+  ///   before then stays so.
+  public func makeStale(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    var (report, fresh) = (RemovalReport(), selection)
+    guard fresh.state ?? .fresh == .fresh else { return report }
+    fresh.state = .fresh
+    try await visit(fresh, after: nil) { page throws(CacheError) in
+      report.add(try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun))
+      return true
+    }
+    report.missing = []
+    return report
+  }
+
+  /// Makes the entries under `keys` stale, likewise.
+  ///
+  /// - Throws: as above.
+  public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    try await makeStale(Set(keys).sorted(), selectedBy: EntrySelection(state: .fresh), dryRun: dryRun)
+  }
+
+  private func makeStale(
+    _ keys: [CacheKey], selectedBy selection: EntrySelection, dryRun: Bool
+  ) async throws(CacheError) -> RemovalReport {
+    var (report, rest, attempts) = (RemovalReport(), keys[...], 0)
+    while !rest.isEmpty {
+      if Task.isCancelled { throw .cancelled }
+      do throws(StorageError) {
+        let (batch, part, left) = try await staleBatch(rest, selectedBy: selection)
+        if !dryRun, !batch.operations.isEmpty { try await store.engine.apply(batch) }
+        report.add(part)
+        (rest, attempts) = (left, 0)
+      } catch {
+        attempts += 1
+        guard error.code == .conflict, attempts < Self.softeningAttempts else { throw CacheError(error) }
+      }
+      await store.engine.releaseMemory()
+    }
+    return report
+  }
+
+  /// The batch that makes the first of the entries under `keys` stale that are selected, what it does, and the keys that
+  /// are left.
+  private func staleBatch(
+    _ keys: ArraySlice<CacheKey>, selectedBy selection: EntrySelection
+  ) async throws(StorageError) -> (batch: WriteBatch, part: RemovalReport, left: ArraySlice<CacheKey>) {
+    var (batch, part, left, bytes) = (WriteBatch(), RemovalReport(), keys, 0)
+    while let key = left.first, bytes < Self.batchBytes {
+      left.removeFirst()
+      do throws(StorageError) {
+        guard let entry = try await store.export(key, use: nil) else {
+          part.missing.append(key)
+          continue
+        }
+        let now = store.clock.now
+        let summary = EntrySummary(key: key, metadata: entry.metadata, payloadBytes: entry.payload.count)
+        guard selection.contains(summary, at: now) else { continue }
+        var metadata = entry.metadata
+        metadata.freshUntil = now
+        metadata.checksum = metadata.computedChecksum(key: key, payload: entry.payload.span)
+        batch.require(key, .checksum(entry.metadata.checksum))
+        batch.put(key, payload: entry.payload, metadata: metadata)
+        part.add([summary])
+        bytes += entry.payload.count
+      } catch {
+        guard error.code == .damaged else { throw error }
+        part.damaged.add(key)
+      }
+    }
+    return (batch, part, left)
+  }
+}

@@ -1,0 +1,103 @@
+import CacheDomain
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+/// Making entries stale in place of removing them.
+struct SofteningTests {
+  private let now = Timestamp(milliseconds: 1_000_000)
+
+  private func entry(_ key: String, fresh: Int = 60, kept: Int = 300, bytes: Int = 3) throws -> ExportedEntry {
+    let metadata = EntryMetadata(
+      storedAt: now.advanced(by: .seconds(-5)), freshUntil: now.advanced(by: .seconds(fresh)),
+      retainUntil: now.advanced(by: .seconds(kept)), contentType: "x", attributes: ["etag": "1"])
+    return try GeneratedEntries.sealed(key, [UInt8](repeating: 7, count: bytes), metadata)
+  }
+
+  private func administration(_ test: TestStore) -> StoreAdministration {
+    StoreAdministration(store: test.store, ledger: FakeLedger())
+  }
+
+  /// What is left of an entry: everything but the end of its freshness.
+  private func softened(_ entry: ExportedEntry) throws -> ExportedEntry {
+    var metadata = entry.metadata
+    metadata.freshUntil = now
+    return try GeneratedEntries.sealed(entry.key.text, entry.payload, metadata)
+  }
+
+  @Test(arguments: [false, true])
+  func whatIsFreshAndSelectedIsMadeStale(dryRun: Bool) async throws {
+    let test = try await TestStore()
+    let (fresh, other) = (try entry("cities/v1/a"), try entry("movies/v1/a"))
+    let (stale, expired) = (try entry("cities/v1/b", fresh: -1), try entry("cities/v1/c", fresh: -9, kept: -1))
+    try await test.engine.store([fresh, stale, expired, other])
+    let report = try await administration(test).makeStale(EntrySelection(namespace: "cities"), dryRun: dryRun)
+    #expect(report.entries == 1 && report.payloadBytes == 3 && report.missing.isEmpty && report.damaged.count == 0)
+    let expected = [dryRun ? fresh : try softened(fresh), stale, expired, other]
+    #expect(try await test.engine.allEntries() == expected)
+    // The entry is what its checksum says, stale, and there for as long as before.
+    let found = try await administration(test).entry(fresh.key)
+    #expect(found?.summary.metadata.state(at: now) == (dryRun ? .fresh : .stale))
+    #expect(found?.summary.metadata.retainUntil == fresh.metadata.retainUntil)
+  }
+
+  @Test func keysThatAreMissingAreNamed() async throws {
+    let test = try await TestStore()
+    let (fresh, stale) = (try entry("cities/v1/a"), try entry("cities/v1/b", fresh: -1))
+    try await test.engine.store([fresh, stale])
+    let missing = try CacheKey("cities/v1/none")
+    let report = try await administration(test).makeStale(keys: [missing, stale.key, fresh.key], dryRun: false)
+    #expect(report.entries == 1 && report.missing == [missing])
+    #expect(try await test.engine.allEntries() == [try softened(fresh), stale])
+  }
+
+  /// What another process has stored since it was listed is newer than what was meant.
+  @Test func whatAnotherWriterChangedIsLookedAtAgain() async throws {
+    let test = try await TestStore()
+    let (first, second) = (try entry("cities/v1/a"), try entry("cities/v1/b"))
+    try await test.engine.store([first, second])
+    let renewed = try entry("cities/v1/a", fresh: 90, bytes: 4)
+    var faster = WriteBatch()
+    faster.put(renewed.key, payload: renewed.payload, metadata: renewed.metadata)
+    faster.remove(second.key)
+    test.engine.overtake(by: faster)
+    let report = try await administration(test).makeStale(EntrySelection(), dryRun: false)
+    #expect(report.entries == 1 && report.payloadBytes == 4)
+    #expect(try await test.engine.allEntries() == [try softened(renewed)])
+  }
+
+  @Test func writersThatAreAlwaysFasterEndIt() async throws {
+    let test = try await TestStore()
+    try await test.engine.store([entry("cities/v1/a")])
+    test.engine.refuse(1_000)
+    let administration = administration(test)
+    let code = await errorCode { () async throws(CacheError) in
+      _ = try await administration.makeStale(EntrySelection(), dryRun: false)
+    }
+    #expect(code?.rawValue == "conflict")
+  }
+
+  @Test func damagedEntriesAreLeftAndNamed() async throws {
+    let test = try await TestStore()
+    let (sound, damaged) = (try entry("cities/v1/a"), try entry("cities/v1/b"))
+    var batch = WriteBatch()
+    batch.put(damaged.key, payload: [0], metadata: damaged.metadata)
+    try await test.engine.store([sound])
+    try await test.engine.apply(batch)
+    let report = try await administration(test).makeStale(EntrySelection(), dryRun: false)
+    #expect(report.entries == 1 && report.damaged.first == [damaged.key])
+    #expect(try await administration(test).entry(sound.key)?.summary.metadata.freshUntil == now)
+  }
+
+  /// Payloads are written together with their metadata: no more of them than some mebibytes at once.
+  @Test func largeEntriesAreWrittenFewAtATime() async throws {
+    let test = try await TestStore()
+    let entries = try (1...5).map { try entry("cities/v1/\($0)", bytes: 3 << 20) }
+    try await test.engine.store(entries)
+    let before = test.engine.batches
+    #expect(try await administration(test).makeStale(EntrySelection(), dryRun: false).entries == 5)
+    #expect(test.engine.batches - before == 3)
+  }
+}
