@@ -135,24 +135,24 @@ public struct AppDIContainer: Sendable {
   }
 
   private func makeStore(over engine: any StorageEngine, of backend: String) -> OpenStore {
-    let entries = EntryStore(
-      engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
-      uses: EntryUses(log: makeUseLog(of: backend)), removesExpired: !engineOf(backend, has: .nativeExpiry))
-    return OpenStore(
-      entries: entries, flights: makeFlights(entries, of: backend),
-      ledger: FileUsageLedger(path: fileBesideStore(of: backend, "usage")))
-  }
-
-  /// The uses of entries that the process does not outlive are of no use to the next one.
-  private func makeUseLog(of backend: String) -> any UseLog {
-    guard engineOf(backend, has: .persistent) else { return MemoryUseLog() }
+    let usage = usageFiles(of: backend)
     // Those of as many entries again as there may be, so that one which comes back is known.
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
-    return FileUseLog(path: fileBesideStore(of: backend, "uses"), capacity: capacity)
+    let entries = EntryStore(
+      engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
+      uses: EntryUses(log: usage.map { FileUseLog($0.uses, capacity: capacity) } ?? MemoryUseLog()),
+      removesExpired: !engineOf(backend, has: .nativeExpiry))
+    return OpenStore(
+      entries: entries, flights: makeFlights(entries, of: backend),
+      ledger: usage.map { FileUsageLedger(file: $0.usage) } ?? MemoryUsageLedger())
   }
 
-  private func fileBesideStore(of backend: String, _ suffix: String) -> String {
-    "\(configuration.home)/\(backend).\(suffix)"
+  /// The files in which the use of the store is kept; `nil` where the store does not outlive the process.
+  private func usageFiles(of backend: String) -> UsageFiles? {
+    guard let declaration = try? catalogue.plugin(named: backend).declaration,
+      declaration.capabilities.contains(.persistent)
+    else { return nil }
+    return UsageFiles(of: declaration, path: configuration.storePath(of: backend), home: configuration.home)
   }
 
   private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {

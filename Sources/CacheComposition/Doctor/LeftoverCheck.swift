@@ -2,9 +2,6 @@ internal import CachePresentation
 
 /// Looks for what is of no use any more in the folders of stores.
 struct LeftoverCheck: Sendable {
-  /// The ends of the names of the files beside a store that tell of its use.
-  private static let suffixes = [".usage", ".uses"]
-
   let files: any FileInspection
 
   /// What is left over in `home`, and in the folders of the stores that were found.
@@ -17,10 +14,11 @@ struct LeftoverCheck: Sendable {
 
   /// The files that tell of the use of a store that is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    let names = stores.filter { $0.result.exists != false }.map(\.name)
-    let kept = Set(names.flatMap { name in Self.suffixes.map { name + $0 } })
-    let found = files.names(in: home).filter { name in Self.suffixes.contains { name.hasSuffix($0) } }
-    return found.filter { !kept.contains($0) }.map { name in
+    // Those called after the engine are of a store without a path, or of an earlier version.
+    let bases = stores.filter { $0.result.exists != false }.flatMap { ["\(home)/\($0.name)", $0.result.path ?? ""] }
+    let kept = Set(bases.flatMap { base in UsageFiles.suffixes.map { base + $0 } })
+    let found = files.names(in: home).filter { name in UsageFiles.suffixes.contains { name.hasSuffix($0) } }
+    return found.filter { !kept.contains("\(home)/\($0)") }.map { name in
       .warning("usage", "\(home)/\(name) tells of the use of a store that is not there", hint: "rm \(home)/\(name)")
     }
   }

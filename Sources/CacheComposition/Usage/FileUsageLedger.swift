@@ -11,10 +11,8 @@ struct FileUsageLedger: UsageLedger {
   /// The length of the line with its line feed, in bytes; the three largest numbers fit.
   private static let lineLength = 96
 
-  /// The path of the file.
-  let path: String
-
-  private var file: UsageFile { UsageFile(path: path) }
+  /// The file.
+  let file: UsageFile
 
   func add(_ counts: UsageCounts) throws(CacheError) {
     guard counts != UsageCounts() else { return }

@@ -17,9 +17,9 @@ final class FileUseLog: UseLog {
   /// What was read last: the file may not have changed since.
   private let last = Mutex<FileUseSnapshot?>(nil)
 
-  /// The log in the file at `path`, which keeps the uses of about `capacity` entries (1 or more), those used last.
-  init(path: String, capacity: Int) {
-    file = UsageFile(path: path)
+  /// The log in `file`, which keeps the uses of about `capacity` entries (1 or more), those used last.
+  init(_ file: UsageFile, capacity: Int) {
+    self.file = file
     self.capacity = capacity
   }
 

@@ -5,19 +5,32 @@ internal import Glibc
 struct UsageFile: Sendable {
   /// The path of the file.
   let path: String
+  /// Where an earlier version kept the file; `nil` where that was the same place, or another store's.
+  var formerPath: String?
 
-  /// Whether there is such a file. What else keeps it from being seen shows when it is opened.
-  var exists: Bool { !(access(path, F_OK) != 0 && errno == ENOENT) }
+  /// Whether there is such a file; one in the former place is moved here first. What else keeps it from being seen shows
+  /// when it is opened.
+  var exists: Bool { isThere || isTakenOver }
+
+  private var isThere: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT }
+
+  /// Moves the file from its former place: whoever looks sees the one or the other.
+  private var isTakenOver: Bool {
+    guard let formerPath else { return false }
+    var status = stat()
+    guard lstat(formerPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    return rename(formerPath, path) == 0 || isThere
+  }
 
   /// Opens the file, made for the user alone where there is none, and calls `body` while nobody else has it open.
   func change<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
     if !exists { makeFolder() }
-    return try withFile(O_RDWR | O_CREAT | O_CLOEXEC, lock: LOCK_EX, body)
+    return try withFile(O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, lock: LOCK_EX, body)
   }
 
   /// Opens the file, which exists, and calls `body` while nobody changes it.
   func read<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
-    try withFile(O_RDONLY | O_CLOEXEC, lock: LOCK_SH, body)
+    try withFile(O_RDONLY | O_NOFOLLOW | O_CLOEXEC, lock: LOCK_SH, body)
   }
 
   /// Makes the folder of the file with its parents, for the user alone: a store in memory or elsewhere has made none.
@@ -31,7 +44,7 @@ struct UsageFile: Sendable {
   ) throws(CacheError) -> Output {
     while true {
       let file = open(path, flags, 0o600)
-      guard file >= 0 else { throw failure("cannot be opened") }
+      guard file >= 0 else { throw errno == ELOOP ? symbolicLink : failure("cannot be opened") }
       defer { close(file) }
       guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
       // Closing the file does not give the lock back while the file is mapped.
@@ -45,6 +58,13 @@ struct UsageFile: Sendable {
     guard let opened = Self.status(of: file) else { return true }
     var status = stat()
     return stat(path, &status) == 0 && status.st_ino == opened.st_ino && status.st_dev == opened.st_dev
+  }
+
+  /// What a symbolic link leads to is not for this tool to write over.
+  private var symbolicLink: CacheError {
+    CacheError(
+      CacheError.Code(rawValue: "ioFailed"), "\(path) is a symbolic link, which is not followed",
+      hint: "remove it: the use of the store is counted in a file there")
   }
 
   /// What the system says of an open file.

@@ -9,10 +9,10 @@ struct FileUsageLedgerTests {
   @Test func countsAddUpOverHandles() throws {
     let home = try TestHome()
     let path = home.folder + "/x.usage"
-    #expect(try FileUsageLedger(path: path).totals() == UsageCounts())
-    try FileUsageLedger(path: path).add(UsageCounts(hits: 1, misses: 2, evictions: 3))
-    try FileUsageLedger(path: path).add(UsageCounts(hits: 10))
-    #expect(try FileUsageLedger(path: path).totals() == UsageCounts(hits: 11, misses: 2, evictions: 3))
+    #expect(try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts())
+    try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 1, misses: 2, evictions: 3))
+    try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 10))
+    #expect(try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts(hits: 11, misses: 2, evictions: 3))
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -22,7 +22,7 @@ struct FileUsageLedgerTests {
 
   @Test func nothingIsWrittenWhereNothingWasCounted() throws {
     let home = try TestHome()
-    try FileUsageLedger(path: home.home + "/x.usage").add(UsageCounts())
+    try FileUsageLedger(file: UsageFile(path: home.home + "/x.usage")).add(UsageCounts())
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 
@@ -33,13 +33,15 @@ struct FileUsageLedgerTests {
       for _ in 0..<16 {
         group.addTask {
           for number in 0..<50 {
-            try FileUsageLedger(path: path).add(UsageCounts(hits: 1, misses: 2, evictions: number % 2))
+            try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 1, misses: 2, evictions: number % 2))
           }
         }
       }
       try await group.waitForAll()
     }
-    #expect(try FileUsageLedger(path: path).totals() == UsageCounts(hits: 800, misses: 1_600, evictions: 400))
+    #expect(
+      try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts(hits: 800, misses: 1_600, evictions: 400)
+    )
   }
 
   @Test(arguments: [
@@ -49,8 +51,8 @@ struct FileUsageLedgerTests {
   ])
   func aMalformedFileCountsAsZeroAndIsPutRight(text: String) throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
-    try Data(text.utf8).write(to: URL(filePath: ledger.path))
+    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
+    try Data(text.utf8).write(to: URL(filePath: ledger.file.path))
     #expect(try ledger.totals() == UsageCounts())
     try ledger.add(UsageCounts(hits: 5))
     #expect(try ledger.totals() == UsageCounts(hits: 5))
@@ -61,14 +63,14 @@ struct FileUsageLedgerTests {
   ])
   func aLineThatAPersonWroteIsRead(text: String) throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
-    try Data(text.utf8).write(to: URL(filePath: ledger.path))
+    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
+    try Data(text.utf8).write(to: URL(filePath: ledger.file.path))
     #expect(try ledger.totals() == UsageCounts(hits: 1, misses: 2, evictions: 3))
   }
 
   @Test func theLargestNumbersFit() throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(path: home.folder + "/x.usage")
+    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
     let largest = UsageCounts(hits: .max, misses: .max, evictions: .max)
     for _ in 0..<2 {
       try ledger.add(largest)
@@ -82,7 +84,7 @@ struct FileUsageLedgerTests {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for path in [link, folder, home.folder + "/" + String(repeating: "x", count: 300)] {
-      let ledger = FileUsageLedger(path: path)
+      let ledger = FileUsageLedger(file: UsageFile(path: path))
       let errors = [
         #expect(throws: CacheError.self) { _ = try ledger.totals() },
         #expect(throws: CacheError.self) { try ledger.add(UsageCounts(hits: 1)) },

@@ -19,12 +19,12 @@ struct FileUseLogTests {
   @Test func usesAddUpOverHandles() throws {
     let home = try TestHome()
     let path = home.home + "/x.uses"
-    #expect(try FileUseLog(path: path, capacity: 10).snapshot().use(of: 1) == nil)
-    try FileUseLog(path: path, capacity: 10).add([])
+    #expect(try FileUseLog(UsageFile(path: path), capacity: 10).snapshot().use(of: 1) == nil)
+    try FileUseLog(UsageFile(path: path), capacity: 10).add([])
     #expect(!FileManager.default.fileExists(atPath: home.home), "nothing is written where nothing was used")
-    let reader = FileUseLog(path: path, capacity: 10)
+    let reader = FileUseLog(UsageFile(path: path), capacity: 10)
     for round in 1...3 {
-      try FileUseLog(path: path, capacity: 10).add([Self.record(1, Int64(round)), Self.record(2, 7, 5)])
+      try FileUseLog(UsageFile(path: path), capacity: 10).add([Self.record(1, Int64(round)), Self.record(2, 7, 5)])
       let snapshot = try reader.snapshot()
       #expect(snapshot.use(of: 1) == EntryUse(lastUsedAt: Timestamp(milliseconds: Int64(round)), count: Int64(round)))
       #expect(snapshot.use(of: 2)?.count == Int64(5 * round))
@@ -46,9 +46,9 @@ struct FileUseLogTests {
           .random(in: 1...3, using: &generator))
       }
       for record in records { model.add(record) }
-      try FileUseLog(path: path, capacity: 10_000).add(records)
+      try FileUseLog(UsageFile(path: path), capacity: 10_000).add(records)
     }
-    let snapshot = try FileUseLog(path: path, capacity: 10_000).snapshot()
+    let snapshot = try FileUseLog(UsageFile(path: path), capacity: 10_000).snapshot()
     for number in UInt64(0)..<5_000 {
       let digest = number &* 0x9E37_79B9_7F4A_7C15
       #expect(snapshot.use(of: digest) == model.use(of: digest), "seed \(seed), \(number)")
@@ -64,7 +64,7 @@ struct FileUseLogTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask {
-          let log = FileUseLog(path: path, capacity: 10_000)
+          let log = FileUseLog(UsageFile(path: path), capacity: 10_000)
           for round in UInt64(0)..<40 {
             try log.add((0..<100).map { Self.record(round &* 100 &+ $0) })
             _ = try log.snapshot().use(of: round)
@@ -73,7 +73,7 @@ struct FileUseLogTests {
       }
       try await group.waitForAll()
     }
-    let snapshot = try FileUseLog(path: path, capacity: 10_000).snapshot()
+    let snapshot = try FileUseLog(UsageFile(path: path), capacity: 10_000).snapshot()
     #expect((UInt64(0)..<4_000).allSatisfy { snapshot.use(of: $0)?.count == 8 })
   }
 
@@ -81,15 +81,15 @@ struct FileUseLogTests {
     let home = try TestHome()
     let (path, other) = (home.folder + "/x.uses", home.folder + "/y.uses")
     // Enough to be merged at once, and a few more behind.
-    try FileUseLog(path: path, capacity: 10_000).add((UInt64(0)..<2_100).map { Self.record($0) })
-    try FileUseLog(path: path, capacity: 10_000).add((UInt64(2_100)..<2_110).map { Self.record($0) })
+    try FileUseLog(UsageFile(path: path), capacity: 10_000).add((UInt64(0)..<2_100).map { Self.record($0) })
+    try FileUseLog(UsageFile(path: path), capacity: 10_000).add((UInt64(2_100)..<2_110).map { Self.record($0) })
     let whole = try Data(contentsOf: URL(filePath: path))
     #expect(whole.count == (1 + 2_110) * UseRecord.size)
     for offset in stride(from: UseRecord.size + 8, to: whole.count, by: 1_001) where offset % 32 >= 8 {
       var damaged = whole
       damaged[offset] ^= 0x40
       try damaged.write(to: URL(filePath: other))
-      let snapshot = try FileUseLog(path: other, capacity: 10_000).snapshot()
+      let snapshot = try FileUseLog(UsageFile(path: other), capacity: 10_000).snapshot()
       let lost = (UInt64(0)..<2_110).filter { snapshot.use(of: $0)?.count != 1 }
       #expect(lost == [UInt64(offset / 32 - 1)], "offset \(offset)")
     }
@@ -99,10 +99,10 @@ struct FileUseLogTests {
   func aTornFileIsReadAsFarAsItGoesAndPutRight(length: Int) throws {
     let home = try TestHome()
     let path = home.folder + "/x.uses"
-    try FileUseLog(path: path, capacity: 10).add([Self.record(1), Self.record(2), Self.record(3)])
+    try FileUseLog(UsageFile(path: path), capacity: 10).add([Self.record(1), Self.record(2), Self.record(3)])
     let whole = try Data(contentsOf: URL(filePath: path))
     try whole.prefix(length).write(to: URL(filePath: path))
-    let log = FileUseLog(path: path, capacity: 10)
+    let log = FileUseLog(UsageFile(path: path), capacity: 10)
     let left = max(0, length / 32 - 1)
     #expect((UInt64(1)...3).filter { (try? log.snapshot().use(of: $0)) != nil }.count == left)
     try log.add([Self.record(9)])
@@ -116,7 +116,7 @@ struct FileUseLogTests {
     let home = try TestHome()
     let path = home.folder + "/x.uses"
     try Data(text.utf8).write(to: URL(filePath: path))
-    let log = FileUseLog(path: path, capacity: 10)
+    let log = FileUseLog(UsageFile(path: path), capacity: 10)
     #expect(try log.snapshot().use(of: 0) == nil)
     try log.add([Self.record(5)])
     #expect(try log.snapshot().use(of: 5)?.count == 1)
@@ -124,7 +124,7 @@ struct FileUseLogTests {
 
   @Test func whatWasUsedTheLongestAgoIsForgotten() throws {
     let home = try TestHome()
-    let log = FileUseLog(path: home.folder + "/x.uses", capacity: 3_000)
+    let log = FileUseLog(UsageFile(path: home.folder + "/x.uses"), capacity: 3_000)
     for start in stride(from: UInt64(0), to: 12_000, by: 3_000) {
       try log.add((start..<start + 3_000).map { Self.record($0, Int64($0)) })
     }
@@ -138,7 +138,7 @@ struct FileUseLogTests {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for path in [link, folder, home.folder + "/" + String(repeating: "x", count: 300)] {
-      let log = FileUseLog(path: path, capacity: 10)
+      let log = FileUseLog(UsageFile(path: path), capacity: 10)
       let errors = [
         #expect(throws: CacheError.self) { _ = try log.snapshot() },
         #expect(throws: CacheError.self) { try log.add([Self.record(1)]) },

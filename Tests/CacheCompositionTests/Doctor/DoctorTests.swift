@@ -183,7 +183,11 @@ struct DoctorTests {
 
   @Test func whatIsLeftOverIsNamed() async throws {
     var files = Self.sound
-    for name in ["gone.usage", "gone.uses", "fake.usage", "fake.uses", "store.damaged-1", "store.damaged-2"] {
+    let names = [
+      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store.usage", "store.uses", "store.damaged-1",
+      "store.damaged-2",
+    ]
+    for name in names {
       files.files["/u/home/\(name)"] = .file()
     }
     let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: Self.inspection))

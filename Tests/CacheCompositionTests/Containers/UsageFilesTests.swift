@@ -1,0 +1,78 @@
+import CacheDomain
+import Foundation
+import ResponseStorage
+import Testing
+
+@testable import CacheComposition
+
+/// The files that tell of the use of stores: whose they are, and where.
+struct UsageFilesTests {
+  /// The counts of the store of the container, after a fetch where that is asked for.
+  private func usage(_ container: AppDIContainer, fetching: Bool = false) async throws -> UsageCounts {
+    let store = try await container.openStore()
+    if fetching { _ = try await fetchCities(container, store) }
+    try await store.close()
+    let again = try await container.openStore()
+    let counts = try await again.administration.statistics().usage
+    try await again.close()
+    return counts
+  }
+
+  private func text(of counts: UsageCounts, in home: TestHome) throws -> Data {
+    let path = home.folder + "/written.usage"
+    try FileUsageLedger(file: UsageFile(path: path)).add(counts)
+    return try Data(contentsOf: URL(fileURLWithPath: path))
+  }
+
+  @Test(arguments: Backends.persistent)
+  func twoStoresOfOneEngineInOneHomeCountApart(backend: String) async throws {
+    let home = try TestHome()
+    let first = try home.container(backend: backend)
+    #expect(try await usage(first, fetching: true) == UsageCounts(misses: 1))
+    #expect(try await usage(first, fetching: true) == UsageCounts(hits: 1, misses: 1))
+    let other = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "other"}}}"#)
+    #expect(try await usage(other) == UsageCounts())
+    #expect(try await usage(other, fetching: true) == UsageCounts(misses: 1))
+    #expect(try await usage(first) == UsageCounts(hits: 1, misses: 1))
+    #expect(FileManager.default.fileExists(atPath: home.home + "/other.usage"))
+  }
+
+  /// Earlier versions called the files after the engine.
+  @Test(arguments: Backends.persistent)
+  func theUsualStoreTakesOverTheFilesCalledAfterItsEngine(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    let old = UsageCounts(hits: 41, misses: 7)
+    try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
+    try text(of: old, in: home).write(to: URL(fileURLWithPath: "\(home.home)/\(backend).usage"))
+    let other = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "other"}}}"#)
+    #expect(try await usage(other) == UsageCounts())
+    #expect(try await usage(container) == old)
+    #expect(try await usage(container, fetching: true) == old + UsageCounts(misses: 1))
+    let names = try FileManager.default.contentsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".usage") }
+    #expect(names.count == 1, "\(names)")
+  }
+
+  @Test func whatDoesNotOutliveTheProcessLeavesNoFile() async throws {
+    let home = try TestHome()
+    #expect(try await usage(home.container(backend: "memory"), fetching: true) == UsageCounts())
+    #expect(!FileManager.default.fileExists(atPath: home.home))
+  }
+
+  @Test(arguments: UsageFiles.suffixes)
+  func aSymbolicLinkIsNotFollowed(suffix: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: "sqlite")
+    let (link, target) = (home.home + "/cache.sqlite" + suffix, home.folder + "/precious")
+    try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
+    try Data("precious".utf8).write(to: URL(fileURLWithPath: target))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+    let store = try await container.openStore()
+    for source in [Snapshot<CitiesPage>.Source.origin, .cache] {
+      #expect(try await fetchCities(container, store).map(\.source) == [source])
+    }
+    let error = await #expect(throws: CacheError.self) { try await store.close() }
+    #expect(error?.message == "\(link) is a symbolic link, which is not followed")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data("precious".utf8))
+  }
+}
