@@ -54,6 +54,7 @@ extension BenchmarkFigures {
       operations: measurement.operations, seconds: measurement.seconds,
       throughput: Throughput(
         median: throughput?.median ?? 0, lowest: throughput?.minimum ?? 0, highest: throughput?.maximum ?? 0),
+      operationsPerCall: measurement.operationsPerCall,
       latency: Latency(
         p50: Self.microseconds(latency.p50), p90: Self.microseconds(latency.p90), p99: Self.microseconds(latency.p99),
         p999: Self.microseconds(latency.p999), max: Self.microseconds(latency.max)),

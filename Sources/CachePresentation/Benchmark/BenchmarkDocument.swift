@@ -27,6 +27,7 @@ enum BenchmarkDocument {
       .init("seconds", number(figures?.seconds)), .init("operationsPerSecond", number(figures?.throughput.median)),
       .init("lowestOperationsPerSecond", number(figures?.throughput.lowest)),
       .init("highestOperationsPerSecond", number(figures?.throughput.highest)),
+      .init("operationsPerCall", JSONValue(figures?.operationsPerCall)),
     ]
   }
 

@@ -1,8 +1,8 @@
 /// What a phase of a workload cost over one backend.
 public struct BenchmarkFigures: Sendable, Hashable {
-  /// How long single operations took, in microseconds.
+  /// How long single calls of the backend took, in microseconds; see `operationsPerCall`.
   public struct Latency: Sendable, Hashable {
-    /// Half of the operations took at most this.
+    /// Half of the calls took at most this.
     public let p50: Double
     /// 90 of 100 took at most this.
     public let p90: Double
@@ -45,7 +45,9 @@ public struct BenchmarkFigures: Sendable, Hashable {
   public let seconds: Double
   /// How many there were a second.
   public let throughput: Throughput
-  /// How long each took.
+  /// How many operations a call of the backend did: more than 1 where a call is a batch.
+  public let operationsPerCall: Int
+  /// How long each call took.
   public let latency: Latency
   /// What the store took up on its medium at the end.
   public let storageBytes: Int
@@ -56,10 +58,11 @@ public struct BenchmarkFigures: Sendable, Hashable {
 
   /// Figures with the given fields.
   public init(
-    operations: Int, seconds: Double, throughput: Throughput, latency: Latency, storageBytes: Int,
-    peakMemoryBytes: Int?, processorSeconds: Double
+    operations: Int, seconds: Double, throughput: Throughput, operationsPerCall: Int, latency: Latency,
+    storageBytes: Int, peakMemoryBytes: Int?, processorSeconds: Double
   ) {
-    (self.operations, self.seconds, self.throughput, self.latency) = (operations, seconds, throughput, latency)
+    (self.operations, self.seconds, self.throughput) = (operations, seconds, throughput)
+    (self.operationsPerCall, self.latency) = (operationsPerCall, latency)
     (self.storageBytes, self.peakMemoryBytes) = (storageBytes, peakMemoryBytes)
     self.processorSeconds = processorSeconds
   }

@@ -13,6 +13,12 @@ struct BenchmarkGroup: Sendable {
     return best > 0 ? best : highest
   }
 
+  /// What the latencies are of: "an operation", or "a batch of 1,000 operations" where the backends do so many at once.
+  var measuredCall: String { BenchmarkText.call(rows.compactMap(\.figures?.operationsPerCall).max() ?? 1) }
+
+  /// Whether calls did several operations each.
+  var hasBatches: Bool { rows.contains { ($0.figures?.operationsPerCall ?? 1) > 1 } }
+
   /// Whether `row` is the best of them.
   func isBest(_ row: BenchmarkRow) -> Bool { row.speed > 0 && row.speed == best }
 

@@ -37,7 +37,7 @@ public struct BenchmarkReportPage: Sendable {
 
   private var sections: String {
     [
-      section("Throughput", groups.map { ThroughputBars(group: $0).html }),
+      section("Throughput", groups.map { ThroughputBars(group: $0, number: number).html }),
       section("Latency by percentile", groups.compactMap(percentiles)),
       section("Cost against size", titles.compactMap(costs)),
       HTMLText.element("section", [], HTMLText.element("h2", text: "All figures") + figures),
@@ -66,7 +66,7 @@ public struct BenchmarkReportPage: Sendable {
         points: zip(row.latency.points, names).map { (Self.place($0.percentile), $0.microseconds, $1.1) })
     }
     return LineChart(
-      title: "\(group.title), \(NumberText.count(group.entries, "entry", "entries")): time of an operation",
+      title: "\(group.title), \(NumberText.count(group.entries, "entry", "entries")): time of \(group.measuredCall)",
       ticks: names.map { (Self.place($0.0), $0.1) }, series: series, text: BenchmarkText.time
     ).html
   }
@@ -105,14 +105,16 @@ public struct BenchmarkReportPage: Sendable {
 
   private var figures: String {
     let names = [
-      "Workload", "Entries", "Backend", "Throughput", "Ratio", "Spread", "p50", "p90", "p99", "p99.9", "max", "Disk",
+      "Workload", "Entries", "Backend", "Throughput", "Ratio", "Spread", "Batch", "p50", "p90", "p99", "p99.9", "max",
+      "Disk",
       "Memory", "Processor",
     ]
     let header = HTMLText.element("tr", [], names.map { HTMLText.element("th", text: $0) }.joined())
     let rows = groups.flatMap { group in group.rows.map { line($0, of: group, columns: names.count) } }
     let table = HTMLText.element(
       "table", [], HTMLText.element("thead", [], header) + HTMLText.element("tbody", [], rows.joined()))
-    return HTMLText.element("div", [("class", "figures")], table)
+    let remark = HTMLText.element("p", [("class", "remark")], text: BenchmarkText.batchRemark)
+    return HTMLText.element("div", [("class", "figures")], table) + remark
   }
 
   private func line(_ row: BenchmarkRow, of group: BenchmarkGroup, columns: Int) -> String {
@@ -130,7 +132,7 @@ public struct BenchmarkReportPage: Sendable {
     let throughput = figures.throughput
     return [
       BenchmarkText.rate(throughput.median), BenchmarkText.ratio(throughput.median, to: best),
-      BenchmarkText.spread(throughput),
+      BenchmarkText.spread(throughput), BenchmarkText.batch(figures.operationsPerCall) ?? "-",
     ] + figures.latency.points.map { BenchmarkText.time($0.microseconds) } + [
       ByteCountText.text(figures.storageBytes), figures.peakMemoryBytes.map(ByteCountText.text) ?? "-",
       BenchmarkText.time(figures.processorSeconds * 1e6),

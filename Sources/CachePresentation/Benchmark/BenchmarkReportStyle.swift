@@ -1,15 +1,16 @@
 /// How the page of the results looks.
 ///
-/// The six colours of the series keep a contrast of 3 to 1 against both backgrounds (WCAG 2.2, 1.4.11); on paper all are
-/// black, and dashes and marks tell the series apart.
+/// A colour means one thing: each backend has one of six in all figures, green is faster than before, and red is slower
+/// or failed. The best of a group is in bold. The six keep a contrast of 3 to 1 against both backgrounds (WCAG 2.2,
+/// 1.4.11); on paper all are black, and dashes and marks tell the lines apart.
 enum BenchmarkReportStyle {
   static let css = """
     :root { color-scheme: light dark; --text: #1b1f24; --dim: #57606a; --rule: #d5dae0; --page: #ffffff; \
-    --card: #f6f8fa; --bar: #8094ab; --best: #1a6f3c; --wrong: #b3261e; --s0: #2458b8; --s1: #b3500c; --s2: #1a6f3c; \
-    --s3: #7d2f9b; --s4: #8a6a00; --s5: #0c7385; }
+    --card: #f6f8fa; --better: #1a6f3c; --wrong: #c00020; --s0: #2458b8; --s1: #a85a00; --s2: #7d2f9b; \
+    --s3: #0c7385; --s4: #6b6f00; --s5: #b0277a; }
     @media (prefers-color-scheme: dark) { :root { --text: #e6e9ed; --dim: #9aa4af; --rule: #3a424c; --page: #14181d; \
-    --card: #1d2229; --bar: #6f8299; --best: #4fb477; --wrong: #ff8a80; --s0: #7fa8ff; --s1: #f0954f; --s2: #4fb477; \
-    --s3: #cf8ff0; --s4: #d9b43c; --s5: #4cc0d4; } }
+    --card: #1d2229; --better: #4fb477; --wrong: #ff7a70; --s0: #7fa8ff; --s1: #f0a04f; --s2: #cf8ff0; \
+    --s3: #4cc0d4; --s4: #d3d04a; --s5: #ff8fc8; } }
     * { box-sizing: border-box; }
     body { margin: 0 auto; max-width: 78rem; padding: 1.5rem 1rem 4rem; background: var(--page); color: var(--text); \
     font: 16px/1.5 system-ui, sans-serif; }
@@ -25,8 +26,7 @@ enum BenchmarkReportStyle {
     .bars li { display: grid; grid-template-columns: 7rem 1fr; column-gap: .75rem; align-items: center; \
     margin-bottom: .4rem; }
     .name { overflow-wrap: anywhere; } .track { height: 1.1rem; }
-    .bar { display: block; height: 100%; min-width: 2px; background: var(--bar); border-radius: 0 .2rem .2rem 0; }
-    .bar.best { background: var(--best); }
+    .bar { display: block; height: 100%; min-width: 2px; background: var(--series); border-radius: 0 .2rem .2rem 0; }
     .value { grid-column: 2; font-size: .85rem; color: var(--dim); font-variant-numeric: tabular-nums; }
     .mistake { color: var(--wrong); overflow-wrap: anywhere; }
     .skipped { color: var(--dim); overflow-wrap: anywhere; }
@@ -34,9 +34,9 @@ enum BenchmarkReportStyle {
     svg text { font: 13px system-ui, sans-serif; fill: var(--dim); }
     .grid { stroke: var(--rule); stroke-width: 1; }
     .line { fill: none; stroke-width: 2; }
-    .series0 { stroke: var(--s0); fill: var(--s0); } .series1 { stroke: var(--s1); fill: var(--s1); }
-    .series2 { stroke: var(--s2); fill: var(--s2); } .series3 { stroke: var(--s3); fill: var(--s3); }
-    .series4 { stroke: var(--s4); fill: var(--s4); } .series5 { stroke: var(--s5); fill: var(--s5); }
+    .series0 { --series: var(--s0); } .series1 { --series: var(--s1); } .series2 { --series: var(--s2); } \
+    .series3 { --series: var(--s3); } .series4 { --series: var(--s4); } .series5 { --series: var(--s5); }
+    .line, .mark { stroke: var(--series); fill: var(--series); }
     polyline.line { fill: none; }
     .line.series1 { stroke-dasharray: 8 4; } .line.series2 { stroke-dasharray: 2 4; } \
     .line.series3 { stroke-dasharray: 10 4 2 4; } .line.series4 { stroke-dasharray: 4 2; } \
@@ -47,13 +47,13 @@ enum BenchmarkReportStyle {
     table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
     th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule); }
     th:first-child, td:first-child, th:nth-child(3), td:nth-child(3) { text-align: left; }
-    .better td:nth-child(4) { color: var(--best); } .worse td:nth-child(4) { color: var(--wrong); font-weight: 600; }
-    .best td { font-weight: 600; } td.reason { text-align: left; color: var(--dim); }
+    .better td:nth-child(4) { color: var(--better); } .worse td:nth-child(4) { color: var(--wrong); font-weight: 600; }
+    .best td, .best .name, .best .value { font-weight: 600; } td.reason { text-align: left; color: var(--dim); }
     @media (max-width: 40rem) { svg text { font-size: 20px; } .bars li { grid-template-columns: 5.5rem 1fr; } \
     dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
-    @media print { :root { --text: #000; --dim: #000; --rule: #999; --page: #fff; --card: #fff; --bar: #bbb; \
-    --best: #000; --wrong: #000; --s0: #000; --s1: #000; --s2: #000; --s3: #000; --s4: #000; --s5: #000; } \
-    body { max-width: none; padding: 0; font-size: 11px; } .bar { border: 1px solid #000; \
+    @media print { :root { --text: #000; --dim: #000; --rule: #999; --page: #fff; --card: #fff; \
+    --better: #000; --wrong: #000; --s0: #000; --s1: #000; --s2: #000; --s3: #000; --s4: #000; --s5: #000; } \
+    body { max-width: none; padding: 0; font-size: 11px; } .bar { background: #bbb; border: 1px solid #000; \
     print-color-adjust: exact; } .figures { overflow: visible; } }
     """
 }

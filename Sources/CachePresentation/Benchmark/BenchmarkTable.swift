@@ -3,9 +3,12 @@ struct BenchmarkTable: Sendable {
   private let groups: [BenchmarkGroup]
   /// How many cells the longest bar has; 0 where there are none, because this is no terminal.
   private let barWidth: Int
+  /// Whether some calls were batches, whose sizes have a column then.
+  private let hasBatches: Bool
 
   init(_ groups: [BenchmarkGroup], on screen: Screen) {
     self.groups = groups
+    hasBatches = groups.contains(where: \.hasBatches)
     barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
   }
 
@@ -24,8 +27,10 @@ struct BenchmarkTable: Sendable {
 
   private var columns: [Table.Column] {
     let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
+    let batch: [Table.Column] = hasBatches ? [.init("Batch", .right)] : []
     return [.init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend")] + bars + [
       .init("Throughput", .right), .init("", .left), .init("Ratio", .right), .init("Spread", .right),
+    ] + batch + [
       .init("p50", .right), .init("p99", .right), .init("p99.9", .right), .init("Disk", .right),
       .init("Memory", .right),
     ]
@@ -39,7 +44,7 @@ struct BenchmarkTable: Sendable {
     guard let figures = row.figures else {
       let style: TextStyle = row.outcome.isFailure ? .red : .dim
       return [Table.Cell(row.backend, style)] + (barWidth > 0 ? [""] : [])
-        + [Table.Cell(row.outcome.rawValue, style), ""] + Array(repeating: "", count: 7)
+        + [Table.Cell(row.outcome.rawValue, style), ""] + Array(repeating: "", count: hasBatches ? 8 : 7)
     }
     let (speed, isBest) = (row.speed, group.isBest(row))
     let style: TextStyle = isBest ? .green : row.isControl ? .dim : .plain
@@ -52,8 +57,9 @@ struct BenchmarkTable: Sendable {
 
   private func cells(_ figures: BenchmarkFigures) -> [Table.Cell] {
     let latency = figures.latency
-    return [
-      Table.Cell(BenchmarkText.spread(figures.throughput), .dim), Table.Cell(BenchmarkText.time(latency.p50)),
+    let batch = hasBatches ? [BenchmarkText.batch(figures.operationsPerCall).map { Table.Cell($0) } ?? ""] : []
+    return [Table.Cell(BenchmarkText.spread(figures.throughput), .dim)] + batch + [
+      Table.Cell(BenchmarkText.time(latency.p50)),
       Table.Cell(BenchmarkText.time(latency.p99)), Table.Cell(BenchmarkText.time(latency.p999)),
       Table.Cell(ByteCountText.text(figures.storageBytes)),
       Table.Cell(figures.peakMemoryBytes.map(ByteCountText.text)),

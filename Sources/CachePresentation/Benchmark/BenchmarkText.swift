@@ -19,6 +19,18 @@ enum BenchmarkText {
     }
   }
 
+  /// What one latency is of: "an operation", "a batch of 1,000 operations".
+  static func call(_ operations: Int) -> String {
+    operations > 1 ? "a batch of \(NumberText.text(operations)) operations" : "an operation"
+  }
+
+  /// How many operations a call did, where it was a batch; `nil` where it was one operation.
+  static func batch(_ operations: Int) -> String? { operations > 1 ? NumberText.text(operations) : nil }
+
+  /// What the column "Batch" says.
+  static let batchRemark =
+    "Batch: how many operations one call of the engine did; the times from p50 on are those of a call"
+
   /// A ratio to the best: "1.00", "0.08".
   static func ratio(_ value: Double, to best: Double) -> String {
     best > 0 ? NumberText.decimal(value / best, places: 2) : "-"

@@ -63,7 +63,7 @@ public struct BenchmarkView: OutputView {
     return table + notes + comparison
   }
 
-  /// Why some rows have no figures, once for each backend and workload.
+  /// Why some rows have no figures, once for each backend and workload; and what the times of batches are.
   private var notes: [StatusLine] {
     var texts: [(text: String, style: TextStyle)] = []
     for row in rows where row.figures == nil {
@@ -71,6 +71,7 @@ public struct BenchmarkView: OutputView {
       guard !texts.contains(where: { $0.text == text }) else { continue }
       texts.append((text, row.outcome.isFailure ? .red : .dim))
     }
+    if BenchmarkGroup.groups(of: rows).contains(where: \.hasBatches) { texts.append((BenchmarkText.batchRemark, .dim)) }
     return texts.map { StatusLine([$0.text], style: $0.style) }
   }
 

@@ -1,6 +1,8 @@
 /// How many operations a second each backend made, as bars that are written with their numbers.
-struct ThroughputBars: Sendable {
+struct ThroughputBars {
   let group: BenchmarkGroup
+  /// Which colour a backend has: the same in all figures of a page, see `LineChart.Series`.
+  let number: (String) -> Int
 
   /// The figure.
   var html: String {
@@ -21,12 +23,12 @@ struct ThroughputBars: Sendable {
     let share = group.highest > 0 ? speed / group.highest * 100 : 0
     let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the best"
     let length = HTMLText.element(
-      "span", [("class", isBest ? "mark bar best" : "mark bar"), ("style", "width:\(HTMLText.number(share))%")], "")
+      "span", [("class", "bar series\(number(row.backend) % 6)"), ("style", "width:\(HTMLText.number(share))%")], "")
     let value =
       "\(HTMLText.unbroken(BenchmarkText.rate(speed))), \(isBest ? "the best" : row.isControl ? "the control: \(ratio)" : ratio) "
       + "(\(HTMLText.unbroken(BenchmarkText.spread(figures.throughput))))"
     return HTMLText.element(
-      "li", [],
+      "li", isBest ? [("class", "best")] : [],
       name + HTMLText.element("span", [("class", "track")], length)
         + HTMLText.element("span", [("class", "value")], text: value))
   }

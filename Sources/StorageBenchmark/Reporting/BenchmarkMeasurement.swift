@@ -40,6 +40,11 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
 
   /// The number of operations of all rounds.
   public var operations: Int { rounds.reduce(0) { $0 + $1.operations } }
+  /// How many operations one call of the engine did, of which the latencies are: 1, or the size of a batch, or how many
+  /// entries a compaction removed. On average, rounded.
+  public var operationsPerCall: Int {
+    latency.count > 0 ? max(1, Int((Double(operations) / Double(latency.count)).rounded())) : 1
+  }
   /// How long all rounds took.
   public var seconds: Double { rounds.reduce(0) { $0 + $1.seconds } }
   /// How long processors worked in all rounds.

@@ -104,6 +104,7 @@ extension BenchmarkMeasurement {
       writer.member("maximum", number: throughput?.maximum)
       writer.member("medianAbsoluteDeviation", number: throughput?.deviation)
     }
+    writer.member("operationsPerCall", operationsPerCall)
     writer.object("latencyMicroseconds") { latency.write(to: &$0) }
     writer.member("storageBytes", storageBytes)
     writer.member("peakMemoryBytes", peakMemoryBytes)

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func everyFigureHasItsMarks() {
-    let bars = page.components(separatedBy: "class=\"mark bar").count - 1
+    let bars = page.components(separatedBy: "class=\"bar series").count - 1
     #expect(bars == BenchmarkSample.view.rows.count)
     // Five percentiles for each result, three sizes for each of two backends, and a sample in each legend.
     let marks = page.components(separatedBy: "class=\"mark series").count - 1
@@ -25,6 +25,30 @@ import Testing
   @Test func costAgainstSizeIsDrawnWhereThereAreSeveralSizes() {
     #expect(page.contains("read: time of an operation by the number of entries"))
     #expect(!page.contains("ycsb-b run: time of an operation by the number of entries"))
+  }
+
+  /// A bar has the colour of the lines of its backend, and no colour of a series is one of a verdict.
+  @Test func aColourMeansOneThing() throws {
+    for (number, backend) in ["memory", "lmdb", "sqlite"].enumerated() {
+      let bars = page.components(separatedBy: "<span class=\"name\">\(backend)</span>").dropFirst()
+      #expect(
+        bars.allSatisfy { $0.hasPrefix("<span class=\"track\"><span class=\"bar series\(number)\"") }, "\(backend)")
+      #expect(page.contains("class=\"mark series\(number)\""))
+    }
+    for scheme in BenchmarkReportStyle.css.components(separatedBy: "color-scheme").prefix(3) {
+      let colours = scheme.matches(of: #/--(s[0-5]|better|wrong): (#[0-9a-f]{6})/#).map { String($0.2) }
+      #expect(Set(colours).count == colours.count && colours.count % 8 == 0, "\(colours)")
+    }
+  }
+
+  @Test func theTimeOfABatchIsNotThatOfAnOperation() {
+    let rows = [
+      BenchmarkSample.row("lmdb", "fill", rate: 100_000, batch: 1_000), BenchmarkSample.row("lmdb", "read", rate: 1),
+    ]
+    let page = BenchmarkReportPage(BenchmarkView(environment: [], rows: rows)).html
+    #expect(page.contains("fill run, 1,000 entries: time of a batch of 1,000 operations"))
+    #expect(page.contains("read run, 1,000 entries: time of an operation"))
+    #expect(page.contains("<th>Batch</th>") && page.contains("the times from p50 on are those of a call"))
   }
 
   @Test func textsAreEscaped() {

@@ -3,7 +3,7 @@
 /// Results of three backends under two workloads, one of them at three sizes.
 enum BenchmarkSample {
   static func row(
-    _ backend: String, _ workload: String, phase: String = "run", entries: Int = 1_000, rate: Double
+    _ backend: String, _ workload: String, phase: String = "run", entries: Int = 1_000, rate: Double, batch: Int = 1
   ) -> BenchmarkRow {
     let time = 1e6 / rate
     return BenchmarkRow(
@@ -11,6 +11,7 @@ enum BenchmarkSample {
       figures: BenchmarkFigures(
         operations: 5_000, seconds: 5_000 / rate,
         throughput: .init(median: rate, lowest: rate * 0.96, highest: rate * 1.04),
+        operationsPerCall: batch,
         latency: .init(p50: time * 0.9, p90: time * 1.2, p99: time * 3, p999: time * 12, max: time * 400),
         storageBytes: entries * 300, peakMemoryBytes: 23 << 20, processorSeconds: 4_500 / rate))
   }

@@ -74,6 +74,18 @@ import Testing
     #expect(alone.contains("* "))
   }
 
+  @Test func theTimesOfBatchesAreCalledSo() {
+    let rows = [
+      BenchmarkSample.row("lmdb", "fill", rate: 9, batch: 1_000), BenchmarkSample.row("lmdb", "read", rate: 1),
+    ]
+    let view = BenchmarkView(environment: [], rows: rows)
+    let lines = view.table(on: .file, hasHeader: true).split(separator: "\n")
+    #expect(lines[0].contains("Batch") && lines[1].contains(" 1,000  "))
+    #expect(lines.last?.hasPrefix("Batch: how many operations one call of the engine did") == true)
+    #expect(results(view.json).map { $0["operationsPerCall"] } == [1_000, 1])
+    #expect(!self.view.table(on: .file, hasHeader: true).contains("Batch"))
+  }
+
   @Test(arguments: [
     (160, ["Memory", "p99.9", "Disk", "p50", "Spread"]), (110, ["Disk", "p50", "Spread"]),
     (80, ["Ratio", "Spread", "p99"]),
