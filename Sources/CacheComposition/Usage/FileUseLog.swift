@@ -26,13 +26,15 @@ final class FileUseLog: UseLog {
   func add(_ records: [UseRecord]) throws(CacheError) {
     guard !records.isEmpty else { return }
     try file.change { descriptor throws(CacheError) in
-      let content = try map(descriptor)
-      guard content.isWhole, !isMergeDue(content, adding: records.count) else { return try merge(content, records) }
+      let head = try content(of: descriptor, withRecords: false)
+      guard head.isWhole, !isMergeDue(head, adding: records.count) else {
+        return try merge(try content(of: descriptor), records)
+      }
       var bytes: [UInt8] = []
       bytes.reserveCapacity(records.count * UseRecord.size)
       for record in records { record.append(to: &bytes) }
       // What is torn at the end is written over.
-      guard pwrite(descriptor, bytes, bytes.count, off_t(content.end)) == bytes.count else {
+      guard pwrite(descriptor, bytes, bytes.count, off_t(head.end)) == bytes.count else {
         throw file.failure("cannot be written")
       }
     }
@@ -43,14 +45,16 @@ final class FileUseLog: UseLog {
     return try file.read { descriptor throws(CacheError) in
       let status = UsageFile.status(of: descriptor)
       if let known = last.withLock({ $0 }), known.content.isOf(status) { return known }
-      let snapshot = FileUseSnapshot(try map(descriptor))
+      let snapshot = FileUseSnapshot(try content(of: descriptor))
       last.withLock { $0 = snapshot }
       return snapshot
     }
   }
 
-  private func map(_ descriptor: Int32) throws(CacheError) -> UseFileContent {
-    guard let content = UseFileContent(descriptor) else { throw file.failure("cannot be read") }
+  private func content(of descriptor: Int32, withRecords: Bool = true) throws(CacheError) -> UseFileContent {
+    guard let content = UseFileContent(descriptor, withRecords: withRecords) else {
+      throw file.failure("cannot be read")
+    }
     return content
   }
 

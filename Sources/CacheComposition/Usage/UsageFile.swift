@@ -45,10 +45,9 @@ struct UsageFile: Sendable {
     while true {
       let file = open(path, flags, 0o600)
       guard file >= 0 else { throw errno == ELOOP ? symbolicLink : failure("cannot be opened") }
+      // Which also gives the lock back.
       defer { close(file) }
       guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
-      // Closing the file does not give the lock back while the file is mapped.
-      defer { flock(file, LOCK_UN) }
       // Whoever had the lock before may have put another file in its place.
       if isInPlace(file) { return try body(file) }
     }

@@ -1,18 +1,21 @@
 internal import Glibc
 internal import ResponseStorage
 
-/// A file of uses, mapped into memory as it was when it was opened.
+/// A file of uses as it was when it was opened: its head, and its records where they were asked for.
 ///
-/// It is `@unchecked Sendable` because the memory is only read: what is in the file already is never written over but
-/// where a record at its end is torn, and a record that changes while it is read fails its check.
-final class UseFileContent: @unchecked Sendable {
+/// It is read and not mapped: another program that truncated a mapped file would end this process (SIGBUS).
+final class UseFileContent: Sendable {
   /// The first bytes of the file, with the version of its format.
   private static let name: UInt64 = 0x3173_6573_7568_6163
   /// The size of what comes before the records: the name and the number of sorted records, as a record.
   private static let headSize = UseRecord.size
 
-  private let bytes: UnsafeRawBufferPointer
-  private let file: (device: dev_t, number: ino_t)
+  /// How much of a file is read at all: more than uses are ever kept of.
+  private static let maximumSize = 1 << 30
+
+  /// The head, and the records that were read.
+  private let bytes: [UInt8]
+  private let file: (device: dev_t, number: ino_t, size: off_t)
   /// Whether the file has a head that can be read. Where it has none, it holds nothing.
   let isWhole: Bool
   /// The places of the sorted records.
@@ -20,25 +23,33 @@ final class UseFileContent: @unchecked Sendable {
   /// The places of the others.
   let appended: Range<Int>
 
-  /// The content of the open file `descriptor`; `nil` where it cannot be read, for the reason in `errno`.
-  init?(_ descriptor: Int32) {
+  /// The content of the open file `descriptor`; `nil` where it cannot be read, for the reason in `errno`. Without its
+  /// records, only `isWhole`, `end` and the places of the records are of use.
+  init?(_ descriptor: Int32, withRecords: Bool = true) {
     guard let status = UsageFile.status(of: descriptor) else { return nil }
-    let size = Int(status.st_size)
-    var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    if size > 0 {
-      guard let start = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else { return nil }
-      bytes = UnsafeRawBufferPointer(start: start, count: size)
-    }
-    let head = UseRecord(bytes)
+    let size = min(Int(status.st_size), Self.maximumSize)
+    guard let bytes = Self.read(descriptor, withRecords ? size : min(size, Self.headSize)) else { return nil }
+    let head = bytes.withUnsafeBytes { UseRecord($0) }
     isWhole = head?.digest == Self.name
-    let count = isWhole ? (size - Self.headSize) / UseRecord.size : 0
+    let count = isWhole ? ((withRecords ? bytes.count : size) - Self.headSize) / UseRecord.size : 0
     let sortedCount = min(count, Int(head?.use.count ?? 0))
-    (self.bytes, file) = (bytes, (status.st_dev, status.st_ino))
+    (self.bytes, file) = (bytes, (status.st_dev, status.st_ino, status.st_size))
     (sorted, appended) = (0..<sortedCount, sortedCount..<count)
   }
 
-  deinit {
-    if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+  /// The first `count` bytes of a file, fewer where it ends before; `nil` where it cannot be read.
+  private static func read(_ descriptor: Int32, _ count: Int) -> [UInt8]? {
+    var hasFailed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let piece = pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(filled))
+        if piece < 0, errno == EINTR { continue }
+        hasFailed = piece < 0
+        guard piece > 0 else { return }
+        filled += piece
+      }
+    }
+    return hasFailed ? nil : bytes
   }
 
   /// The head of a file with `count` sorted records.
@@ -47,14 +58,14 @@ final class UseFileContent: @unchecked Sendable {
   /// Whether this still is the whole content of the file with the status `status`.
   func isOf(_ status: stat?) -> Bool {
     guard let status else { return false }
-    return status.st_dev == file.device && status.st_ino == file.number && Int(status.st_size) == bytes.count
+    return status.st_dev == file.device && status.st_ino == file.number && status.st_size == file.size
   }
 
   /// Where the next record goes, in bytes from the start of the file.
   var end: Int { Self.headSize + appended.upperBound * UseRecord.size }
 
   /// The record at a place; `nil` where it is damaged.
-  func record(at place: Int) -> UseRecord? { UseRecord(slice(at: place)) }
+  func record(at place: Int) -> UseRecord? { withRecord(at: place) { UseRecord($0) } }
 
   /// The records that are not sorted.
   var appendedTable: UseTable {
@@ -70,14 +81,15 @@ final class UseFileContent: @unchecked Sendable {
     var (low, high) = (sorted.lowerBound, sorted.upperBound)
     while low < high {
       let middle = low + (high - low) / 2
-      if UseRecord.number(in: slice(at: middle), at: 0) < digest { low = middle + 1 } else { high = middle }
+      let other = withRecord(at: middle) { UseRecord.number(in: $0, at: 0) }
+      if other < digest { low = middle + 1 } else { high = middle }
     }
     guard sorted.contains(low), let record = record(at: low), record.digest == digest else { return nil }
     return record.use
   }
 
-  private func slice(at place: Int) -> UnsafeRawBufferPointer {
+  private func withRecord<Output>(at place: Int, _ body: (UnsafeRawBufferPointer) -> Output) -> Output {
     let start = Self.headSize + place * UseRecord.size
-    return UnsafeRawBufferPointer(rebasing: bytes[start..<start + UseRecord.size])
+    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + UseRecord.size])) }
   }
 }

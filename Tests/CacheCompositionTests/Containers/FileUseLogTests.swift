@@ -16,6 +16,18 @@ struct FileUseLogTests {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
   }
 
+  /// A mapped file that another program truncates ends the process at the next look at it.
+  @Test func aFileThatIsTruncatedWhileItIsUsedEndsNothing() throws {
+    let home = try TestHome()
+    let path = home.home + "/x.uses"
+    let log = FileUseLog(path: path, capacity: 10_000)
+    try log.add((0..<2_000).map { Self.record($0) })
+    let snapshot = try log.snapshot()
+    #expect(truncate(path, 0) == 0)
+    #expect(snapshot.use(of: 1_999)?.count == 1)
+    #expect(try log.snapshot().use(of: 1_999) == nil)
+  }
+
   @Test func usesAddUpOverHandles() throws {
     let home = try TestHome()
     let path = home.home + "/x.uses"
