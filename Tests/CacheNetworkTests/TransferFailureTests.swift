@@ -30,6 +30,10 @@ struct TransferFailureTests {
       Failure(testDescription: "hangs up", response: .hangUp, code: .originUnreachable, words: "broke off"),
       Failure(testDescription: "no HTTP", response: .raw("SSH-2.0-x\r\n"), code: .invalidAnswer, words: "no HTTP"),
       Failure(
+        testDescription: "a header field of a megabyte",
+        response: TestResponse(fields: ["X-Large": String(repeating: "a", count: 1 << 20)], "hello"),
+        code: .invalidAnswer, words: "a header field that is too long"),
+      Failure(
         testDescription: "announces too much",
         response: TestResponse(body: .repeated([1], count: 1 << 30)), code: .invalidAnswer,
         words: "larger than 100 bytes"),

@@ -45,6 +45,21 @@ import Testing
     }
   }
 
+  /// What fails is the proxy, not the server, which may well be there.
+  @Test(arguments: [
+    ("http_proxy", "http", "http://127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
+    ("https_proxy", "https", "http://name:hidden@127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
+    ("http_proxy", "http", "http://nonexistent.invalid:1", "the name of the proxy for 127.0.0.1:9 is not known"),
+  ])
+  func aProxyThatFailsIsNamed(variable: String, scheme: String, proxy: String, words: String) async throws {
+    let closed = try ClosedPort()
+    let text: (String) -> String = { $0.replacing("PORT", with: "\(closed.port)") }
+    let run = try await Scratch().cachectl(
+      "fetch", "url", "\(scheme)://127.0.0.1:9/", environment: [variable: text(proxy)])
+    expectFailure(run, status: 69, mentioning: [text(words), variable])
+    #expect(!run.errors.contains("hidden"))
+  }
+
   @Test(arguments: Failure.allCases)
   func withoutAnEntryTheFetchFails(failure: Failure) async throws {
     let scratch = try Scratch()
