@@ -18,6 +18,16 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
       self.revenue = revenue
       self.organizationCount = organizationCount
     }
+
+    /// The city in an origin's answer.
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      id = try members.decode(String.self, forKey: .id)
+      name = try members.decode(String.self, forKey: .name)
+      subName = try members.decodeIfPresent(String.self, forKey: .subName)
+      revenue = try members.decodeIfPresent(WholeNumber.self, forKey: .revenue)?.value
+      organizationCount = try members.decodeIfPresent(WholeNumber.self, forKey: .organizationCount)?.value
+    }
   }
 
   let page: Int
@@ -28,6 +38,15 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
   /// The DTO of a page with the given parts.
   package init(page: Int, totalPages: Int, totalItems: Int, items: [CityDTO]) {
     (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
+  }
+
+  /// The page in an origin's answer, whose numbers are those that a page can have.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    page = try members.decode(WholeNumber.self, forKey: .page).value
+    totalPages = try members.decode(Count.self, forKey: .totalPages).value
+    totalItems = try members.decode(Count.self, forKey: .totalItems).value
+    items = try members.decode([CityDTO].self, forKey: .items)
   }
 
   /// The DTO of a page.

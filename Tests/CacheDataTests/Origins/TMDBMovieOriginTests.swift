@@ -70,14 +70,18 @@ struct TMDBMovieOriginTests {
 
   @Test(arguments: [
     ("{}", "'results' is missing"), (#"{"results": null}"#, "'results' is null"),
-    (#"{"results": "none"}"#, "'results' has another type"),
+    (#"{"results": "none"}"#, "'results' is not a list"),
     (#"{"results": [{"title": "A"}]}"#, "'results[0].id' is missing"),
-    (#"{"results": [{"id": "7", "title": "A"}]}"#, "'results[0].id' has another type"),
+    (#"{"results": [{"id": "7", "title": "A"}]}"#, "'results[0].id' is not a whole number"),
+    (#"{"results": [{"id": 7.5, "title": "A"}]}"#, "'results[0].id' is not a whole number, or is too large"),
     (#"{"results": [{"id": 7}]}"#, "'results[0].title' is missing"),
-    (#"{"results": [{"id": 7, "title": 8}]}"#, "'results[0].title' has another type"),
-    (#"{"results": [{"id": 7, "title": "A", "genre_ids": ["Drama"]}]}"#, "'results[0].genre_ids[0]' has another type"),
-    (#"{"results": [], "total_pages": -3}"#, "'total_pages' has a value that it cannot have"),
-    (#"{"success": false, "status_message": "no"}"#, "'results' is missing"), ("not JSON", "it is no JSON"),
+    (#"{"results": [{"id": 7, "title": 8}]}"#, "'results[0].title' is not a text"),
+    (
+      #"{"results": [{"id": 7, "title": "A", "genre_ids": ["Drama"]}]}"#,
+      "'results[0].genre_ids[0]' is not a whole number"
+    ),
+    (#"{"results": [], "total_pages": -3}"#, "'total_pages' is negative"),
+    (#"{"success": false, "status_message": "no"}"#, "'results' is missing"), ("not JSON", "it is not valid JSON"),
   ])
   func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
     let error = await #expect(throws: CacheError.self) { _ = try await answer(.json(body)) }

@@ -49,20 +49,19 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   }
 }
 
-/// The document of the protocol: the page as it is stored, in bounds, and of the right resource where it names one.
+/// The document of the protocol: the page as it is stored, of the right resource where it names one.
 private struct CitiesDocument: Decodable {
   let page: CitiesPageDTO
 
-  private enum CodingKeys: String, CodingKey { case resource, totalPages, totalItems }
+  private enum CodingKeys: String, CodingKey { case resource }
 
   init(from decoder: any Decoder) throws {
     page = try CitiesPageDTO(from: decoder)
     let members = try decoder.container(keyedBy: CodingKeys.self)
-    _ = try members.decode(Count.self, forKey: .totalPages)
-    _ = try members.decode(Count.self, forKey: .totalItems)
     let resource = try members.decodeIfPresent(String.self, forKey: .resource) ?? CitiesRequestDTO.resource
     guard resource == CitiesRequestDTO.resource else {
-      throw DecodingError.dataCorruptedError(forKey: .resource, in: members, debugDescription: "another resource")
+      throw AnswerMistake.error(
+        "is not '\(CitiesRequestDTO.resource)'", at: members.codingPath + [CodingKeys.resource])
     }
   }
 }

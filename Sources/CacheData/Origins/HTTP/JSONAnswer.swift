@@ -14,7 +14,9 @@ enum JSONAnswer {
     do {
       return try JSONDecoder().decode(type, from: Data(withoutMark(response.body)))
     } catch {
-      throw .invalidAnswer(origin, "an answer that is not understood: \(reason(error))")
+      throw .invalidAnswer(
+        origin, "an answer that is not understood: \(reason(error))",
+        hint: "check the base URL of this origin; where it is right, its server has to be mended")
     }
   }
 
@@ -26,10 +28,23 @@ enum JSONAnswer {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])) is missing"
     case DecodingError.valueNotFound(_, let context): "\(path(context.codingPath)) is null"
-    case DecodingError.typeMismatch(_, let context): "\(path(context.codingPath)) has another type"
+    case DecodingError.typeMismatch(let type, let context): "\(path(context.codingPath)) is not \(name(of: type))"
+    case DecodingError.dataCorrupted(let context) where context.underlyingError is AnswerMistake:
+      "\(path(context.codingPath)) \(context.debugDescription)"
     case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
       "\(path(context.codingPath)) has a value that it cannot have"
-    default: "it is no JSON"
+    default: "it is not valid JSON"
+    }
+  }
+
+  /// What JSON calls a value of `type`.
+  private static func name(of type: Any.Type) -> String {
+    switch type {
+    case is String.Type: "a text"
+    case is Bool.Type: "true or false"
+    case is any BinaryInteger.Type: "a whole number"
+    case is any Sequence.Type where !(type is any ExpressibleByDictionaryLiteral.Type): "a list"
+    default: "an object"
     }
   }
 

@@ -44,9 +44,11 @@ struct TMDBSearchDTO: Decodable, Sendable {
           CodingKeys.title, DecodingError.Context(codingPath: members.codingPath, debugDescription: "no title"))
       }
       movie = Movie(
-        id: String(try members.decode(Int.self, forKey: .id)), title: title, overview: try text(.overview),
+        id: String(try members.decode(WholeNumber.self, forKey: .id).value), title: title,
+        overview: try text(.overview),
         releaseDate: try text(.releaseDate), posterPath: try text(.posterPath),
-        genres: TMDBGenre.names(of: try members.decodeIfPresent([Int].self, forKey: .genreIDs) ?? []))
+        genres: TMDBGenre.names(
+          of: try members.decodeIfPresent([WholeNumber].self, forKey: .genreIDs)?.map(\.value) ?? []))
     }
   }
 }
