@@ -17,7 +17,18 @@ extension StorageError {
   /// The error of a call in which the backend `name` broke a rule of the interface.
   static func defect(_ text: String, of name: String) -> StorageError {
     StorageError(
-      .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)")
+      .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)",
+      cause: LibraryDefect(text))
+  }
+
+  /// Whether the library broke a rule of the interface, as opposed to reporting a failure.
+  var isDefectOfLibrary: Bool { cause is LibraryDefect }
+
+  /// The error of a batch of which it is not known whether its changes were made.
+  var notingUnknownChanges: StorageError {
+    StorageError(
+      code, "\(message); whether the changes were made is not known",
+      hint: "look at the entries before you try again; \(hint)", cause: cause)
   }
 
   /// The error that a function of the backend `name` reported by returning `status`, which is not `CACHECTL_OK`.

@@ -41,10 +41,17 @@ final class LibraryStore: @unchecked Sendable {
   }
 
   /// Makes the changes of `batch`.
+  ///
+  /// - Throws: `StorageError`: what the library reports, which has changed nothing then; `failed` where it broke a rule,
+  ///   which says nothing of what became of the changes.
   func apply(_ batch: WriteBatch) throws(StorageError) {
     let batch = LibraryBatch(batch)
-    try LibraryCall.make(table) { failure in
-      batch.withBatch { table.functions.apply(handle, $0, failure) }
+    do throws(StorageError) {
+      try LibraryCall.make(table) { failure in
+        batch.withBatch { table.functions.apply(handle, $0, failure) }
+      }
+    } catch {
+      throw error.isDefectOfLibrary ? error.notingUnknownChanges : error
     }
   }
 

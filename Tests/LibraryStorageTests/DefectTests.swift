@@ -18,7 +18,9 @@ struct Defect: Sendable {
   static let all: [Defect] = [
     Defect(.read, "code-negative", "backend tiny returned -1, which is no code of the interface"),
     Defect(.read, "code-99", "backend tiny returned 99, which is no code of the interface"),
-    Defect(.apply, "code-99", "backend tiny returned 99, which is no code of the interface"),
+    Defect(
+      .apply, "code-99",
+      "backend tiny returned 99, which is no code of the interface; whether the changes were made is not known"),
     Defect(.read, "no-message", "backend tiny failed without a reason", .ioFailed),
     Defect(.apply, "no-message", "backend tiny failed without a reason", .ioFailed),
     Defect(.read, "unterminated", String(repeating: "x", count: 1_024), .busy),

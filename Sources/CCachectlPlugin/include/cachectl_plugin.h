@@ -243,7 +243,8 @@ typedef struct cachectl_engine {
   /* Calls `visit` once with the entry under `key`, if there is one. */
   int32_t (*read)(
     cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context, cachectl_failure *failure);
-  /* Makes all changes of the batch; or none, and fails. */
+  /* Makes all changes of the batch; or none, and fails. An engine that cannot know whether they were made, as where its
+   * server did not answer any more, fails with CACHECTL_UNREACHABLE and says so in the message. */
   int32_t (*apply)(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure);
   /* Calls `visit` with each entry of `range`, in order. */
   int32_t (*scan)(
