@@ -25,10 +25,17 @@ import Testing
     #expect(try verified.document()["entriesChecked"] == .number(2))
   }
 
+  @Test(arguments: [(">&-", "the standard output is closed"), (">/dev/full", "No space left")])
+  func whyNothingCanBeWrittenIsSaid(redirection: String, words: String) async throws {
+    let ended = try await run(redirection, ["--version"], try Scratch())
+    expectFailure(ended, status: 74, mentioning: [words])
+    #expect(ended.errors.contains("check the free space") == false)
+  }
+
   @Test(arguments: Contract.persistentEngines)
   func nothingIsReadOutOfAStore(engine: String) async throws {
     let scratch = try Scratch()
     let ended = try await run("<&-", ["--backend", engine, "import"], scratch)
-    expectFailure(ended, status: 74, mentioning: ["cannot be read"])
+    expectFailure(ended, status: 74, mentioning: ["the standard input is closed"])
   }
 }

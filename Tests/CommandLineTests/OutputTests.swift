@@ -62,6 +62,29 @@ import Testing
     _ = try verbose.document()
   }
 
+  /// With `--output json` each line of the standard error is an object with one member, which says what it is.
+  @Test func theStandardErrorIsJSONWhereTheOutputIs() async throws {
+    let scratch = try await store()
+    let verbose = try await scratch.cachectl("fetch", "cities", "--verbose", "--output", "json")
+    expectSuccess(verbose)
+    let details = try verbose.errorLines.map { try JSON(Data($0.utf8)) }
+    #expect(details.contains { $0["detail"]?["topic"] == .text("store") })
+    #expect(details.allSatisfy { $0.names == ["detail"] && $0["detail"]?.names == ["message", "topic"] }, "\(details)")
+
+    let initialised = try await scratch.cachectl("config", "init", scratch.path("new.json"), "--output", "json")
+    #expect(try initialised.errorLines.map { try JSON(Data($0.utf8)).names } == [["status"]])
+
+    // The cache can keep nothing, which is a warning.
+    let warned = try await scratch.cachectl(
+      "fetch", "cities", "--page", "3", "--output", "json", environment: ["CACHECTL_CACHE_MAX_BYTES": "1"])
+    #expect(
+      try warned.errorLines.map { try JSON(Data($0.utf8)) }.contains { $0["warning"]?["code"] == .text("tooLarge") })
+    #expect(try warned.errorLines.allSatisfy { ["warning"].contains(try JSON(Data($0.utf8)).names.first) })
+
+    let last = try await scratch.cachectl("show", "cities/none", "--output", "json", "--output", "table")
+    #expect(last.errors.hasPrefix("cachectl: "), "the last one counts: \(last.errors)")
+  }
+
   @Test(arguments: [([], [:]), (["--no-color"], [:]), ([], ["NO_COLOR": "1"])] as [([String], [String: String])])
   func noColoursGoToAFile(options: [String], environment: [String: String]) async throws {
     let scratch = try await store()

@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// A failure as people and scripts are told of it.
+/// A failure as people and scripts get to know of it.
 public struct ErrorView: Sendable, Hashable {
   /// The name of the kind of failure, in camel case.
   public let code: String
@@ -21,10 +21,9 @@ public struct ErrorView: Sendable, Hashable {
     self.init(code: error.code.rawValue, message: error.message, hint: error.hint)
   }
 
-  /// The document `{"error": {"code", "message", "hint"}}`; `hint` is null where there is none.
+  /// The object `{"code", "message", "hint"}`; `hint` is null where there is none.
   public var json: JSONValue {
-    let hint: JSONValue = hint.isEmpty ? .null : .string(hint)
-    return ["error": ["code": .string(code), "message": .string(message), "hint": hint]]
+    ["code": .string(code), "message": .string(message), "hint": hint.isEmpty ? .null : .string(hint)]
   }
 
   /// The line `cachectl: what went wrong: what to do about it`, with its line end.

@@ -23,8 +23,6 @@ struct InitConfiguration: ParsableCommand {
     }
     if file == nil { try AtomicFile.makeFolders(above: path) }
     try AtomicFile.write(Array(text.utf8), to: path, replacing: false)
-    if !global.quiet {
-      Console.error.writeIfPossible(StatusLine(["Wrote \(path)"]).line(on: Console.error.screen))
-    }
+    global.remark(StatusLine(["Wrote \(path)"]))
   }
 }

@@ -43,21 +43,21 @@ struct GlobalOptions: ParsableArguments {
 
   /// Prints a remark about what was printed.
   func remark(_ status: StatusLine?) {
-    if !quiet, let status { Console.error.writeIfPossible(status.line(on: Console.error.screen)) }
+    if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }
 
   /// Warns of something that did not keep the command from its work.
   func warn(_ warning: ErrorView) {
-    if !quiet { Console.error.writeIfPossible(warning.warningLine(on: Console.error.screen)) }
+    if !quiet { Diagnostics.standard.write(.warning(warning)) }
   }
 
-  /// Says what is used, to those who want to know.
+  /// Says what is used, with `--verbose`.
   func explain(_ topic: String, _ text: @autoclosure () -> String) {
     guard verbose else { return }
-    Console.error.writeIfPossible(StatusLine(["\(topic): \(text())"]).line(on: Console.error.screen))
+    Diagnostics.standard.write(.detail(topic: topic, text: text()))
   }
 
-  /// Says how each fetched value came about, to those who want to know; `nil` where nobody does.
+  /// Says how each fetched value came about; `nil` without `--verbose`.
   var observer: (@Sendable (FetchExplanation) -> Void)? {
     guard verbose else { return nil }
     return { explanation in
@@ -65,14 +65,16 @@ struct GlobalOptions: ParsableArguments {
     }
   }
 
-  /// Prints what it is given under `topic`, to those who want to know; `nil` where nobody does.
+  /// Prints what it is given under `topic`; `nil` without `--verbose`.
   func logger(_ topic: String) -> (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
     return { text in explain(topic, text) }
   }
 
-  /// Whether a progress bar would be seen and is wanted.
-  var showsProgress: Bool { Console.error.screen.isTerminal && Console.hasCursor && !quiet }
+  /// Whether a progress bar would be seen and is wanted. It is no JSON.
+  var showsProgress: Bool {
+    Console.error.screen.isTerminal && Console.hasCursor && !quiet && !Diagnostics.standard.isJSON
+  }
 }
 
 extension CompletionKind {

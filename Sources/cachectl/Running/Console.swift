@@ -40,7 +40,7 @@ struct Console: Sendable {
     if let error = bytes.withUnsafeBytes({ writeAll($0) }) { throw error }
   }
 
-  /// Writes `text`; where that fails there is nobody left to tell.
+  /// Writes `text`; where that fails there is no other place to report it.
   func writeIfPossible(_ text: String) {
     try? write(text)
   }
@@ -53,13 +53,24 @@ struct Console: Sendable {
       let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
-        return CacheError(
-          CacheError.Code(rawValue: "ioFailed"), "the output cannot be written: \(String(cString: strerror(errno)))",
-          hint: "check the free space")
+        return failure(errno)
       }
       rest = rest.dropFirst(count)
     }
     return nil
+  }
+
+  private func failure(_ number: Int32) -> CacheError {
+    let name = descriptor == STDOUT_FILENO ? "the standard output" : "the standard error"
+    let reason = String(cString: strerror(number))
+    let (message, hint) =
+      switch number {
+      // A closed stream; see `StandardStreams`.
+      case EBADF: ("\(name) is closed", "start the command with it open, or with >/dev/null where it is not wanted")
+      case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room where it goes to")
+      default: ("\(name) cannot be written: \(reason)", "check where it goes to")
+      }
+    return CacheError(CacheError.Code(rawValue: "ioFailed"), message, hint: hint)
   }
 
   private static func screen(of descriptor: Int32) -> Screen {

@@ -1,8 +1,9 @@
 internal import CacheComposition
+internal import CachePresentation
 internal import Glibc
 internal import Synchronization
 
-/// Says which library was loaded when the process crashes: code of somebody else runs in it.
+/// Says which library was loaded when the process crashes: it may be the library that crashed.
 enum CrashNotice {
   private static let signals = [SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP]
   private static let libraries = Mutex<[EngineLibrary]>([])
@@ -18,10 +19,10 @@ enum CrashNotice {
     }
     guard let newest = libraries.last else { return }
     let names = libraries.map { "\($0.name) (\($0.path))" }.joined(separator: " and ")
-    let text =
-      "cachectl: the process crashed with backend \(names) loaded: "
-      + "run cachectl backends test \(newest.path)\n"
-    guard let copy = strdup(text) else { return }
+    let crash = ErrorView(
+      code: "defect", message: "the process crashed with backend \(names) loaded",
+      hint: "run cachectl backends test \(newest.path)")
+    guard let copy = strdup(Diagnostics.standard.text(.error(crash))) else { return }
     line.store(UInt(bitPattern: copy), ordering: .releasing)
     if libraries.count == 1 { install() }
   }

@@ -53,8 +53,14 @@ final class InputFile {
   }
 
   private static func failure(_ path: String) -> CacheError {
-    let reason = String(cString: strerror(errno))
+    let (number, code) = (errno, CacheError.Code(rawValue: "ioFailed"))
+    if path == "-" {
+      // A closed stream has a folder in its place; see `StandardStreams`.
+      let isClosed = number == EISDIR || number == EBADF
+      let reason = isClosed ? "is closed, or a folder" : "cannot be read: \(String(cString: strerror(number)))"
+      return CacheError(code, "the standard input \(reason)", hint: "pass the data by a pipe, or name a file")
+    }
     return CacheError(
-      CacheError.Code(rawValue: "ioFailed"), "\(path) cannot be read: \(reason)", hint: "name a file that can be read")
+      code, "\(path) cannot be read: \(String(cString: strerror(number)))", hint: "name a file that can be read")
   }
 }

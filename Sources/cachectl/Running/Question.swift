@@ -1,17 +1,17 @@
 internal import CachePresentation
 internal import Glibc
 
-/// Asks the user, where there is one to ask.
+/// Asks the user, on a terminal.
 enum Question {
   /// Whether there is a terminal to ask on and to answer from.
   static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Console.error.screen.isTerminal }
 
   /// Whether the user says yes. An interruption means no.
   static func confirm(_ question: String) -> Bool {
-    Console.error.writeIfPossible("\(TerminalText.line(question)) [y/N] ")
+    Diagnostics.standard.write(.question(question))
     guard (try? Readiness.wait(for: STDIN_FILENO, POLLIN)) != nil else {
       // The answer's line is still to be ended.
-      Console.error.writeIfPossible("\n")
+      if !Diagnostics.standard.isJSON { Console.error.writeIfPossible("\n") }
       return false
     }
     return ["y", "yes"].contains(readLine()?.lowercased() ?? "")

@@ -12,7 +12,6 @@ enum Tool {
       await CompletionAnswer.give(to: query)
       return .success
     }
-    let errors = ErrorReporter(arguments: arguments)
     do {
       if let number = ProcessEnvironment.malformedArgument {
         throw ValidationError("argument \(number) is not written in UTF-8")
@@ -24,26 +23,17 @@ enum Tool {
       }
       return .success
     } catch {
-      return errors.report(error)
+      return ErrorReporter.report(error)
     }
   }
 }
 
 /// Says on the standard error what went wrong, and finds the status for it.
-struct ErrorReporter {
-  private let wantsJSON: Bool
-
-  /// The reporter for a command line that may not even have been understood.
-  init(arguments: [String]) {
-    let words = arguments.prefix { $0 != "--" }
-    wantsJSON = words.contains("--output=json") || zip(words, words.dropFirst()).contains { $0 == ("--output", "json") }
-  }
-
-  func report(_ error: any Error) -> ExitCode {
+enum ErrorReporter {
+  static func report(_ error: any Error) -> ExitCode {
     if let status = error as? ExitCode { return status }
     let failure = Failure(error)
-    if wantsJSON { Console.error.writeIfPossible(JSONText.text(failure.view.json) + "\n") }
-    Console.error.writeIfPossible(failure.view.errorLine(on: Console.error.screen))
+    Diagnostics.standard.write(.error(failure.view))
     return failure.status
   }
 }

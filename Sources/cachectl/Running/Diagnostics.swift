@@ -1,0 +1,33 @@
+internal import CacheComposition
+internal import CachePresentation
+
+/// Writes to the standard error: lines for people, or with `--output json` one JSON object a line and nothing else.
+struct Diagnostics: Sendable {
+  /// The writer of this process.
+  ///
+  /// It looks for the option itself, because a command line that cannot be understood needs it too. What another process
+  /// of a benchmark says is shown by the one that started it, as part of a line.
+  static let standard = Diagnostics(
+    isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && BenchmarkPlace.ofProcess == nil)
+
+  /// Whether JSON is written.
+  let isJSON: Bool
+
+  /// Writes `diagnostic`; where that fails there is no other place to report it.
+  func write(_ diagnostic: Diagnostic) {
+    Console.error.writeIfPossible(text(diagnostic))
+  }
+
+  /// What is written of `diagnostic`.
+  func text(_ diagnostic: Diagnostic) -> String {
+    isJSON ? JSONText.text(diagnostic.json) + "\n" : diagnostic.text(on: Console.error.screen)
+  }
+
+  /// Whether `arguments` ask for JSON: the last `--output` counts, as it does for the parser.
+  private static func wantsJSON(_ arguments: ArraySlice<String>) -> Bool {
+    let words = Array(arguments.prefix { $0 != "--" })
+    let format = words.indices.last { $0 > 0 && words[$0 - 1] == "--output" || words[$0].hasPrefix("--output=") }
+    guard let format else { return false }
+    return words[format] == "json" || words[format] == "--output=json"
+  }
+}
