@@ -47,6 +47,7 @@ final class SQLiteFile {
 
 /// A file that SQLite does not lock, such as a log.
 struct SQLitePlainFile: ~Copyable {
+  private let path: String
   private let descriptor: Int32
 
   /// Opens the file at `path`; `nil` where there is none.
@@ -56,16 +57,22 @@ struct SQLitePlainFile: ~Copyable {
       if errno == ENOENT { return nil }
       throw SQLiteFiles.systemError(path, "cannot be opened", errno == EACCES ? .permissionDenied : .ioFailed)
     }
-    self.descriptor = descriptor
+    (self.path, self.descriptor) = (path, descriptor)
   }
 
   deinit { close(descriptor) }
 
-  /// The bytes from `offset` on; `nil` where they cannot be read or there are fewer.
-  func bytes(at offset: Int, _ count: Int) -> [UInt8]? {
+  /// The bytes from `offset` on; `nil` where there are fewer.
+  ///
+  /// - Throws: `StorageError` with the code `ioFailed` where they cannot be read.
+  func bytes(at offset: Int, _ count: Int) throws(StorageError) -> [UInt8]? {
+    var hasFailed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
-      length = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+      let read = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+      hasFailed = read < 0
+      length = max(0, read)
     }
+    if hasFailed { throw SQLiteFiles.systemError(path, "cannot be read", .ioFailed) }
     return bytes.count == count ? bytes : nil
   }
 }

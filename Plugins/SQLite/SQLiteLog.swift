@@ -16,19 +16,22 @@ struct SQLiteLog {
   private static let frameHeaderSize = 24
 
   /// The log in the file at `path`; empty where there is none.
+  ///
+  /// - Throws: `StorageError` where it cannot be read. Taken for the end of the log, a failure to read would lose what was
+  ///   committed behind it.
   init(_ path: String) throws(StorageError) {
     guard SQLiteFiles.size(of: path) > 0, let file = try SQLitePlainFile(path) else { return }
-    guard let bytes = file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
+    guard let bytes = try file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
       isDamaged = true
       return
     }
     pageSize = header.pageSize
-    readFrames(of: file, header)
+    try readFrames(of: file, header)
   }
 
-  private mutating func readFrames(of file: borrowing SQLitePlainFile, _ header: Header) {
+  private mutating func readFrames(of file: borrowing SQLitePlainFile, _ header: Header) throws(StorageError) {
     var (offset, sum, pending) = (Self.headerSize, header.sum, [Int: Int]())
-    while let bytes = file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
+    while let bytes = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
       let frame = SQLiteBytes(bytes)
       // Behind the end of the log lies what is left of an older one, with other salts.
       guard frame.number(at: 8, 8) == header.salts, let page = frame.number(at: 0, 4),

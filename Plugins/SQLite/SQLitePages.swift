@@ -47,7 +47,7 @@ final class SQLitePages {
     guard (1...max(1, count)).contains(number) else { return nil }
     let bytes =
       if let offset = log.offsets[number] {
-        logFile?.bytes(at: offset, pageSize)
+        (try? logFile?.bytes(at: offset, pageSize)) ?? nil
       } else {
         file.bytes(at: (number - 1) * pageSize, pageSize)
       }

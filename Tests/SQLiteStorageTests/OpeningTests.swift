@@ -7,6 +7,14 @@ import Testing
 
 /// What may lie at the path, and what is made of it.
 @Suite struct OpeningTests {
+  /// A log that cannot be read does not end where the reading failed. A folder opens like a file and fails to be read.
+  @Test func aLogThatCannotBeReadIsNotTakenForAnEmptyOne() throws {
+    let folder = try TestFolder()
+    let error = #expect(throws: StorageError.self) { _ = try SQLiteLog(folder.path) }
+    #expect(error?.code == .ioFailed)
+    #expect(error?.message == "\(folder.path) cannot be read: Is a directory")
+  }
+
   @Test func aNewStoreIsForTheUserAlone() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/a/b/cache.sqlite"
