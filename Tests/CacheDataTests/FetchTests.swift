@@ -60,6 +60,18 @@ struct FetchTests {
     #expect(!outcome.calls.contains(.ask(validator: nil)))
   }
 
+  /// A sound cache might have answered: who mends the origin alone would meet the cache's failure next.
+  @Test func theFailureOfTheCacheIsSaidBesideThatOfTheOrigin() async {
+    let log = CallLog()
+    let row = FetchCase(policy: .cacheFirst, stored: .fresh, answer: .unreachable, storage: .readFails)
+    let origin = FakeOrigin(log: log) { () async throws(CacheError) in try row.answered() }
+    var iterator = repository(FakeStorage(log: log, readError: row.readError), origin)
+      .cities(CitiesQuery(), options: row.options).makeAsyncIterator()
+    let error = await #expect(throws: CacheError.self) { _ = try await iterator.next() }
+    #expect(error?.code == .originUnreachable)
+    #expect(error?.message == "the server is away; and the cache could not be read: the entry is damaged")
+  }
+
   @Test func whatIsNotCachedIsNamed() async {
     let log = CallLog()
     let origin = FakeOrigin(log: log) { .confirmation }

@@ -15,8 +15,8 @@ extension CachedFetch {
       if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
       do throws(CacheError) {
         return Outcome(result: .success(try fail(plan, with: error)), failure: error)
-      } catch {
-        return Outcome(result: .failure(error), failure: error)
+      } catch let ownFailure {
+        return Outcome(result: .failure(ownFailure), failure: error)
       }
     }
   }
@@ -26,7 +26,11 @@ extension CachedFetch {
     let mayPass = [.originUnreachable, .invalidAnswer].contains(error.code)
     if mayPass, let snapshot = standIn(plan, for: error) { return snapshot }
     observe(plan)
-    throw error
+    // A cache that cannot be read might have answered in the place of the origin: both have to be mended.
+    guard error.code != .cancelled, let storage = plan.lookup.warnings.first else { throw error }
+    throw CacheError(
+      error.code, "\(error.message); and the cache could not be read: \(storage.message)", hint: error.hint,
+      cause: error)
   }
 
   private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
