@@ -54,6 +54,15 @@ import Testing
     #expect(!scratch.exists("home"))
   }
 
+  /// Otherwise the store would be looked for in another folder than the one that was named.
+  @Test(arguments: ["CACHECTL_HOME", "HOME", "CACHECTL_SQLITE_PATH"])
+  func aVariableThatIsNoTextIsRefused(name: String) async throws {
+    let scratch = try Scratch()
+    let line = "\(name)=\"$(printf '/tmp/\\377')\" exec \"$0\" ls"
+    expectFailure(
+      try await scratch.run("/bin/sh", ["-c", line, Binary.path]), status: 78, mentioning: [name, "UTF-8"])
+  }
+
   @Test func controlCharactersAreNotRepeatedRaw() async throws {
     let run = try await Scratch().cachectl("show", "cities/\u{1B}[31m\u{7}\nfake")
     #expect(run.status != 0 && run.errorLines.count == 1)

@@ -38,6 +38,13 @@ enum ProcessEnvironment {
     }
   }
 
+  /// The first variable that says how this program works or where its files are and whose value is no UTF-8; `nil` where
+  /// all are. In a `String` its bytes would be replaced: it would name another folder.
+  static var malformedVariable: String? {
+    let own = names(beginning: "CACHECTL_") + ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"]
+    return own.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
+  }
+
   /// The current directory; the root where it cannot be told, because it was removed.
   static var workingDirectory: String {
     guard let path = getcwd(nil, 0) else { return "/" }

@@ -16,6 +16,11 @@ enum Tool {
       if let number = ProcessEnvironment.malformedArgument {
         throw ValidationError("argument \(number) is not written in UTF-8")
       }
+      if let name = ProcessEnvironment.malformedVariable {
+        throw ConfigurationError(
+          .malformed, "the environment variable \(name) is not written in UTF-8",
+          hint: "set it to text in UTF-8, or unset it")
+      }
       switch try CachectlCommand.parseAsRoot(arguments) {
       case .command(var command, _): try await command.runToEnd()
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
