@@ -90,7 +90,7 @@ struct LibraryFile: Sendable, Hashable {
     guard status.st_uid == 0 || status.st_uid == user else {
       throw StorageError(
         .permissionDenied, "\(what) \(path) of an engine belongs to another user",
-        hint: "engines are loaded only from where nobody else can change them: chown it, or copy the library")
+        hint: "engines are loaded only from where other users cannot change them: chown it, or copy the library")
     }
     let isSticky = allowsSticky && status.st_mode & S_ISVTX != 0
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {

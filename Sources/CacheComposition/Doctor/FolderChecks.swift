@@ -40,7 +40,7 @@ struct FolderChecks: Sendable {
     let text =
       there.isEmpty
       ? "none of the folders is there: \(paths.joined(separator: ", "))"
-      : "nobody else may change \(there.joined(separator: ", "))"
+      : "only you may change \(there.joined(separator: ", "))"
     return [.ok(name, paths.isEmpty ? "no folder is looked into" : text)]
   }
 
@@ -71,7 +71,7 @@ struct FolderChecks: Sendable {
       folder = SystemFileInspection.parent(of: folder)
       guard let found = files.file(at: folder), found.isWritableByOthers, !found.isSticky else { continue }
       guard found.isOpenToAll || !mayBeOfGroup else { continue }
-      let whom = found.isOpenToAll ? "anybody" : "its group"
+      let whom = found.isOpenToAll ? "every user" : "its group"
       findings.append(
         .problem(
           name, .permissionDenied, "\(folder), on the way to \(path), can be changed by \(whom)",

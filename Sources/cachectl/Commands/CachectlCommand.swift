@@ -6,7 +6,7 @@ struct CachectlCommand: ParsableCommand {
     commandName: "cachectl",
     abstract: "A response cache whose storage engine is chosen by configuration",
     discussion: """
-      The cached answer where there is one, the origin's where there is not. Options may stand before or after the \
+      Answers from the cache where it can, otherwise from the origin. Options may stand before or after the \
       command.
 
       Examples:

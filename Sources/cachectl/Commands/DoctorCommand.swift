@@ -6,10 +6,10 @@ internal import CachePresentation
 /// `doctor`.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Examine the set-up, and say what to do about what is wrong",
+    commandName: "doctor", abstract: "Examine the set-up, and say how to mend what is wrong",
     discussion: """
       It looks at the configuration, the permissions of the home and of plugins, the free space, the store of each \
-      engine with those who use it, and the clock. Nothing is changed, and no store is made.
+      engine with the processes that use it, and the clock. Nothing is changed, and no store is made.
 
       The status is 0 where there is no problem; warnings do not count. Otherwise it is that of the first of these: \
       78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \

@@ -6,7 +6,7 @@ internal import CachePresentation
 /// `explain`: how a fetch would be answered.
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "Say why a fetch would be answered as it would, without doing it",
+    commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
     discussion: """
       It takes the options of the fetch that it explains, looks into the cache, and asks no origin. Of a URL the word \
       url may be left out.

@@ -6,7 +6,7 @@ internal import CachePresentation
 /// `export`.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write entries as lines of JSON, with all that is known of them",
+    commandName: "export", abstract: "Write entries with all their metadata as lines of JSON",
     discussion: """
       Without FILE, or where it is -, the lines go to the standard output, whatever --output says. FILE is written \
       whole or not at all, and for you alone. Entries that are damaged are left out; the status is then 65.

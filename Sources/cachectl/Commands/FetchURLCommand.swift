@@ -6,7 +6,7 @@ internal import CachePresentation
 /// `fetch url`.
 struct FetchURLCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "url", abstract: "Fetch any URL through the cache, as curl does without one",
+    commandName: "url", abstract: "Fetch any URL through the cache",
     discussion: """
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \

@@ -5,7 +5,7 @@ internal import CacheDomain
 /// `show`.
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show an entry: what is known of it, and its payload",
+    commandName: "show", abstract: "Show an entry: its metadata and its payload",
     discussion: """
       Examples:
         cachectl show queries/v1/recent

@@ -7,7 +7,7 @@ struct EntryFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Only entries of the namespace NS", valueName: "ns"), completion: .namespaces)
   var namespace: String?
 
-  @Option(help: "Only entries whose key begins so")
+  @Option(help: "Only entries whose key begins with PREFIX")
   var prefix: String?
 
   @Option(

@@ -9,7 +9,7 @@ struct GlobalOptions: ParsableArguments {
   var config: String?
 
   @Option(
-    help: "Keep entries in the storage engine NAME, or in that of the library at a path",
+    help: "Use the storage engine NAME, or the one in the library at a path",
     completion: .backends)
   var backend: String?
 
