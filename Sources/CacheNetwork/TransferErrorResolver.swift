@@ -56,6 +56,9 @@ struct TransferErrorResolver: Sendable {
     switch (error as? URLError)?.code {
     case .cancelled: return .cancelled
     case .timedOut: return timedOut
+    case .badURL where server.hasPrefix("["):
+      return CacheError(
+        .invalidRequest, "an IPv6 address in a URL is not supported", hint: "write a host name instead of \(server)")
     // The URL is one of HTTP: what libcurl does not support here is what came back.
     case .badURL, .unsupportedURL: return noHTTP
     case .cannotFindHost, .dnsLookupFailed:

@@ -85,6 +85,7 @@ struct TransferFailureTests {
     ("ftp://127.0.0.1", .invalidRequest, "no URL"),
     ("http://", .invalidRequest, "no URL"),
     ("", .invalidRequest, "no URL"),
+    ("http://[::1]:1", .invalidRequest, "an IPv6 address"),
   ])
   func unusableURLs(_ url: String, _ code: CacheError.Code, _ words: String) async throws {
     try await expect(code, words, url)
