@@ -75,8 +75,9 @@ import Testing
     #expect(try initialised.errorLines.map { try JSON(Data($0.utf8)).names } == [["status"]])
 
     // The cache can keep nothing, which is a warning.
+    try scratch.write(#"{"cache": {"maxBytes": "1KiB"}}"#, to: "small.json")
     let warned = try await scratch.cachectl(
-      "fetch", "cities", "--page", "3", "--output", "json", environment: ["CACHECTL_CACHE_MAX_BYTES": "1"])
+      "--config", scratch.path("small.json"), "fetch", "cities", "--page", "3", "--output", "json")
     #expect(
       try warned.errorLines.map { try JSON(Data($0.utf8)) }.contains { $0["warning"]?["code"] == .text("tooLarge") })
     #expect(try warned.errorLines.allSatisfy { ["warning"].contains(try JSON(Data($0.utf8)).names.first) })
