@@ -67,9 +67,10 @@ extension BenchmarkResult {
 
   /// Writes that there are no figures: in place of speed there is the reason.
   private static func writeAbsence(to writer: inout JSONWriter) {
-    for key in ["operations", "seconds", "operationsPerSecond", "latencyMicroseconds", "storageBytes"] {
-      writer.member(key, number: nil)
-    }
+    let keys = [
+      "operations", "seconds", "operationsPerSecond", "operationsPerCall", "latencyMicroseconds", "storageBytes",
+    ]
+    for key in keys { writer.member(key, number: nil) }
     writer.member("peakMemoryBytes", number: nil)
   }
 }

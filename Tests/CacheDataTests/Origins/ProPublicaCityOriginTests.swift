@@ -120,21 +120,23 @@ struct ProPublicaCityOriginTests {
 
   @Test(arguments: [
     ("", "an empty answer"), ("  <!doctype HTML><p>Sign in", "a page of HTML instead of JSON"),
-    ("{", "an answer that is not understood: it is no JSON"),
-    ("[]", "an answer that is not understood: the whole has another type"),
+    ("{", "an answer that is not understood: it is not valid JSON"),
+    ("[]", "an answer that is not understood: the whole is not an object"),
     ("{}", "an answer that is not understood: 'organizations' is missing"),
     (#"{"total_results": 1, "organizations": null}"#, "an answer that is not understood: 'organizations' is null"),
-    (#"{"organizations": {}}"#, "an answer that is not understood: 'organizations' has another type"),
-    (#"{"organizations": [1]}"#, "an answer that is not understood: 'organizations[0]' has another type"),
+    (#"{"organizations": {}}"#, "an answer that is not understood: 'organizations' is not a list"),
+    (#"{"organizations": [1]}"#, "an answer that is not understood: 'organizations[0]' is not an object"),
     (
       #"{"organizations": [{}, {"city": 7}]}"#,
-      "an answer that is not understood: 'organizations[1].city' has another type"
+      "an answer that is not understood: 'organizations[1].city' is not a text"
     ),
     (
       #"{"organizations": [], "total_results": -1}"#,
-      "an answer that is not understood: 'total_results' has a value that it cannot have"
+      "an answer that is not understood: 'total_results' is negative"
     ),
-    (#"{"organizations": [], "num_pages": "3"}"#, "an answer that is not understood: 'num_pages' has another type"),
+    (
+      #"{"organizations": [], "num_pages": "3"}"#, "an answer that is not understood: 'num_pages' is not a whole number"
+    ),
   ])
   func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
     let error = await failure(of: FakeTransfer(200, ["Content-Type": "application/json"], body))

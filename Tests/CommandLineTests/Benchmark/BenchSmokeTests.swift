@@ -9,7 +9,8 @@ import Testing
   ]
   static let members = [
     "backend", "entries", "highestOperationsPerSecond", "latencyMicroseconds", "lowestOperationsPerSecond",
-    "operations", "operationsPerSecond", "outcome", "peakMemoryBytes", "phase", "processorSeconds", "reason", "seconds",
+    "operations", "operationsPerCall", "operationsPerSecond", "outcome", "peakMemoryBytes", "phase", "processorSeconds",
+    "reason", "seconds",
     "storageBytes", "workload",
   ]
 
