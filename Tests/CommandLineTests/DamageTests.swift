@@ -95,7 +95,7 @@ import Testing
       #expect(try fetched.document()["items"] == items)
       if offline.status == 65 {
         #expect(try fetched.document()["source"] == "origin")
-        #expect(fetched.errors.hasPrefix("cachectl: warning: "), "\(fetched.errors)")
+        #expect(fetched.errors.hasPrefix("{\"warning\":"), "\(fetched.errors)")
       }
     }
     let names = Set(before.scratch.names(below: "home"))

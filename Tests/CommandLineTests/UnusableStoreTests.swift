@@ -65,7 +65,7 @@ import Testing
     let new = try await user.cachectl(command + ["--page", "1"])
     expectSuccess(new)
     #expect(try new.document()["source"] == "origin")
-    #expect(new.errorLines.count == 1 && new.errors.hasPrefix("cachectl: warning: "), "\(new.errors)")
+    #expect(new.errorLines.count == 1 && new.errors.hasPrefix("{\"warning\":"), "\(new.errors)")
     let removal = try await user.cachectl(["--backend", engine, "rm", "--all", "--yes"])
     expectFailure(removal, status: 77, mentioning: ["ermission"])
   }
