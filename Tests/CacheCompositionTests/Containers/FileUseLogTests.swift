@@ -20,7 +20,7 @@ struct FileUseLogTests {
   @Test func aFileThatIsTruncatedWhileItIsUsedEndsNothing() throws {
     let home = try TestHome()
     let path = home.home + "/x.uses"
-    let log = FileUseLog(path: path, capacity: 10_000)
+    let log = FileUseLog(UsageFile(path: path), capacity: 10_000)
     try log.add((0..<2_000).map { Self.record($0) })
     let snapshot = try log.snapshot()
     #expect(truncate(path, 0) == 0)
