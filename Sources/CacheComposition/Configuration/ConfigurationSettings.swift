@@ -65,10 +65,23 @@ struct ConfigurationSettings: Sendable {
       } else if isName, table.isSection(path) {
         apply(object(member, path, file) ?? [], section: path, file)
       } else if isName, section == ConfigurationKey.engines, table.mayBelongToLibrary(member.key) {
-        // What it may say is known when its engine is named, and loaded.
-        _ = object(member, path, file)
+        applyUnknown(object(member, path, file) ?? [], section: path, file)
       } else {
         report(unknown(member, section, file))
+      }
+    }
+  }
+
+  /// Looks at the section of an engine that is not loaded. What it may say is known when it is; but no address may hold a
+  /// password.
+  private mutating func applyUnknown(_ members: [JSONDocument.Member], section: String, _ file: String) {
+    for member in members {
+      guard case .text = member.node.value else { continue }
+      do {
+        _ = try ValueReader(kind: .option(.text), environment: environment).value(member.node)
+      } catch {
+        let path = "\(section).\(Self.shown(key: member.key))"
+        report(Self.problem(error, path, .file(file, member.node.place)))
       }
     }
   }

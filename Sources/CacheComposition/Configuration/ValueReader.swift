@@ -47,7 +47,7 @@ struct ValueReader {
 
   private func value(_ text: String, _ option: EngineOption.Kind) throws(Mismatch) -> OptionValue {
     switch option {
-    case .text: .text(text)
+    case .text: .text(try withoutLogin(text))
     case .path: .text(try nonEmpty(text))
     case .choice(let names): .text(try choice(text, names))
     case .storeName: .text(try storeName(text))
@@ -86,6 +86,14 @@ struct ValueReader {
   private func backend(_ text: String, _ names: [String]) throws(Mismatch) -> String {
     // Those of known engines first: that is quick, and counts at the start of a process.
     names.contains(text) || EngineName.isPath(text) || EngineName.isValid(text) ? text : try choice(text, names)
+  }
+
+  /// Refuses an address with a user or a password in it, and does not show it: addresses are shown everywhere else.
+  private func withoutLogin(_ text: String) throws(Mismatch) -> String {
+    guard text.contains("://"), text.contains("@") else { return text }
+    throw Mismatch(
+      code: .malformed, message: "is an address with a user or a password in it",
+      hint: "leave them out, and give the options user and password: \"password\": {\"env\": \"NAME\"}")
   }
 
   private func nonEmpty(_ text: String) throws(Mismatch) -> String {

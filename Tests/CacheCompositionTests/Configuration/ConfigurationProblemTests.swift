@@ -49,6 +49,14 @@ struct ConfigurationProblemTests {
     (#"{"backends": {"plist": {"path": ""}}}"#, "'backends.plist.path' is not a path: \"\"", "give a path"),
     (#"{"origin": {"cities": {"baseURL": "ftp://x"}}}"#, "is not an address of a server", "https://"),
     (#"{"origin": {"cities": {"baseURL": "https://a:hush@x"}}}"#, "is not an address of a server", "without user"),
+    (
+      #"{"backends": {"server": {"url": "redis://:hush@a:1"}}}"#,
+      "1:33: 'backends.server.url' is an address with a user or a password in it", "\"password\": {\"env\": \"NAME\"}"
+    ),
+    (
+      #"{"backends": {"notloaded": {"url": "redis://a,b:hush@c"}}}"#,
+      "1:36: 'backends.notloaded.url' is an address with a user or a password in it", "give the options user"
+    ),
     (#"{"origin": {"cities": {"baseURL": "https:///x"}}}"#, "is not an address of a server", "https://"),
     (
       #"{"origin": {"cities": {"headers": {"A B": "x"}}}}"#, "1:36: 'origin.cities.headers.\"A B\"' is not",
