@@ -12,6 +12,9 @@ public struct BenchmarkPlan: Sendable {
   /// The date of the run, since 1970-01-01T00:00:00Z.
   public let date: Duration
 
+  /// The engines whose stores are not in the scratch folder but on the servers of the configuration.
+  public var servers: [String] { subjects.filter(\.hasNamedStore).map(\.name) }
+
   /// Runs it in this process. Cancelling the task ends it early, with what was measured until then.
   ///
   /// - Parameter progress: is told how far it is, before each phase.

@@ -21,7 +21,7 @@ public struct BenchmarkSubject: Sendable {
   public var name: String { plugin.declaration.name }
 
   /// Whether the engine's stores are told apart by a name only, and stay where they are until somebody removes them.
-  var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
+  public var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
 
   /// What the engine is opened with for the store in `folder`, or called `name`.
   func configuration(

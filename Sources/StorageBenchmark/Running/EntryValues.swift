@@ -20,8 +20,9 @@ struct EntryValues: Sendable {
     sizes = SizeChooser(workload.valueSize)
     expiringShare = workload.expiringShare
     let type = workload.payload == .bytes ? "text/plain" : "application/json"
+    // Longer than a run lasts, and short enough for a server to drop soon what a run leaves behind that is killed.
     metadata = EntryMetadata(
-      storedAt: now, freshUntil: now.advanced(by: .seconds(86_400)), retainUntil: now.advanced(by: .seconds(864_000)),
+      storedAt: now, freshUntil: now.advanced(by: .seconds(3_600)), retainUntil: now.advanced(by: .seconds(7_200)),
       contentType: type)
     expiredMetadata = EntryMetadata(
       storedAt: now.advanced(by: .seconds(-864_000)), freshUntil: now.advanced(by: .seconds(-172_800)),

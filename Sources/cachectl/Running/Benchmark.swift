@@ -21,9 +21,20 @@ struct Benchmark {
     let progress = BenchmarkProgressDisplay(isVisible: global.showsProgress)
     defer { progress.finish() }
     let place = BenchmarkPlace(scratchFolder: scratch.path, runName: Self.newName(), date: plan.date)
+    sayWhereServersAreUsed(place)
     guard processes > 1 else { return try await plan.run(in: place) { progress.show($0) } }
     let shares = SharedBenchmark(place: place, count: processes, scratch: scratch)
     return try plan.merge(try shares.run { progress.show($0) })
+  }
+
+  private func sayWhereServersAreUsed(_ place: BenchmarkPlace) {
+    guard !plan.servers.isEmpty else { return }
+    global.remark(
+      StatusLine(
+        [
+          "measures \(plan.servers.joined(separator: " and ")) on the server of the configuration",
+          "its stores there begin with \(place.runName), go at the end, and after a kill within three hours",
+        ], style: .yellow))
   }
 
   /// A name that no other run has.

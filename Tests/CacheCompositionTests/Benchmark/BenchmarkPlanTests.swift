@@ -46,6 +46,17 @@ struct BenchmarkPlanTests {
     #expect(row.outcome == .wrong && row.figures == nil && row.reason != nil, "\(row)")
   }
 
+  @Test(arguments: [
+    ([EngineOption("prefix", .storeName, default: .text("main"), help: "a name")], ["fake"]),
+    ([EngineOption("path", .path, default: .text("x"), help: "a path")], []), ([], []),
+  ])
+  func enginesOnServersAreNamed(options: [EngineOption], servers: [String]) throws {
+    let plugin = FakePlugin("fake", options: options, store: TableEngine())
+    let container = try TestHome().container("{}", catalogue: PluginCatalogue([plugin]))
+    let plan = try container.makeBenchmarkPresenter().plan(settings("read") { $0.backends = ["fake"] })
+    #expect(plan.servers == servers)
+  }
+
   @Test func unknownEnginesAndBadFilesAreErrors() throws {
     let presenter = try TestHome().container(backend: "memory").makeBenchmarkPresenter()
     #expect(code { try presenter.plan(settings("read") { $0.backends = ["none"] }) } == "unknownBackend")

@@ -18,11 +18,11 @@ final class FakePlugin: StoragePlugin {
   private let calls = Mutex<[String]>([])
 
   init(
-    _ name: String, capabilities: Set<EngineCapability> = [.persistent], store: any StorageEngine,
-    _ behaviour: Behaviour = Behaviour()
+    _ name: String, capabilities: Set<EngineCapability> = [.persistent], options: [EngineOption] = [],
+    store: any StorageEngine, _ behaviour: Behaviour = Behaviour()
   ) {
     declaration = EngineDeclaration(
-      name: name, version: "1", summary: "for tests", capabilities: capabilities, options: [])
+      name: name, version: "1", summary: "for tests", capabilities: capabilities, options: options)
     self.behaviour = Mutex(behaviour)
     self.store = store
   }
