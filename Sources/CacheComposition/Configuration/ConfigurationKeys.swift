@@ -23,7 +23,7 @@ extension ConfigurationKey {
       Self(
         engine, .backend(engines.map(\.name)), default: .text("sqlite"), help: "the storage engine",
         variable: "CACHECTL_BACKEND"),
-      choice("environment", of: Configuration.Environment.dev, help: "which origins are asked unless told otherwise"),
+      choice("environment", of: Configuration.Environment.dev, help: "which origins are asked by default"),
     ]
   }
 

@@ -6,7 +6,7 @@ internal import CachePresentation
 /// `fetch cities`.
 struct FetchCitiesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cities", abstract: "Fetch cities, ordered by revenue unless told otherwise",
+    commandName: "cities", abstract: "Fetch cities, by default ordered by revenue",
     discussion: """
       Examples:
         cachectl fetch cities --order organizations --limit 10
