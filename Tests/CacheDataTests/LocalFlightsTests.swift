@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheData
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LocalFlightsTests {
   private let flights = LocalFlights()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheData
 
 /// Many concurrent fetches over an origin that fails: one asks, and its failure is that of all.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SharedFailureTests {
   private static let count = 50
 

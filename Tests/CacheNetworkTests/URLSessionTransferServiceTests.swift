@@ -5,7 +5,7 @@ import TestOrigin
 import Testing
 
 /// Transfers from a server on the loopback interface that answers well.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct URLSessionTransferServiceTests {
   /// An answer of the server, and what becomes of it.
   struct Answer: Sendable, CustomTestStringConvertible {

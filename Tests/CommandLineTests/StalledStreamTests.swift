@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Streams on whose other side nobody does anything for now: a signal ends the tool all the same.
-@Suite(.timeLimit(.minutes(5))) struct StalledStreamTests {
+@Suite(.timeLimit(.minutes(30))) struct StalledStreamTests {
   /// Runs the tool with the pipe `pipe`, which this process holds open itself, once `preparation` was done with it. By
   /// the file that SQLite makes for those who have the store open it is known when the tool is at work.
   private func run(

@@ -71,12 +71,17 @@ struct BenchmarkRunTests {
     let count = 24
     let threads = try (0..<count).map { _ throws(StorageError) in try WorkerThread() }
     defer { for thread in threads { thread.stop() } }
-    let arrived = Counter()
+    let (arrived, everyone) = (Counter(), DispatchGroup())
+    for _ in threads { everyone.enter() }
+    let meet: @Sendable () -> Void = {
+      everyone.leave()
+      everyone.wait()
+    }
     await withTaskGroup(of: Void.self) { group in
       for thread in threads {
         group.addTask(executorPreference: thread) {
           arrived.add()
-          while arrived.count < count { sched_yield() }
+          meet()
           await Task.yield()
         }
       }

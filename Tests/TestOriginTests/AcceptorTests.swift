@@ -5,7 +5,7 @@ import Testing
 @testable import TestOrigin
 
 /// A server outlives the failures of single connections.
-@Suite(.timeLimit(.minutes(5))) struct AcceptorTests {
+@Suite(.timeLimit(.minutes(30))) struct AcceptorTests {
   /// Fails a number of times before it takes connections.
   private final class Failing: Sendable {
     private let left = Atomic(3)

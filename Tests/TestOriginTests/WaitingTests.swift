@@ -4,7 +4,7 @@ import Testing
 @testable import TestOrigin
 
 /// Who waits for a server can be told to stop, as a time limit does.
-@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(30))) struct WaitingTests {
   @Test func waitsEndWhenTheTaskIsCancelledBefore() async throws {
     let server = try TestServer(script: [TestResponse("hello")])
     let tasks = [Task { await server.received(1) }, Task { await server.abandoned(1) }]

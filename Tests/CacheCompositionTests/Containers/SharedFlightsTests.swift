@@ -9,7 +9,7 @@ import Testing
 
 /// Flights over every engine that several processes can use at once: each store here is opened as by a process of its
 /// own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SharedFlightsTests {
   static let shared = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
 

@@ -3,7 +3,7 @@ import CacheDomain
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LimitedTransferServiceTests {
   @Test(arguments: [1, 3, 20])
   func limitsTransfersAtOnce(_ limit: Int) async throws {

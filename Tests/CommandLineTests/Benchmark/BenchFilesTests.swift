@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a benchmark saves, compares with, and writes for browsers.
-@Suite(.timeLimit(.minutes(5))) struct BenchFilesTests {
+@Suite(.timeLimit(.minutes(30))) struct BenchFilesTests {
   private func save(_ scratch: Scratch, to name: String) async throws {
     expectSuccess(try await scratch.bench("ycsb-c", "--save", scratch.path(name)))
   }

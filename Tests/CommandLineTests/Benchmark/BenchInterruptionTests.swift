@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Signals in the middle of a benchmark.
-@Suite(.timeLimit(.minutes(5))) struct BenchInterruptionTests {
+@Suite(.timeLimit(.minutes(30))) struct BenchInterruptionTests {
   /// So many rounds that only a signal ends them.
   private static let arguments = [
     "bench", "--backends", "sqlite,lmdb", "--workload", "ycsb-b", "--entries", "10", "--operations", "20", "--rounds",

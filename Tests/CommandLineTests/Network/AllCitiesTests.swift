@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `fetch cities --all`, when the origin is a server.
-@Suite(.timeLimit(.minutes(5))) struct AllCitiesTests {
+@Suite(.timeLimit(.minutes(30))) struct AllCitiesTests {
   private static let command = ["fetch", "cities", "--all", "--order", "name"]
 
   private func scratch(_ pages: CityPages, atOnce count: Int) throws -> Scratch {

@@ -12,7 +12,7 @@ final class RunningProgram: Sendable {
   static let turnstile = Turnstile(places: 4)
 
   /// Far more than any command takes on a busy machine: only a program that hangs meets it.
-  private static let limit: TimeInterval = 120
+  private static let limit: TimeInterval = 600
 
   private let identifier: pid_t
   private let arguments: [String]
@@ -52,11 +52,12 @@ final class RunningProgram: Sendable {
   /// Sends a signal, if the program is still there.
   func signal(_ number: Int32) { status.code.withLock { if $0 == nil { _ = kill(identifier, number) } } }
 
-  /// Sends a signal as soon as a condition is met. It looks on a thread of its own, which no test keeps busy.
+  /// Sends a signal within a millisecond or so of the moment at which a condition is met. It looks on a thread of its
+  /// own, which no test keeps busy, and leaves the processor to the program meanwhile.
   func signal(_ number: Int32, when isTime: @escaping @Sendable () -> Bool) async {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [self] in
-        while isRunning, !isTime() { sched_yield() }
+        while isRunning, !isTime() { poll(nil, 0, 1) }
         signal(number)
         continuation.resume()
       }

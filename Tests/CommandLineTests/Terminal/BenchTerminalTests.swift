@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a benchmark shows on a terminal while it runs, and in the end.
-@Suite(.timeLimit(.minutes(5))) struct BenchTerminalTests {
+@Suite(.timeLimit(.minutes(30))) struct BenchTerminalTests {
   private static let arguments = [
     "bench", "--backends", "sqlite,lmdb,memory", "--workload", "ycsb-b", "--entries", "20", "--operations", "100",
     "--rounds", "2",

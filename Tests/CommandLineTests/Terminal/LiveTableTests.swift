@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `--policy cached-then-network` on a terminal: the cached table, brought up to date in place.
-@Suite(.timeLimit(.minutes(5))) struct LiveTableTests {
+@Suite(.timeLimit(.minutes(30))) struct LiveTableTests {
   private static let command = ["fetch", "cities", "--policy", "cached-then-network"]
 
   /// A terminal, and what the program has left on it.

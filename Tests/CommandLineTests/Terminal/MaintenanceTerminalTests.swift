@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the commands about a store show on a terminal, and what they ask there.
-@Suite(.timeLimit(.minutes(5))) struct MaintenanceTerminalTests {
+@Suite(.timeLimit(.minutes(30))) struct MaintenanceTerminalTests {
   private func store() async throws -> Scratch {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("fetch", "cities"))

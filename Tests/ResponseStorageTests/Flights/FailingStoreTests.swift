@@ -7,7 +7,7 @@ import Testing
 @testable import ResponseStorage
 
 /// A store that fails never keeps a fetch from happening: the flight is this process's alone.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct FailingStoreTests {
   private static let failures: [StorageError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ResponseStorage
 
 /// Leases whose holders are gone, or seem to be.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LeaseEndTests {
   /// Longer than a lease holds by no more than a pause.
   private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(300)

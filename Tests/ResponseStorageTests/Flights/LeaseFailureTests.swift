@@ -7,7 +7,7 @@ import Testing
 @testable import ResponseStorage
 
 /// Flights that end with a failure, which is told to those who saw them under way and to nobody else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheData
 @testable import ResponseStorage
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LeasedFlightsTests {
   private func lead(_ flights: any FetchFlights, _ key: String = "a") async throws -> FlightTicket {
     try #require(try await flights.board(key).ticket)

@@ -19,9 +19,10 @@ extension StoragePlugin {
   }
 }
 
-@Suite("A cluster keeps the storage contract, each batch atomic in each of its parts", .serialized)
+@Suite("A cluster keeps the storage contract, each batch atomic in each of its parts")
 struct RedisClusterConformanceTests {
-  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
+  // No node is lost here: on a busy machine one that has to wait for the processor must not be taken for lost.
+  private static let cluster = Result { try RedisCluster(timeout: 60_000) }
 
   @Test(arguments: RedisClusterPlugin().checks)
   func keepsContract(_ check: ConformanceCheck) async throws {

@@ -39,7 +39,7 @@ struct RedisLayoutTests {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
     try await engine.put("cities/long", "12345")
-    try await engine.put("cities/short", "1", .sample(retainUntil: SystemClock().now.advanced(by: .milliseconds(150))))
+    try await engine.put("cities/short", "1", .sample(retainUntil: SystemClock().now.advanced(by: .seconds(3))))
     try await engine.put("cities/ever", "1", .sample(retainUntil: .distantFuture))
     #expect(try server.ask("PTTL", "cachectl:cities/ever").integer == -1)
     try await until("the server has dropped the entry") { try await engine.text("cities/short") == nil }
@@ -76,7 +76,7 @@ struct RedisLayoutTests {
   func expiryMakesRoom() async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
-    let end = SystemClock().now.advanced(by: .milliseconds(300))
+    let end = SystemClock().now.advanced(by: .seconds(3))
     var filling = WriteBatch()
     for number in 0..<1_200 {
       filling.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample(retainUntil: end))

@@ -27,7 +27,7 @@ struct RedisRoomTests {
   func sentAgain() async throws {
     let server = try RedisServer()
     let store = RedisStore(try options(.server, server.url))
-    let end = SystemClock().now.advanced(by: .seconds(1))
+    let end = SystemClock().now.advanced(by: .seconds(3))
     var expiring = WriteBatch()
     expiring.put(try CacheKey("cities/b"), payload: [1], metadata: .sample(retainUntil: end))
     try store.apply(try RedisBatch(expiring))
@@ -56,7 +56,7 @@ struct RedisRoomTests {
     let key = try CacheKey("cities/a")
     try await engine.put(key.text, "1", .sample(checksum: 7))
     try await engine.put("cities/b", "1")
-    try await engine.put("cities/c", "1", .sample(retainUntil: SystemClock().now.advanced(by: .seconds(1))))
+    try await engine.put("cities/c", "1", .sample(retainUntil: SystemClock().now.advanced(by: .seconds(3))))
     if !hasExpired { try await engine.put("cities/c", "1") }
     try await until("the entry has expired") {
       try !hasExpired || server.ask("EXISTS", "cachectl:cities/c").integer == 0
