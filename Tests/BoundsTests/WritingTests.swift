@@ -186,13 +186,13 @@ struct WritingTests {
 
   @Test(arguments: TestedEngine.all)
   func choosingIsRareInALargeStore(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(640, 1_000_000))
-    for name in 0..<1_000 { try await subject.put(name, age: Int64(2_000 - name)) }
+    let subject = try await Subject(tested, Self.limits(192, 1_000_000))
+    for name in 0..<300 { try await subject.put(name, age: Int64(2_000 - name)) }
     let names = try await subject.names()
-    #expect(names == Array((1_000 - names.count)..<1_000))
-    #expect(names.count <= 640 && names.count >= 640 - 10)
-    // Each choice makes room for eleven, and costs a scan for the size of what is replaced and one for all entries.
-    #expect(subject.engine.scans <= 2 * (360 / 11 + 1) + 2)
+    #expect(names == Array((300 - names.count)..<300))
+    #expect(names.count <= 192 && names.count >= 192 - 3)
+    // Each choice makes room for four, and costs a scan for the size of what is replaced and one for all entries.
+    #expect(subject.engine.scans <= 2 * (108 / 4 + 1) + 2)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -217,7 +217,7 @@ struct WritingTests {
   @Test(arguments: TestedEngine.all)
   func whereNothingExpiresWritesSeldomLook(tested: TestedEngine) async throws {
     let subject = try await Subject(tested, Self.limits(10_000, 1_000_000), sweeps: true)
-    for name in 0..<500 { try await subject.put(name) }
-    #expect(subject.engine.scans == 6, "at the writes 0, 16, 48, 112, 240 and 496")
+    for name in 0..<250 { try await subject.put(name) }
+    #expect(subject.engine.scans == 5, "at the writes 0, 16, 48, 112 and 240")
   }
 }

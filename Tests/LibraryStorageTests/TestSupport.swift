@@ -2,6 +2,7 @@ import ChildProcesses
 import Foundation
 import LibraryStorage
 import StorageSPI
+import Synchronization
 
 /// A folder of a test's own, which nobody else may write to, removed with its last reference.
 final class TemporaryFolder: Sendable {
@@ -35,16 +36,30 @@ enum Compiler {
   private static let sources = tests.appendingPathComponent("Libraries").path
   private static let header = tests.appendingPathComponent("../../Sources/CCachectlPlugin/include").standardized.path
 
+  /// What was made so far. Many tests use the same library, each a copy of its own.
+  private static let made = Mutex<[[String]: Data]>([:])
+
   /// Makes the library `file` out of the C file `source`, with the macros `macros`.
   static func build(
     _ source: String, _ macros: [String] = [], _ flags: [String] = [], in folder: TemporaryFolder, as file: String
   ) throws {
+    let recipe = [source] + macros + flags
+    if let library = made.withLock({ $0[recipe] }) {
+      try library.write(to: URL(fileURLWithPath: folder.file(file)))
+    } else {
+      try compile(source, macros, flags, to: folder.file(file))
+      let library = try Data(contentsOf: URL(fileURLWithPath: folder.file(file)))
+      made.withLock { $0[recipe] = library }
+    }
+    try folder.setMode(0o755, of: file)
+  }
+
+  private static func compile(_ source: String, _ macros: [String], _ flags: [String], to path: String) throws {
     let process = try FinishedProcess(
       running: ["clang", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", "-pthread"]
         + ["-I", header, "-I", sources] + macros.map { "-D" + $0 } + flags
-        + [sources + "/" + source, "-o", folder.file(file)])
+        + [sources + "/" + source, "-o", path])
     guard process.status == 0 else { throw CompilationFailure(output: process.errors) }
-    try folder.setMode(0o755, of: file)
   }
 }
 

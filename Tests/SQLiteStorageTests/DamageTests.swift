@@ -7,25 +7,25 @@ import Testing
 @Suite struct DamageTests {
   private static let count = 300
 
-  /// A closed store with entries of several pages.
-  private func makeStore() async throws -> (TestFolder, Data) {
+  /// The file of a closed store with entries of several pages.
+  private static let content = Task {
     let folder = try TestFolder()
     let engine = try await folder.open()
     var batch = WriteBatch()
-    for number in 0..<Self.count {
+    for number in 0..<count {
       batch.put(try key(number), payload: payload(number), metadata: .sample(attributes: ["etag": "\(number)"]))
     }
     try await engine.apply(batch)
     try await engine.close()
-    return (folder, try Data(contentsOf: URL(fileURLWithPath: folder.store)))
+    return try Data(contentsOf: URL(fileURLWithPath: folder.store))
   }
 
-  private func key(_ number: Int) throws -> CacheKey { try CacheKey("cities/v1/\(number)") }
-  private func payload(_ number: Int) -> [UInt8] { Array(repeating: UInt8(number % 251), count: number * 20) }
+  private static func key(_ number: Int) throws -> CacheKey { try CacheKey("cities/v1/\(number)") }
+  private static func payload(_ number: Int) -> [UInt8] { Array(repeating: UInt8(number % 251), count: number * 20) }
 
   @Test(arguments: [0, 1, 99, 100, 4_096, 8_192, 40_000, 100_001, 500_000])
   func aTruncatedFileIsDamaged(size: Int) async throws {
-    let (folder, content) = try await makeStore()
+    let (folder, content) = (try TestFolder(), try await Self.content.value)
     try #require(size < content.count)
     try content.prefix(size).write(to: URL(fileURLWithPath: folder.store))
     let found = try await inspect(folder)
@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: 0..<60)
   func flippedBitsAreDamageOrHarmless(seed: Int) async throws {
-    var (folder, content) = try await makeStore()
+    var (folder, content) = (try TestFolder(), try await Self.content.value)
     var generator = SeededGenerator(seed: UInt64(seed))
     for _ in 0..<(seed < 30 ? 1 : 50) {
       let position = Int.random(in: 0..<(seed % 3 == 0 ? 4_096 : content.count), using: &generator)
@@ -62,11 +62,11 @@ import Testing
       return Findings(damaged: 1, reported: true)
     }
     for number in 0..<Self.count {
-      let key = try key(number).text
+      let key = try Self.key(number).text
       let found = try await unlessDamaged { try await engine.payload(key) }
       if found == .none { findings.damaged += 1 }
       if found == .some(nil) { findings.missing += 1 }
-      if case .some(let bytes?) = found, bytes != payload(number) { findings.changed += 1 }
+      if case .some(let bytes?) = found, bytes != Self.payload(number) { findings.changed += 1 }
     }
     if try await unlessDamaged({ try await engine.scan(KeyRange(), limit: 1_000) }) == nil { findings.damaged += 1 }
     if try await unlessDamaged({ try await engine.statistics() }) == nil { findings.damaged += 1 }

@@ -80,7 +80,9 @@ import Testing
     payload[payload.count - 1] = 1
     try await engine.put(key, payload)
     let isEqual = try await engine.read(CacheKey(key)) { [payload] bytes, _ in
-      bytes.withUnsafeBufferPointer { $0.elementsEqual(payload) }
+      bytes.withUnsafeBufferPointer { found in
+        found.count == payload.count && found.baseAddress.map { memcmp($0, payload, found.count) == 0 } == true
+      }
     }
     #expect(isEqual == true)
     try await engine.close()

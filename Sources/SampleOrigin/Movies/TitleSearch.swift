@@ -25,7 +25,7 @@ enum TitleSearch {
   /// - Throws: `CacheError`: `cancelled`.
   static func offsets(_ query: MovieQuery) throws(CacheError) -> [Int] {
     let words = TextFolding.words(ofFolded: TextFolding.fold(query.text))
-    let needles = words.map { Array(" \($0)".utf8) }.sorted { $0.count > $1.count }
+    let needles = Set(words).map { Array(" \($0)".utf8) }.sorted { $0.count > $1.count }
     guard let longest = needles.first else { return [] }
     let phrase = Array(words.joined(separator: " ").utf8)
 

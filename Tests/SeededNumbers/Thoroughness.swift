@@ -1,0 +1,11 @@
+import Foundation
+
+/// How much the tests try that go through many places or histories: `./test` a sample of them, and `.ci/nightly`, which
+/// sets `CACHECTL_THOROUGH=1`, all.
+public enum Thoroughness {
+  /// Whether everything is tried.
+  public static let isFull = ProcessInfo.processInfo.environment["CACHECTL_THOROUGH"] == "1"
+
+  /// How many of `usual` steps lie between two places that are tried.
+  public static func step(_ usual: Int) -> Int { isFull ? 1 : usual }
+}
