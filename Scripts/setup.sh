@@ -25,6 +25,8 @@ test_packages=(
   chromium    # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
   make  # builds the example of an engine in C, with the compiler of the toolchain
+  binutils  # nm lists the names that a library exports
+  bsdutils  # script gives a program a terminal
 )
 
 # What the examples are built with besides.
@@ -37,6 +39,10 @@ benchmark_packages=(
   time  # how much memory a process had, and how long it took
   jq    # reads what commands tell
 )
+
+# How ./test builds, and what is to use the same build: an import that Package.swift does not declare is an error, and so
+# is a warning.
+strict_flags=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
 
 say() { echo "cachectl: $*" >&2; }
 
@@ -54,6 +60,21 @@ need_toolchain() {
   read -r major minor <<<"${version:-0 0}"
   ((major > 6 || (major == 6 && minor >= 2))) ||
     give_up "Swift ${major}.${minor} is too old: install Swift 6.3 from https://swift.org/install"
+}
+
+# Makes the folder $1 with archives alone: where the linker sees both, it prefers the shared library. What there is no
+# archive of is linked as a shared library after all.
+gather_archives() {
+  local archives=$1 compiler library archive
+  rm -rf "$archives"
+  mkdir -p "$archives"
+  compiler=$(command -v clang || command -v cc) || return 0
+  for library in sqlite3 lmdb stdc++; do
+    archive=$("$compiler" -print-file-name="lib$library.a")
+    if [ -e "$archive" ]; then ln -s "$(readlink -f "$archive")" "$archives/lib$library.a"; fi
+  done
+  # libcurl is loaded when it is first used (see Sources/CLazyCurl): what the linker is asked to link is empty.
+  printf '!<arch>\n' >"$archives/libcurl.a"
 }
 
 # Installs those of the named packages that are missing.
