@@ -42,8 +42,20 @@ struct EntryWriter {
   /// What was done so far with all entries that no longer wait.
   private(set) var counts = Counts()
 
-  /// The number of entries that the store was given.
-  var written: Int { isDryRun ? 0 : counts.written }
+  /// What the store was given, such as "12 entries were imported".
+  func summary(_ verb: String) -> String {
+    switch isDryRun ? 0 : counts.written {
+    case 0: "no entry was \(verb)"
+    case 1: "one entry was \(verb)"
+    case let count: "\(count) entries were \(verb)"
+    }
+  }
+
+  /// The error that `work` was cancelled, which says how far it came.
+  func interruption(of work: String, _ verb: String) -> CacheError {
+    CacheError(
+      .cancelled, "\(work) was interrupted: \(summary(verb))", hint: "repeat it: what is there already is skipped")
+  }
 
   /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it. With
   /// `keysMayRepeat` a dry run counts an entry whose key came before as if that one had been written.

@@ -39,7 +39,7 @@ public struct StoreImport: Sendable {
     do throws(CacheError) {
       while let line = try lines.next() {
         if Task.isCancelled { throw .cancelled }
-        guard let entry = try Self.entry(line, of: source, lines.number, written: writer.written) else { continue }
+        guard let entry = try Self.entry(line, of: source, lines.number, writer) else { continue }
         if entry.metadata.state(at: store.clock.now) == .expired {
           expired += 1
         } else {
@@ -49,29 +49,14 @@ public struct StoreImport: Sendable {
       }
       try await writer.flush()
     } catch {
-      throw error.code == .cancelled ? Self.interruption(source, written: writer.written) : error
+      throw error.code == .cancelled ? writer.interruption(of: "the import of \(source)", "imported") : error
     }
     return ImportReport(writer.counts, expired: expired)
   }
 
-  /// How far an import came that was cancelled.
-  private static func interruption(_ source: String, written: Int) -> CacheError {
-    CacheError(
-      .cancelled, "the import of \(source) was interrupted: \(imported(written))",
-      hint: "repeat it: what is there already is skipped")
-  }
-
-  private static func imported(_ count: Int) -> String {
-    switch count {
-    case 0: "no entry was imported"
-    case 1: "one entry was imported"
-    default: "\(count) entries were imported"
-    }
-  }
-
   /// The entry on a line; `nil` on an empty one.
   private static func entry(
-    _ line: [UInt8], of source: String, _ number: Int, written done: Int
+    _ line: [UInt8], of source: String, _ number: Int, _ writer: EntryWriter
   ) throws(CacheError) -> ExportedEntry? {
     if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
     do throws(JSONReader.Failure) {
@@ -79,7 +64,7 @@ public struct StoreImport: Sendable {
     } catch {
       throw CacheError(
         .malformed, "\(source), line \(number): \(error)",
-        hint: "mend or remove the line: \(imported(done)) before it",
+        hint: "mend or remove the line: \(writer.summary("imported")) before it",
         cause: error)
     }
   }

@@ -63,12 +63,16 @@ public struct StoreMigration: Sendable {
     var reading = EntryReading(source, skipsExpired: true)
     var writer = EntryWriter(to: destination, options)
     var done = 0
-    while let entry = try await reading.next() {
-      try await writer.add(entry)
-      done += 1
-      progress(done)
+    do throws(CacheError) {
+      while let entry = try await reading.next() {
+        try await writer.add(entry)
+        done += 1
+        progress(done)
+      }
+      try await writer.flush()
+    } catch {
+      throw error.code == .cancelled ? writer.interruption(of: "the migration", "copied") : error
     }
-    try await writer.flush()
     return MigrationReport(writer.counts, expired: reading.expired, damaged: reading.damaged)
   }
 

@@ -50,6 +50,21 @@ struct MigrationTests {
     #expect(destination.engine.batches == 2, "nothing was written again")
   }
 
+  @Test func aMigrationThatIsInterruptedSaysHowFarItCame() async throws {
+    let (source, destination) = try await stores(try GeneratedEntries.entries(seed: 6, count: 5_000, at: Self.now))
+    let migration = StoreMigration(from: source.store, to: destination.store)
+    let task = Task {
+      await #expect(throws: CacheError.self) {
+        try await migration.run(TransferOptions()) { _, done, _ in
+          if done == 4_500 { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      }
+    }
+    let error = await task.value
+    #expect(error?.code == .cancelled)
+    #expect(error?.message == "the migration was interrupted: 4096 entries were copied")
+  }
+
   @Test func aDryRunWritesNothing() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     try await destination.engine.store([try Self.entry("a/1")])
