@@ -161,6 +161,16 @@ import Testing
     #expect(scratch.names(below: "elsewhere") == ["file", "second"])
   }
 
+  @Test func aFileThatIsReplacedKeepsItsPermissions() async throws {
+    let scratch = try Scratch()
+    try scratch.write("before", to: "file")
+    let path = scratch.path("file")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    expectSuccess(try await scratch.cachectl("fetch", "poster", "/2201.png", "--out", path))
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o640 && attributes[.size] as? Int ?? 0 > 6)
+  }
+
   @Test func aSymbolicLinkToItselfIsAMistake() async throws {
     let scratch = try await store("sqlite")
     let link = scratch.path("link")

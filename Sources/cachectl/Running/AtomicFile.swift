@@ -8,7 +8,8 @@ struct AtomicFile: ~Copyable {
   private let temporary: String
   private let file: Int32
 
-  /// Begins to write the file at `path`, which is only for the user where `isPrivate`.
+  /// Begins to write the file at `path`, which is only for the user where `isPrivate`; else one that is there keeps its
+  /// permissions.
   ///
   /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place, and for
   ///   `-`, by which nobody means a file.
@@ -23,6 +24,9 @@ struct AtomicFile: ~Copyable {
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard file >= 0 else { throw Self.failure("cannotCreate", path) }
+    // The owner of a file that is there has said who may read it.
+    var status = stat()
+    if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
     (self.path, self.temporary, self.file) = (path, temporary, file)
   }
 
