@@ -12,13 +12,15 @@ struct LeftoverCheck: Sendable {
     return usage(home, stores) + folders.flatMap(setAside)
   }
 
-  /// The files that tell of the use of a store that is gone.
+  /// The files that tell of the use of a store that is gone. They are called after the store that they stand beside; or
+  /// after the engine of one without a path, or of an earlier version.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    // Those called after the engine are of a store without a path, or of an earlier version.
-    let bases = stores.filter { $0.result.exists != false }.flatMap { ["\(home)/\($0.name)", $0.result.path ?? ""] }
-    let kept = Set(bases.flatMap { base in UsageFiles.suffixes.map { base + $0 } })
-    let found = files.names(in: home).filter { name in UsageFiles.suffixes.contains { name.hasSuffix($0) } }
-    return found.filter { !kept.contains("\(home)/\($0)") }.map { name in
+    let names = files.names(in: home)
+    let there = Set(names + stores.filter { $0.result.exists != false }.map(\.name))
+    let found = names.filter { name in
+      UsageFiles.suffixes.contains { name.hasSuffix($0) && !there.contains(String(name.dropLast($0.count))) }
+    }
+    return found.map { name in
       .warning("usage", "\(home)/\(name) tells of the use of a store that is not there", hint: "rm \(home)/\(name)")
     }
   }

@@ -35,6 +35,7 @@ struct StoreCheck: Sendable {
     var result = Result()
     guard plugin.declaration.capabilities.contains(.persistent) else {
       result.findings = [.ok(name, "keeps nothing when the process ends")]
+      result.exists = false
       return result
     }
     do throws(StorageError) {

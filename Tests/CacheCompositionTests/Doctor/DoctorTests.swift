@@ -184,8 +184,8 @@ struct DoctorTests {
   @Test func whatIsLeftOverIsNamed() async throws {
     var files = Self.sound
     let names = [
-      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store.usage", "store.uses", "store.damaged-1",
-      "store.damaged-2",
+      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.uses", "other.sqlite",
+      "other.sqlite.usage", "store.damaged-1", "store.damaged-2",
     ]
     for name in names {
       files.files["/u/home/\(name)"] = .file()
