@@ -66,9 +66,7 @@ struct RemoveCommand: AsyncParsableCommand {
         entries.conditions(minimumAge: olderThan), softly: soft, dryRun: dryRun)
     }
     guard let view else {
-      if global.output == .table {
-        global.remark(StatusLine([soft ? "Nothing was made stale" : "Nothing was removed"]))
-      }
+      global.remark(StatusLine([soft ? "Nothing was made stale" : "Nothing was removed"]))
       throw ExitCode.validationFailure
     }
     try global.show(view)
