@@ -38,6 +38,7 @@ struct LibraryFunctions {
   let releaseMemory: (@convention(c) (OpaquePointer?) -> Void)?
   let inspect: Inspect?
   let repair: Repair?
+  let previewRepair: Repair?
 
   /// The functions in `engine`.
   ///
@@ -58,6 +59,7 @@ struct LibraryFunctions {
     releaseMemory = engine.release_memory
     inspect = engine.inspect
     repair = engine.repair
+    previewRepair = engine.preview_repair
   }
 }
 

@@ -73,6 +73,24 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
+  /// Has the library say what a repair would save and lose.
+  ///
+  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot tell; `failed` where it breaks
+  ///   the rules of the interface.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    guard let preview = table.functions.previewRepair else {
+      throw unsupported("tell what a repair would save: it has no dry run")
+    }
+    let table = table
+    return try await BlockingExecutor().run { () throws(StorageError) in
+      let report = try table.repair(configuration, plan, preview)
+      guard report.movedTo.isEmpty else { throw .defect("moved files in a dry run", of: table.name) }
+      return report
+    }
+  }
+
   private func unsupported(_ what: String) -> StorageError {
     StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
   }

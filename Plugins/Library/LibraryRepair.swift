@@ -7,10 +7,11 @@ struct LibraryRepair: LibraryCallState {
 
   private let plan: RepairPlan
   private(set) var lost = LibraryIssues()
+  private(set) var mended = LibraryIssues()
   private(set) var moved: [String] = []
   private var ownDefect: LibraryDefect?
 
-  var defect: LibraryDefect? { ownDefect ?? lost.defect }
+  var defect: LibraryDefect? { ownDefect ?? lost.defect ?? mended.defect }
 
   init(_ plan: RepairPlan) { self.plan = plan }
 
@@ -23,7 +24,8 @@ struct LibraryRepair: LibraryCallState {
       is_sound: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.isSound($1) ?? 0 },
       lost: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.lost.add($1) ?? LibraryCall.stop },
       moved: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.add(moved: $1) ?? LibraryCall.stop },
-      context: context)
+      context: context,
+      mended: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.mended.add($1) ?? LibraryCall.stop })
   }
 
   /// 1 where the entry may be kept. What was read of a damaged store may be anything, so that an entry which is none is
@@ -54,7 +56,7 @@ struct LibraryRepair: LibraryCallState {
 }
 
 extension LibraryTable {
-  /// Has the library repair the store that `configuration` describes.
+  /// Calls `repair`, with which the library repairs the store that `configuration` describes, or says what that would do.
   func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan, _ repair: LibraryFunctions.Repair
   ) throws(StorageError) -> RepairReport {
@@ -71,6 +73,7 @@ extension LibraryTable {
       }
     }
     guard let saved = Int(exactly: saved) else { throw .defect("says that it saved \(saved) entries", of: name) }
-    return RepairReport(saved: saved, lost: state.lost.issues, movedTo: state.moved)
+    return RepairReport(
+      saved: saved, lost: state.lost.issues, mended: state.mended.issues, movedTo: state.moved)
   }
 }

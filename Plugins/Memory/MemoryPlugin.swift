@@ -28,4 +28,11 @@ public struct MemoryPlugin: StoragePlugin {
   ) async throws(StorageError) -> RepairReport {
     RepairReport(saved: 0)
   }
+
+  /// Says that there is nothing to save.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    RepairReport(saved: 0)
+  }
 }

@@ -16,6 +16,8 @@ _Static_assert(offsetof(cachectl_value, number) == 16, "cachectl_value");
 _Static_assert(offsetof(cachectl_configuration, clock) == 40, "cachectl_configuration");
 _Static_assert(offsetof(cachectl_inspection, presence) == 56, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_repair, context) == 48, "cachectl_repair");
+_Static_assert(offsetof(cachectl_repair, mended) == 56, "cachectl_repair");
 _Static_assert(offsetof(cachectl_engine, open) == 72, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, repair) == 152, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, preview_repair) == 160, "cachectl_engine");
 #endif

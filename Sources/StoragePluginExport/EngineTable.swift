@@ -96,7 +96,18 @@ enum EngineTable {
       }
     }
     table.repair = { configuration, plan, saved, failure in
-      reporting(to: failure) { () throws(StorageError) in try Repairing.repair(configuration, plan, saved) }
+      reporting(to: failure) { () throws(StorageError) in
+        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(StorageError) in
+          try await plugin.repair(configuration, plan)
+        }
+      }
+    }
+    table.preview_repair = { configuration, plan, saved, failure in
+      reporting(to: failure) { () throws(StorageError) in
+        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(StorageError) in
+          try await plugin.previewRepair(configuration, plan)
+        }
+      }
     }
   }
 }

@@ -2,25 +2,43 @@ internal import CCachectlPlugin
 internal import StorageSPI
 internal import Synchronization
 
-/// Saves what can be read of a damaged store.
+/// Saves what can be read of a damaged store, or says what would be saved.
 enum Repairing {
-  static func repair(
+  typealias Repair =
+    @Sendable (any StoragePlugin, EngineConfiguration, RepairPlan) async throws(StorageError) -> RepairReport
+
+  /// Calls `repair`, and passes its report on to the host.
+  static func report(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ plan: UnsafePointer<cachectl_repair>?,
-    _ saved: UnsafeMutablePointer<UInt64>?
+    _ saved: UnsafeMutablePointer<UInt64>?, _ repair: @escaping Repair
   ) throws(StorageError) -> Int32 {
     let plugin = try PluginExport.plugin()
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    guard let plan = plan?.pointee, let lost = plan.lost, let moved = plan.moved else {
+    guard let plan = plan.map(cachectl_repair.init(copying:)), let lost = plan.lost, let moved = plan.moved else {
       throw StorageError(.failed, "the plan of a repair is missing")
     }
     let (suffix, judge) = (plan.suffix.text, try Visitor(plan.is_sound, plan.context))
     let report = try CallingThread.run { thread async throws(StorageError) in
-      try await plugin.repair(configuration, RepairPlan(suffix: suffix, judge, on: thread))
+      try await repair(plugin, configuration, RepairPlan(suffix: suffix, judge, on: thread))
     }
     saved?.pointee = UInt64(clamping: report.saved)
     let status = firstFailure(report.lost) { $0.lend { lost(plan.context, $0) } }
     if status != CACHECTL_OK.status { return status }
+    let mended = plan.mended ?? lost
+    let outcome = firstFailure(report.mended) { $0.lend { mended(plan.context, $0) } }
+    if outcome != CACHECTL_OK.status { return outcome }
     return firstFailure(report.movedTo) { $0.lend { moved(plan.context, $0) } }
+  }
+}
+
+extension cachectl_repair {
+  /// A copy of the plan at `pointer`, as far as the host knows its fields: the rest is zero.
+  fileprivate init(copying pointer: UnsafePointer<cachectl_repair>) {
+    let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
+    self.init()
+    withUnsafeMutableBytes(of: &self) { room in
+      room.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: max(0, min(size, room.count))))
+    }
   }
 }
 

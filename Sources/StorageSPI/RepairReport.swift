@@ -2,16 +2,21 @@
 public struct RepairReport: Sendable {
   /// The number of entries that were saved.
   public let saved: Int
-  /// What was found wrong: with a key where an entry of that name was lost, without one where it is not known what was
-  /// there.
+  /// What was lost: an issue with a key is an entry that was lost; one without a key is a place where entries may have
+  /// been, and nothing tells which. Empty only where it is known that no entry was lost.
   public let lost: [IntegrityIssue]
+  /// What was wrong and cost no entry.
+  public let mended: [IntegrityIssue]
   /// Where the damaged files are now; empty where nothing was wrong and so nothing was moved.
   public let movedTo: [String]
 
   /// A report with the given fields.
-  public init(saved: Int, lost: [IntegrityIssue] = [], movedTo: [String] = []) {
+  public init(
+    saved: Int, lost: [IntegrityIssue] = [], mended: [IntegrityIssue] = [], movedTo: [String] = []
+  ) {
     self.saved = saved
     self.lost = lost
+    self.mended = mended
     self.movedTo = movedTo
   }
 }

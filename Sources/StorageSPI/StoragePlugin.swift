@@ -26,6 +26,15 @@ public protocol StoragePlugin: Sendable {
   /// - Throws: `StorageError`: `busy` where somebody else has the store open, `noSpace`, `ioFailed`,
   ///   `permissionDenied`; `unsupported` where the engine cannot repair. Then the store is as it was.
   func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport
+
+  /// Says what `repair` would save and lose, without making, moving or changing a file. It works on a store that may
+  /// only be read. The report names no files that were moved.
+  ///
+  /// - Throws: `StorageError`: `busy` where another process has the store open, `ioFailed`, `permissionDenied`;
+  ///   `unsupported` where the engine cannot tell.
+  func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport
 }
 
 extension StoragePlugin {
@@ -39,6 +48,13 @@ extension StoragePlugin {
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     throw unsupported("repair a store")
+  }
+
+  /// Fails: the engine does not say what a repair would do.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    throw unsupported("tell what a repair would save: it has no dry run")
   }
 
   private func unsupported(_ what: String) -> StorageError {

@@ -6,8 +6,9 @@ struct MaintenanceViewTests {
     OutputRenderer(format, on: screen).text(view)
   }
 
-  private static let issue = IntegrityView.IssueRow(key: "cities/v1/a", kind: "checksumMismatch", message: "changed")
-  private static let torn = IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")
+  static let issue = IntegrityView.IssueRow(key: "cities/v1/a", kind: "checksumMismatch", message: "changed")
+  static let miscounted = IntegrityView.IssueRow(key: nil, kind: "structure", message: "the tally is wrong")
+  static let torn = IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")
 
   @Test func moreIssuesThanAreListed() {
     let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue], issueCount: 1_001)
@@ -69,16 +70,18 @@ struct MaintenanceViewTests {
   }
 
   @Test func repair() {
-    let repair = RepairRow(saved: 1_000, lost: [Self.issue, Self.torn], movedTo: ["/cache/a.damaged-1"])
+    let repair = RepairRow(
+      saved: 1_000, lost: [Self.issue, Self.torn], mended: [Self.miscounted], movedTo: ["/cache/a.damaged-1"])
     let view = RepairView(repair, result: IntegrityView(backend: "lmdb", entriesChecked: 1_000, issues: []))
     #expect(
       Self.text(view, .json)
-        == #"{"backend":"lmdb","entriesChecked":1000,"issues":[],"repair":{"saved":1000,"lost":["#
-        + #"{"key":"cities/v1/a","kind":"checksumMismatch","message":"changed"},"#
-        + #"{"key":null,"kind":"structure","message":"page 7 is torn"}],"movedTo":["/cache/a.damaged-1"]}}"# + "\n")
+        == #"{"backend":"lmdb","entriesChecked":1000,"issues":[],"repair":{"dryRun":false,"saved":1000,"lost":["#
+        + #"{"key":"cities/v1/a","kind":"checksumMismatch","message":"changed"}],"mayHaveLost":["#
+        + #"{"key":null,"kind":"structure","message":"page 7 is torn"}],"mended":["#
+        + #"{"key":null,"kind":"structure","message":"the tally is wrong"}],"movedTo":["/cache/a.damaged-1"]}}"# + "\n")
     #expect(
       Self.text(view, .csv) == "key,kind,message,outcome\r\ncities/v1/a,checksumMismatch,changed,lost\r\n"
-        + ",structure,page 7 is torn,lost\r\n")
+        + ",structure,page 7 is torn,mayHaveLost\r\n,structure,the tally is wrong,mended\r\n")
     #expect(
       Self.text(view, .table) == """
         Saved         1,000 entries
@@ -89,8 +92,48 @@ struct MaintenanceViewTests {
         checksumMismatch  cities/v1/a  changed
         structure         -            page 7 is torn
 
+        Mended     Key  Message
+        structure  -    the tally is wrong
+
         """)
-    #expect(view.status?.text == "1,000 entries of lmdb checked · no issues")
+    #expect(
+      view.status?.text
+        == "1,000 entries of lmdb checked · no issues · lost 1 entry, and what was in 1 damaged place")
+    #expect(view.isFailure)
+  }
+
+  @Test(arguments: [
+    ([issue], [], false, true), ([torn], [], false, true), ([], [torn], false, false), ([], [], true, true),
+  ])
+  func aRepairFailsWhereSomethingIsLostOrMayBe(
+    lost: [IntegrityView.IssueRow], mended: [IntegrityView.IssueRow], remains: Bool, isFailure: Bool
+  ) {
+    let result = IntegrityView(backend: "lmdb", entriesChecked: 1, issues: remains ? [Self.torn] : [])
+    let view = RepairView(RepairRow(saved: 1, lost: lost, mended: mended, movedTo: []), result: result)
+    #expect(view.isFailure == isFailure)
+  }
+
+  @Test func aDryRunSaysWhatWouldBeDone() {
+    let view = RepairView(
+      RepairRow(isDryRun: true, saved: 2, lost: [Self.issue], mended: [Self.miscounted], movedTo: []),
+      result: IntegrityView(backend: "lmdb", entriesChecked: 3, issues: [Self.issue]))
+    #expect(view.json["repair"]?["dryRun"] == .boolean(true) && view.isFailure)
+    #expect(
+      Self.text(view, .table) == """
+        Would save  2 entries
+        Would lose  1 entry
+
+        Would lose        Key          Message
+        checksumMismatch  cities/v1/a  changed
+
+        Would mend  Key  Message
+        structure   -    the tally is wrong
+
+        Issue             Key          Message
+        checksumMismatch  cities/v1/a  changed
+
+        """)
+    #expect(view.status?.text == "Dry run: nothing was changed")
   }
 
   @Test func whatRemainsAfterARepairIsShownToo() {

@@ -71,6 +71,9 @@ struct EngineTests {
     #expect(
       report.lost == [IntegrityIssue(key: try CacheKey("cities/lost"), kind: .undecodable, message: "it is cut off")])
     #expect(report.movedTo == ["/tiny/file.aside"])
+    let preview = try await plugin.previewRepair(configuration, plan)
+    #expect(preview.saved == 3 && preview.lost.isEmpty && preview.movedTo.isEmpty)
+    #expect(preview.mended == [IntegrityIssue(kind: .structure, message: "it is bent")])
   }
 
   @Test func anIssueIsReported() async throws {

@@ -74,6 +74,20 @@ struct TableTests {
     #expect(await storageError { _ = try await plugin.inspect(configuration) }?.code == .unsupported)
     let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
     #expect(await storageError { _ = try await plugin.repair(configuration, plan) }?.code == .unsupported)
+    #expect(await storageError { _ = try await plugin.previewRepair(configuration, plan) }?.code == .unsupported)
+  }
+
+  /// It repairs, but a dry run of it would be a repair: it is refused.
+  @Test func aLibraryOfBeforeHasNoDryRun() async throws {
+    let library = try Library(
+      "tables.c", ["TABLE_DEFECT=engine->size = offsetof(cachectl_engine, preview_repair)"])
+    let plugin = try library.plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
+    let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
+    #expect(try await plugin.repair(configuration, plan).saved == 1)
+    let error = await storageError { _ = try await plugin.previewRepair(configuration, plan) }
+    #expect(error?.code == .unsupported && error?.message.contains("dry run") == true)
   }
 
   /// As a library of a later version has it: appended fields, in the table and in each option.

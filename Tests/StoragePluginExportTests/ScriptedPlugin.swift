@@ -54,7 +54,13 @@ struct ScriptedPlugin: StoragePlugin {
     }
     return RepairReport(
       saved: isSound ? 1 : 0, lost: [IntegrityIssue(key: key, kind: .undecodable, message: "lost")],
-      movedTo: ["/store" + plan.suffix])
+      mended: [IntegrityIssue(kind: .structure, message: "mended")], movedTo: ["/store" + plan.suffix])
+  }
+
+  func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    RepairReport(saved: 5, mended: [IntegrityIssue(kind: .structure, message: "would be mended")])
   }
 }
 

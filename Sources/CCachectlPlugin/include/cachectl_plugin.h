@@ -206,9 +206,12 @@ typedef struct cachectl_repair {
   size_t size; /* sizeof(cachectl_repair) */
   cachectl_bytes suffix; /* appended to the names of the damaged files, which are moved aside and never removed */
   int32_t (*is_sound)(void *context, const cachectl_entry *entry); /* 1 where the entry may be kept, 0 where not */
-  int32_t (*lost)(void *context, const cachectl_issue *issue); /* to be called for all that is lost or was wrong */
+  int32_t (*lost)(void *context, const cachectl_issue *issue); /* to be called for each entry lost, by its key; and for
+    each place where entries may have been lost, without one */
   int32_t (*moved)(void *context, cachectl_bytes path); /* to be called for each file that was moved aside */
   void *context;
+  int32_t (*mended)(void *context, const cachectl_issue *issue); /* to be called for all that was wrong and cost no
+    entry; NULL in an older host, which takes it as lost */
 } cachectl_repair;
 
 /* A store that is open: of the plugin's own making. */
@@ -270,6 +273,11 @@ typedef struct cachectl_engine {
   /* Optional: saves what can be read of a damaged store: a new one takes its place in one step. Sets *saved to the
    * number of entries that were saved. */
   int32_t (*repair)(
+    const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+    cachectl_failure *failure);
+  /* Optional: reports what `repair` would save and lose, without making, moving or changing a file, also where the
+   * store may only be read. Calls neither `moved` nor any function that changes something. */
+  int32_t (*preview_repair)(
     const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
     cachectl_failure *failure);
 } cachectl_engine;

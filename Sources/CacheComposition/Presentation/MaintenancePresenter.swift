@@ -27,9 +27,13 @@ extension StorePresenter {
 extension AppDIContainer {
   /// Opens the store and checks every entry. A store that is too damaged to be opened is a finding like any other.
   ///
-  /// - Parameter withStore: opens the store, gives it to its argument, and closes it.
+  /// - Parameters:
+  ///   - repairs: whether a repair follows. A store of an unknown version is then a finding, too: the repair tells
+  ///     whether it is a later version or damage.
+  ///   - withStore: opens the store, gives it to its argument, and closes it.
   /// - Throws: `CacheError`: the check could not be made.
   public func verify(
+    repairs: Bool = false,
     withStore: ((OpenStore) async throws(CacheError) -> IntegrityView) async throws(CacheError) -> IntegrityView,
     progress: @escaping (_ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> IntegrityView {
@@ -38,7 +42,8 @@ extension AppDIContainer {
         try await makeStorePresenter(store).verify(progress: progress)
       }
     } catch {
-      guard error.code == .damaged else { throw error }
+      let isUnknownVersion = error.code == CacheError.Code(rawValue: StorageError.Code.unsupportedFormat.rawValue)
+      guard error.code == .damaged || (repairs && isUnknownVersion) else { throw error }
       let issue = IntegrityView.IssueRow(
         key: nil, kind: IntegrityIssue.Kind.structure.rawValue, message: error.message)
       return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
@@ -48,14 +53,20 @@ extension AppDIContainer {
   /// Saves what can be read of the configured engine's store, which must not be open. The damaged files are set aside
   /// under the time of the repair.
   ///
-  /// - Throws: `CacheError`: the store is as it was; `unsupported` where the engine cannot repair.
-  public func repairStore() async throws(CacheError) -> RepairRow {
+  /// - Parameter isDryRun: whether the store is left as it is, and only what would be saved is found out.
+  /// - Throws: `CacheError`: the store is as it was; `unsupported` where the engine cannot repair, or not say what it
+  ///   would do.
+  public func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairRow {
     do throws(StorageError) {
       let plugin = try catalogue.plugin(named: configuration.backend)
       let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
-      let report = try await plugin.repair(try engineConfiguration(for: plugin.declaration), plan)
+      let configuration = try engineConfiguration(for: plugin.declaration)
+      let report =
+        isDryRun
+        ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
       return RepairRow(
-        saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
+        isDryRun: isDryRun, saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init),
+        mended: report.mended.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
     } catch {
       throw CacheError(error)
     }

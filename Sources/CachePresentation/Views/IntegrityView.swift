@@ -78,10 +78,14 @@ public struct IntegrityView: OutputView {
   }
 
   /// How much was checked, and whether all is well.
-  public var status: StatusLine? {
+  public var status: StatusLine? { status(noting: nil) }
+
+  /// The same, with a `remark` that makes it none that all is well.
+  func status(noting remark: String?) -> StatusLine {
     let checked = "\(NumberText.count(entriesChecked, "entry", "entries")) of \(backend) checked"
-    if !hasIssues { return StatusLine([checked, "no issues"], style: .green) }
+    let found = hasIssues ? NumberText.count(issueCount, "issue", "issues") : "no issues"
     let listed = issueCount > issues.count ? ["the first \(NumberText.text(issues.count)) are listed"] : []
-    return StatusLine([checked, NumberText.count(issueCount, "issue", "issues")] + listed, style: .red)
+    let isWell = !hasIssues && remark == nil
+    return StatusLine([checked, found] + listed + [remark].compactMap(\.self), style: isWell ? .green : .red)
   }
 }

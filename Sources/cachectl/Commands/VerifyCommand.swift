@@ -9,21 +9,30 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
     discussion: """
       The structure of the store is checked by the engine's own means, then each entry by its checksum. The status is \
-      65 where something is wrong, or remains wrong after a repair.
+      65 where something is wrong.
 
       A repair saves every entry that can still be read. The damaged files are moved aside, never removed: their new \
-      names tell the time of the repair.
+      names tell the time of the repair. The status is 65 where an entry was lost, or may have been, or something \
+      remains wrong; otherwise 0. A dry run says what a repair would save and lose, and changes nothing.
 
       Examples:
         cachectl verify
+        cachectl verify --repair --dry-run
         cachectl --backend lmdb verify --repair
       """)
 
   @Flag(help: "Save what can be read, and set the damaged files aside")
   var repair = false
 
+  @Flag(help: "With --repair: only say what would be saved and lost")
+  var dryRun = false
+
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if dryRun, !repair { throw ValidationError("--dry-run goes with --repair") }
+  }
 
   func run() async throws {
     let session = try Session(global)
@@ -34,15 +43,16 @@ struct VerifyCommand: AsyncParsableCommand {
       if found.hasIssues { throw ExitCode.dataError }
       return
     }
-    let left = try await verify(session, "Verifying again")
-    try global.show(RepairView(result, result: left))
-    if left.hasIssues { throw ExitCode.dataError }
+    let view = RepairView(result, result: dryRun ? found : try await verify(session, "Verifying again"))
+    try global.show(view)
+    if view.isFailure { throw ExitCode.dataError }
   }
 
   private func verify(_ session: Session, _ label: String) async throws(CacheError) -> IntegrityView {
     let progress = ProgressDisplay(label, isVisible: global.showsProgress)
     defer { progress.finish() }
     return try await session.container.verify(
+      repairs: repair,
       withStore: { body throws(CacheError) in try await session.withStore(body) },
       progress: { progress.update(done: $0, total: $1) })
   }
@@ -55,10 +65,10 @@ struct VerifyCommand: AsyncParsableCommand {
   /// What the repair did; `nil` where the engine cannot repair, which the user is told.
   private func repair(_ session: Session) async throws(CacheError) -> RepairRow? {
     var line = TransientLine(isVisible: global.showsProgress)
-    line.show("Repairing \(session.configuration.backend)")
+    line.show("\(dryRun ? "Examining" : "Repairing") \(session.configuration.backend)")
     defer { line.clear() }
     do throws(CacheError) {
-      return try await session.container.repairStore()
+      return try await session.container.repairStore(isDryRun: dryRun)
     } catch {
       guard error.code == CacheError.Code(rawValue: "unsupported") else { throw error }
       line.clear()

@@ -324,6 +324,15 @@ static int32_t tiny_repair(
   return plan->moved(plan->context, (cachectl_bytes){(const uint8_t *)path, (size_t)length});
 }
 
+static int32_t tiny_preview_repair(
+  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+  cachectl_failure *failure) {
+  (void)configuration, (void)failure;
+  *saved = 3;
+  cachectl_issue issue = {sizeof issue, {NULL, 0}, "structure", "it is bent"};
+  return plan->mended(plan->context, &issue);
+}
+
 static const char *const tiny_capabilities[] = {"atomic-batches", NULL};
 static const char *const tiny_modes[] = {"quick", "thorough", NULL};
 
@@ -359,6 +368,7 @@ static cachectl_engine tiny_engine = {
   .compact = tiny_compact,
   .inspect = tiny_inspect,
   .repair = tiny_repair,
+  .preview_repair = tiny_preview_repair,
 };
 
 #ifndef TINY_BROKEN
