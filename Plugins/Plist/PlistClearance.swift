@@ -19,7 +19,7 @@ struct PlistClearance {
   /// Moves what is at `path` aside, unless it is a file or nothing.
   mutating func moveUnlessFile(_ path: String) throws(StorageError) {
     guard let status = try folder.status(of: path), status.kind != .regular else { return }
-    try move(path, "it is no file")
+    try move(path, Self.noFile)
   }
 
   /// Finishes the commit that a journal tells of, or moves the journal aside where it is damaged.
@@ -34,7 +34,7 @@ struct PlistClearance {
       try folder.finishJournal(synchronized: true)
     } else {
       keepsTemporaryFiles = true
-      try move(path, "it is no whole journal")
+      try move(path, Self.noJournal)
     }
   }
 
@@ -56,7 +56,13 @@ struct PlistClearance {
     let newPath = try folder.freePath(path + suffix)
     try folder.rename(path, to: newPath)
     moved.append(newPath)
-    issues.append(IntegrityIssue(kind: .structure, message: "\(path): \(what)"))
+    issues.append(Self.issue(path, what))
+  }
+
+  static let (noFile, noJournal) = ("it is no file", "it is no whole journal")
+
+  static func issue(_ path: String, _ what: String) -> IntegrityIssue {
+    IntegrityIssue(kind: .structure, message: "\(path): \(what)")
   }
 }
 

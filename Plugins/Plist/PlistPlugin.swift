@@ -44,4 +44,14 @@ public struct PlistPlugin: StoragePlugin {
     let options = try PlistOptions(configuration)
     return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.run(options, plan) }
   }
+
+  /// Says what a repair would save and lose.
+  ///
+  /// - Throws: `StorageError`: as `repair`.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let options = try PlistOptions(configuration)
+    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.preview(options, plan) }
+  }
 }

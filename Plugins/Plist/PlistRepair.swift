@@ -26,26 +26,89 @@ struct PlistRepair {
     }
   }
 
+  /// Says what `run` would do, and changes nothing. The lock is taken where there is its file.
+  static func preview(
+    _ options: PlistOptions, _ plan: RepairPlan, fileSystem: any FileSystem = SystemFileSystem(),
+    timer: any PlistTimer = SystemTimer()
+  ) throws(StorageError) -> RepairReport {
+    let folder = PlistFolder(path: options.path, fileSystem: fileSystem)
+    guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
+    let repair = PlistRepair(folder: folder, plan: plan)
+    guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try repair.preview() }
+    let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
+    return try lock.hold(exclusively: false) { () throws(StorageError) in try repair.preview() }
+  }
+
+  private func preview() throws(StorageError) -> RepairReport {
+    var (findings, lost) = (Findings(), [IntegrityIssue]())
+    func isFile(_ path: String) throws(StorageError) -> Bool? {
+      guard let status = try folder.status(of: path) else { return nil }
+      if status.kind == .regular { return true }
+      lost.append(PlistClearance.issue(path, PlistClearance.noFile))
+      return false
+    }
+    _ = try isFile(folder.lockPath)
+    var journal: PlistJournal?
+    if try isFile(folder.journalPath) == true, let content = try folder.read(folder.journalPath) {
+      journal = try PlistJournal(content.bytes, path: folder.journalPath)
+      if journal == nil { lost.append(PlistClearance.issue(folder.journalPath, PlistClearance.noJournal)) }
+    }
+    let names = Set(try folder.namespaces() + (journal?.replaced ?? [])).subtracting(journal?.removed ?? [])
+    for namespace in names.sorted() {
+      let (path, isReplaced) = (folder.path(of: namespace), journal?.replaced.contains(namespace) == true)
+      // Where the temporary file is gone, it already has its name.
+      let next = PlistFolder.temporaryPath(path)
+      let nextKind = try isReplaced ? folder.status(of: next)?.kind : nil
+      let content = nextKind == .regular ? next : path
+      if try isFile(content) == true { findings.add(try examine(namespace, path, content: content)) }
+    }
+    return RepairReport(saved: findings.saved, lost: lost + findings.lost, mended: findings.mended)
+  }
+
   private func repair(_ clearance: inout PlistClearance) throws(StorageError) -> RepairReport {
-    var (saved, lost): (Int, [IntegrityIssue]) = (0, [])
+    var findings = Findings()
     var replacements: [PlistReplacement.File] = []
     for namespace in try folder.namespaces() {
       let path = folder.path(of: namespace)
       try clearance.moveUnlessFile(path)
-      let (table, issues) = try examine(namespace, path)
-      saved += table.entries.count
-      lost += issues
-      if !issues.isEmpty { replacements.append(.init(namespace: namespace, table: table, path: path)) }
+      let found = try examine(namespace, path, content: path)
+      findings.add(found)
+      if found.isDamaged { replacements.append(.init(namespace: namespace, table: found.table, path: path)) }
     }
     let moved = try PlistReplacement(folder: folder, suffix: plan.suffix)(replacements)
-    return RepairReport(saved: saved, lost: clearance.issues + lost, movedTo: clearance.moved + moved)
+    return RepairReport(
+      saved: findings.saved, lost: clearance.issues + findings.lost, mended: findings.mended,
+      movedTo: clearance.moved + moved)
+  }
+
+  /// What was found in all files.
+  private struct Findings {
+    var saved = 0
+    var lost: [IntegrityIssue] = []
+    var mended: [IntegrityIssue] = []
+
+    mutating func add(_ file: FileFindings) {
+      saved += file.table.entries.count
+      lost += file.lost
+      mended += file.mended
+    }
   }
 
   /// The entries of a file that are to be kept, and what is wrong with it.
-  private func examine(_ namespace: String, _ path: String) throws(StorageError) -> (EntryTable, [IntegrityIssue]) {
-    guard let bytes = try folder.read(path)?.bytes else { return (EntryTable(), []) }
+  private struct FileFindings {
+    var table = EntryTable()
+    var lost: [IntegrityIssue] = []
+    var mended: [IntegrityIssue] = []
+
+    var isDamaged: Bool { !lost.isEmpty || !mended.isEmpty }
+  }
+
+  /// Examines the file at `path`, whose content is in the file at `content`.
+  private func examine(_ namespace: String, _ path: String, content: String) throws(StorageError) -> FileFindings {
+    guard let bytes = try folder.read(content)?.bytes else { return FileFindings() }
     do throws(PlistFormatError) {
-      return keepSound(try PlistDecoder.decode(bytes, namespace: namespace).entries, path)
+      let (table, unsound) = keepSound(try PlistDecoder.decode(bytes, namespace: namespace).entries, path)
+      return FileFindings(table: table, lost: unsound)
     } catch {
       let salvage = PlistSalvage(bytes, namespace: namespace, path: path)
       let (table, unsound) = keepSound(salvage.entries, path)
@@ -58,7 +121,8 @@ struct PlistRepair {
         return isSaved ? IntegrityIssue(kind: issue.kind, message: issue.message) : issue
       }
       let file = IntegrityIssue(kind: .structure, message: "\(path): \(error.message)")
-      return (table, issues.isEmpty ? [file] : issues)
+      let mended = salvage.mended.isEmpty && issues.isEmpty ? [file] : salvage.mended
+      return FileFindings(table: table, lost: issues, mended: mended)
     }
   }
 

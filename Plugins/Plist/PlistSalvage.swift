@@ -12,8 +12,12 @@ struct PlistSalvage {
   private(set) var entries: [(key: CacheKey, value: EntryTable.Entry)] = []
   /// What stands between them that cannot be read.
   private(set) var lost: [IntegrityIssue] = []
+  /// What is not as it was written between them, and too short to have been an entry.
+  private(set) var mended: [IntegrityIssue] = []
   /// Whether the file is whole but for the number of its version.
-  var isWholeButForItsVersion: Bool { lost.isEmpty && !entries.isEmpty }
+  var isWholeButForItsVersion: Bool { lost.isEmpty && mended.isEmpty && !entries.isEmpty }
+  /// The bytes before the first entry, white space and the name of the namespace apart, with some to spare.
+  private static let largestHeader = 60
 
   private let bytes: [UInt8]
   private let namespace: String
@@ -80,8 +84,19 @@ struct PlistSalvage {
     }
     guard failures.isEmpty else { return }
     let (first, last) = (lines.line(at: gap.lowerBound, in: bytes), lines.line(at: gap.upperBound, in: bytes))
-    lost.append(
-      IntegrityIssue(kind: .structure, message: "\(path): lines \(first) to \(last) are not as they were written"))
+    let issue = IntegrityIssue(
+      kind: .structure, message: "\(path): lines \(first) to \(last) are not as they were written")
+    if mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
+  }
+
+  /// Whether an entry may have stood in `gap`, or behind the end of the file: unless what encloses the entries is there,
+  /// and between two of them no more than the place of a comma.
+  private func mayHaveHeldEntry(_ gap: Range<Int>) -> Bool {
+    let text = Array(bytes[gap].lazy.filter { !$0.isSpaceInJSON }.prefix(200))
+    if gap.upperBound == bytes.count { return text.count > 3 || !text.suffix(2).elementsEqual("}}".utf8) }
+    guard entries.isEmpty else { return text.count > 1 }
+    return text.count > Self.largestHeader + namespace.utf8.count
+      || !text.suffix(11).elementsEqual("\"entries\":{".utf8)
   }
 
   /// Whether in `gap`, white space apart, stands only what belongs between entries, before the first, or after the last.

@@ -56,17 +56,17 @@ extension TemporaryFolder {
     #expect(!FileManager.default.fileExists(atPath: folder.store))
   }
 
-  /// What is replaced by what in `a.json`, the keys that are saved, and those that are reported.
+  /// What is replaced by what in `a.json`, the keys that are saved, and those that are reported as lost.
   static let damages: [(from: String, to: String, saved: [String], lost: [String?])] = [
     ("\"a/2\": {", "\"a/2\": [", ["a/1", "a/3", "b/1"], [nil]),
     ("\"text\\n\"", "\"text\\n", ["a/2", "a/3", "b/1"], ["a/1"]),
     ("\"a/2\": {", "\"a/2: {", ["a/1", "a/3", "b/1"], [nil]),
     ("\"a/2\": {", "\"A/2\": {", ["a/1", "a/3", "b/1"], [nil]),
-    ("\"format\"", "\"form\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
-    ("\"namespace\": \"a\"", "\"namespace\": \"b\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
-    ("\"format\": 1", "\"format\": 9", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("\"format\"", "\"form\"", ["a/1", "a/2", "a/3", "b/1"], []),
+    ("\"namespace\": \"a\"", "\"namespace\": \"b\"", ["a/1", "a/2", "a/3", "b/1"], []),
+    ("\"format\": 1", "\"format\": 9", ["a/1", "a/2", "a/3", "b/1"], []),
     ("  }\n}\n", "", ["a/1", "a/2", "a/3", "b/1"], [nil]),
-    ("},\n    \"a/3\"", "}\n    \"a/3\"", ["a/1", "a/2", "a/3", "b/1"], [nil]),
+    ("},\n    \"a/3\"", "}\n    \"a/3\"", ["a/1", "a/2", "a/3", "b/1"], []),
     ("\"more\"", "\"mere\"", ["a/1", "a/2", "b/1"], ["a/3"]),
     ("\"a/3\"", "\"a/4\"", ["a/1", "a/2", "b/1"], ["a/4"]),
     ("\"a/2\"", "\"a/3\"", ["a/1", "a/3", "b/1"], [nil]),
@@ -85,13 +85,30 @@ extension TemporaryFolder {
     let report = try folder.repair(sound: sound)
     #expect(report.saved == saved.count)
     #expect(report.lost.map { $0.key?.text } == lost)
-    #expect(report.lost.allSatisfy { $0.message.contains("a.json") && !$0.message.contains("\n") })
+    #expect(report.lost.isEmpty == !report.mended.isEmpty)
+    #expect((report.lost + report.mended).allSatisfy { $0.message.contains("a.json") && !$0.message.contains("\n") })
     #expect(report.movedTo == [folder.file("a.json.damaged")])
     #expect(try folder.text("a.json.damaged") == damaged)
     let engine = try await folder.open()
     #expect(try await engine.contents() == Self.contents.filter { saved.contains($0.key) })
     #expect(try await engine.checkIntegrity() == [])
     #expect(try folder.repair(sound: sound).movedTo == [])
+  }
+
+  @Test func aDryRunChangesNothing() async throws {
+    let folder = try await store()
+    let sound = try await entries(folder)
+    try folder.write(try folder.text("a.json").replacing("\"more\"", with: "\"mere\""), to: "a.json.new")
+    try folder.write("cachectl plist batch 1\nreplace a\nremove b\nend\n", to: "batch.journal")
+    try folder.write("{", to: "c.json")
+    try folder.makeFolder("d.json")
+    let names = try folder.names()
+    let plan = RepairPlan(suffix: ".damaged") { key, bytes, metadata in sound[key]?.metadata == metadata }
+    let preview = try PlistRepair.preview(PlistOptions(path: folder.store), plan, timer: FakeTimer())
+    #expect(preview.saved == 3 && preview.movedTo.isEmpty && preview.lost.count == 2, "\(preview)")
+    #expect(try folder.names() == names && folder.text("c.json") == "{")
+    let report = try PlistRepair.run(PlistOptions(path: folder.store), plan, timer: FakeTimer())
+    #expect(Set(report.lost) == Set(preview.lost) && report.saved == preview.saved)
   }
 
   @Test func eachDamagedFileKeepsItsOwnName() async throws {
