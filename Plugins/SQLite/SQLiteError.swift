@@ -51,6 +51,14 @@ extension StorageError {
       .damaged, "\(path): entry \(key): \(what)", hint: "remove the entry, or see: cachectl verify --repair")
   }
 
+  /// The error of a store whose version this program does not know.
+  static func laterVersion(_ version: Int, path: String) -> StorageError {
+    StorageError(
+      .unsupportedFormat,
+      "\(path): has format version \(version), and this program reads versions 1 to \(SQLiteSchema.version)",
+      hint: "use a newer cachectl; where there is none, the file is damaged: move it away")
+  }
+
   /// The error of a database that belongs to something else, or to another version of this engine.
   static func foreign(_ what: String, path: String) -> StorageError {
     StorageError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")

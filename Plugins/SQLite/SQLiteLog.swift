@@ -9,7 +9,7 @@ struct SQLiteLog {
   private(set) var pageCount = 0
   /// The size of a page; 0 where the log cannot be read.
   private(set) var pageSize = 0
-  /// Whether something in the log was not used because it is damaged.
+  /// Whether something in the log was not used that is damaged, or the end of a transaction that may have been cut off.
   private(set) var isDamaged = false
 
   private static let headerSize = 32
@@ -33,10 +33,13 @@ struct SQLiteLog {
     var (offset, sum, pending) = (Self.headerSize, header.sum, [Int: Int]())
     while let bytes = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
       let frame = SQLiteBytes(bytes)
-      // Behind the end of the log lies what is left of an older one, with other salts.
       guard frame.number(at: 8, 8) == header.salts, let page = frame.number(at: 0, 4),
         let size = frame.number(at: 4, 4)
-      else { break }
+      else {
+        // Behind the end of the log lies what is left of an older one.
+        isDamaged = !header.follows(frame.number(at: 8, 4))
+        break
+      }
       sum.add(bytes[..<8])
       sum.add(bytes[Self.frameHeaderSize...])
       guard frame.number(at: 16, 8) == sum.value else {
@@ -47,6 +50,9 @@ struct SQLiteLog {
       offset += bytes.count
       if size > 0 { commit(&pending, pageCount: size) }
     }
+    let hasWholeFrame = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) != nil
+    let hasMore = try file.bytes(at: offset, 1) != nil
+    if !pending.isEmpty || (hasMore && !hasWholeFrame) { isDamaged = true }
   }
 
   private mutating func commit(_ pending: inout [Int: Int], pageCount: Int) {
@@ -59,15 +65,24 @@ struct SQLiteLog {
     let pageSize: Int
     let salts: Int
     let sum: Sum
+    /// How many logs were in the file before.
+    private let sequence: Int
 
     init?(_ header: SQLiteBytes) {
       guard let magic = header.number(at: 0, 4), magic & ~1 == 0x377F_0682, let pageSize = header.number(at: 8, 4),
-        SQLitePages.isPageSize(pageSize), let salts = header.number(at: 16, 8)
+        SQLitePages.isPageSize(pageSize), let sequence = header.number(at: 12, 4), let salts = header.number(at: 16, 8)
       else { return nil }
       var sum = Sum(isBigEndian: magic & 1 == 1)
       sum.add(header.bytes[..<24])
       guard header.number(at: 24, 8) == sum.value else { return nil }
-      (self.pageSize, self.salts, self.sum) = (pageSize, salts, sum)
+      (self.pageSize, self.salts, self.sum, self.sequence) = (pageSize, salts, sum, sequence)
+    }
+
+    /// Whether a log whose first salt is `salt` was in the file before: each adds one to the salt.
+    func follows(_ salt: Int?) -> Bool {
+      guard let salt else { return false }
+      let distance = UInt32(truncatingIfNeeded: salts >> 32) &- UInt32(truncatingIfNeeded: salt)
+      return (1...max(1, sequence)).contains(Int(distance)) && sequence > 0
     }
   }
 

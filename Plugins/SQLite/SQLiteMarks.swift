@@ -28,17 +28,34 @@ struct SQLiteMarks {
     objects.first { $0.text(1) == name }?.integer(3).map { Int(clamping: $0) }
   }
 
-  /// The version of the store; `nil` where the file does not tell that it is one.
-  var format: Int? { isDatabase && application == Int(SQLiteSchema.applicationID) ? version : nil }
+  /// The version of the store; `nil` where the file does not tell that it is one, or its marks are damaged.
+  ///
+  /// The definitions are the second copy of the version, because each version that changes what they mean changes them:
+  /// marks of another version than that of the definitions are damaged.
+  var format: Int? {
+    guard isDatabase, isMarked, let version else { return nil }
+    return SQLiteSchema.readableVersions.contains(Int64(version)) || mayBeLater ? version : nil
+  }
+
+  private var isMarked: Bool { application == Int(SQLiteSchema.applicationID) }
+
+  /// Whether the definitions are those of a version that this program reads.
+  private var isKnown: Bool { SQLiteSchema.areDefinitions(definitions) }
+
+  /// Whether the store may be one of a later version.
+  private var mayBeLater: Bool {
+    version.map { SQLiteSchema.laterVersions.contains(Int64($0)) } ?? false && !isKnown
+  }
 
   /// Throws where the file is a database of another application or of a later version, which is not ours to repair.
   ///
-  /// Marks that are damaged look just so; then the definitions in the database still are those of a store.
+  /// Marks that are damaged look just so; then the definitions in the database still are those of a store, or the version
+  /// is one that there will not be.
   func requireStore(_ path: String) throws(StorageError) {
-    if let format, SQLiteSchema.readableVersions.contains(Int64(format)) { return }
-    let isStore = [SQLiteSchema.definitions, SQLiteSchema.firstDefinitions].contains { Set($0) == definitions }
-    if isStore || !isDatabase { return }
-    if let format { throw .foreign("has format version \(format), which is not known", path: path) }
-    throw .foreign("is a database of another application", path: path)
+    guard isDatabase else { return }
+    guard isMarked || !definitions.isDisjoint(with: SQLiteSchema.allDefinitions) else {
+      throw .foreign("is a database of another application", path: path)
+    }
+    if mayBeLater, let version { throw .laterVersion(version, path: path) }
   }
 }

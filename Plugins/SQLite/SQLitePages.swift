@@ -54,8 +54,8 @@ final class SQLitePages {
     return bytes.map { SQLiteBytes($0) }
   }
 
-  /// The numbers of the pages that hold nothing; none where their list is not as long as the header says.
-  func free() -> Set<Int> {
+  /// The numbers of the pages that hold nothing; `nil` where their list is not as long as the header says.
+  func free() -> Set<Int>? {
     let header = page(1)
     var (trunk, free) = (header?.number(at: 32, 4) ?? 0, Set<Int>())
     while trunk > 0, free.insert(trunk).inserted, let page = page(trunk), let leaves = page.number(at: 4, 4) {
@@ -64,6 +64,6 @@ final class SQLitePages {
       }
       trunk = page.number(at: 0, 4) ?? 0
     }
-    return free.count == header?.number(at: 36, 4) ? free : []
+    return free.count == header?.number(at: 36, 4) ? free : nil
   }
 }

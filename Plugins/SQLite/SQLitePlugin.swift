@@ -51,4 +51,15 @@ public struct SQLitePlugin: StoragePlugin {
     let worker = BlockingExecutor()
     return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).run() }
   }
+
+  /// Says what a repair would save and lose. Cost: that of reading the whole store, and memory for all keys.
+  ///
+  /// - Throws: `StorageError`: as `repair`.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let options = try SQLiteOptions(configuration)
+    let worker = BlockingExecutor()
+    return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).preview() }
+  }
 }

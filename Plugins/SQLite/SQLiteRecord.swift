@@ -63,8 +63,10 @@ struct SQLiteEntry {
 
   /// The entry in `record`; `nil` where it is none. The columns `namespace` and `payload_bytes` only repeat what the key
   /// and the payload say, and are not asked.
-  init?(_ record: SQLiteRecord) {
-    guard record.values.count == 10, let key = record.key(0), let storedAt = record.integer(2),
+  ///
+  /// - Parameter key: the key that the index has of the row, where that of the row itself is damaged.
+  init?(_ record: SQLiteRecord, key: CacheKey? = nil) {
+    guard record.values.count == 10, let key = key ?? record.key(0), let storedAt = record.integer(2),
       let freshUntil = record.integer(3), let retainUntil = record.integer(4), let contentType = record.text(5),
       let checksum = record.integer(7), let payload = record.bytes(9),
       let attributes = Self.attributes(record.values[6])

@@ -20,6 +20,28 @@ struct SQLiteRepair {
     return report
   }
 
+  /// Says what `run` would do, and changes nothing. SQLite does not see the store, because it would make files beside it.
+  func preview() throws(StorageError) -> RepairReport {
+    guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
+    let pages = try SQLitePages(try fileToRead(), log: path + "-wal")
+    let marks = SQLiteMarks(pages)
+    try marks.requireStore(path)
+    var keys = Set<CacheKey>()
+    var salvage = SQLiteSalvage(pages, plan) { keys.insert($0.key).inserted }
+    let findings = try salvage.run(roots: marks.roots) { keys.contains($0) }
+    return report(keys.count, findings, pages, marks)
+  }
+
+  /// The file with no process at work on it; as it is where it may only be read.
+  private func fileToRead() throws(StorageError) -> SQLiteFile {
+    do throws(StorageError) {
+      return try SQLiteFile.locked(path, timeout: options.busyTimeout)
+    } catch {
+      guard [.permissionDenied, .ioFailed].contains(error.code) else { throw error }
+      return try SQLiteFile(path)
+    }
+  }
+
   /// The number of entries; `nil` where something is wrong.
   private func soundEntries() throws(StorageError) -> Int? {
     do throws(StorageError) {
@@ -42,25 +64,33 @@ struct SQLiteRepair {
     try marks.requireStore(path)
     let exchange = SQLiteExchange(path: path, suffix: plan.suffix, pages: pages, observe: observe)
     defer { exchange.removeDrafts() }
-    var (saved, lost) = try save(pages, marks, to: exchange.draft)
-    if pages.log.isDamaged {
-      lost.append(IntegrityIssue(kind: .structure, message: "\(path)-wal is damaged: its last commits may be lost"))
-    }
-    if !marks.isDatabase {
-      lost.append(IntegrityIssue(kind: .structure, message: "\(path) does not begin as a database does"))
-    }
-    return RepairReport(saved: saved, lost: lost, movedTo: try exchange.run())
+    let (saved, findings) = try save(pages, marks, to: exchange.draft)
+    let moved = try exchange.run()
+    return report(saved, findings, pages, marks, movedTo: moved)
+  }
+
+  private func report(
+    _ saved: Int, _ findings: SQLiteSalvage.Findings, _ pages: SQLitePages, _ marks: SQLiteMarks,
+    movedTo: [String] = []
+  ) -> RepairReport {
+    var (lost, mended) = (findings.lost, findings.mended)
+    func issue(_ message: String) -> IntegrityIssue { IntegrityIssue(kind: .structure, message: path + message) }
+    if pages.log.isDamaged { lost.append(issue("-wal is damaged: its last commits may be lost")) }
+    if !marks.isDatabase { mended.append(issue(" does not begin as a database does")) }
+    if marks.isDatabase, marks.format == nil { mended.append(issue(" has damaged marks")) }
+    if lost.isEmpty, mended.isEmpty { mended.append(issue(" was made anew: SQLite finds fault with it")) }
+    return RepairReport(saved: saved, lost: lost, mended: mended, movedTo: movedTo)
   }
 
   /// Makes a new store at `draft` out of what can be read.
   private func save(
     _ pages: SQLitePages, _ marks: SQLiteMarks, to draft: String
-  ) throws(StorageError) -> (Int, [IntegrityIssue]) {
+  ) throws(StorageError) -> (saved: Int, SQLiteSalvage.Findings) {
     try SQLiteCreation.createDraft(draft)
     let writer = try SQLiteWriter(SQLiteOptions(path: draft, options), busyTimeout: 0)
     // Nobody else knows of the draft: it is thrown away if anything fails.
     try writer.connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    var (saved, lost) = (0, [IntegrityIssue]())
+    var (saved, findings) = (0, SQLiteSalvage.Findings())
     try writer.transaction { () throws(StorageError) in
       var salvage = SQLiteSalvage(pages, plan) { entry throws(StorageError) in
         let isNew = try writer.storedChecksum(of: entry.key) == nil
@@ -68,12 +98,12 @@ struct SQLiteRepair {
         saved += isNew ? 1 : 0
         return isNew
       }
-      lost = try salvage.run(roots: marks.roots) { key throws(StorageError) in
+      findings = try salvage.run(roots: marks.roots) { key throws(StorageError) in
         try writer.storedChecksum(of: key) != nil
       }
     }
     try writer.connection.execute("PRAGMA journal_mode = WAL")
-    return (saved, lost)
+    return (saved, findings)
   }
 }
 

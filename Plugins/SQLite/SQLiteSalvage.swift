@@ -9,58 +9,71 @@ struct SQLiteSalvage {
   private let pages: SQLitePages
   private let plan: RepairPlan
   private let free: Set<Int>
+  private let isFreeListDamaged: Bool
   private let save: (SQLiteEntry) throws(StorageError) -> Bool
 
   private var visited: Set<Int> = []
   /// The pages that a tree reaches and the list of free pages names: one of the two is wrong.
   private var disputed: Set<Int> = []
   private var savedRows: Set<Int64> = []
-  /// The keys of rows that can be read and are not sound, by row.
-  private var unsound: [Int64: CacheKey] = [:]
-  /// The rows that are not sound and whose keys cannot be read; what the index knows of them is in `missing`.
-  private var unnamed: Set<Int64> = []
+  /// The rows that are not sound, with their keys where they can be read, and where they are.
+  private var unsound: [Int64: (key: CacheKey?, page: Int, cell: Int)] = [:]
   private var missing: Set<CacheKey> = []
   private var isTableDamaged = false
   private var isIndexDamaged = false
+  private var mayHaveRevived = false
+
+  /// What was found wrong.
+  struct Findings {
+    var lost: [IntegrityIssue] = []
+    var mended: [IntegrityIssue] = []
+  }
 
   /// - Parameter save: keeps an entry, and says whether there was none of its key.
   init(_ pages: SQLitePages, _ plan: RepairPlan, save: @escaping (SQLiteEntry) throws(StorageError) -> Bool) {
     (self.pages, self.plan, self.save) = (pages, plan, save)
-    free = pages.free()
+    let free = pages.free()
+    (self.free, isFreeListDamaged) = (free ?? [], free == nil)
   }
 
   /// Saves what can be saved.
   ///
   /// - Parameter has: whether an entry of the key was saved.
-  /// - Returns: what was lost.
+  /// - Returns: what was lost, and what was wrong and cost nothing.
   mutating func run(
     roots: (table: Int, index: Int), has: (CacheKey) throws(StorageError) -> Bool
-  ) throws(StorageError) -> [IntegrityIssue] {
+  ) throws(StorageError) -> Findings {
     try saveTable(roots.table)
     try compareIndex(roots.index, has)
     if isTableDamaged || isIndexDamaged || !missing.isEmpty { try saveUnreached() }
-    return try lost(has)
+    return try findings(has)
   }
 
   private mutating func saveTable(_ root: Int) throws(StorageError) {
     for leaf in pagesWithCells(below: root, .tableLeaf, .tableInterior, isDamaged: \.isTableDamaged) {
-      for cell in cells(of: leaf) {
-        guard let cell else {
-          isTableDamaged = true
-          continue
-        }
-        try take(cell)
+      for (number, cell) in cells(of: leaf).enumerated() {
+        if let cell, try take(SQLiteEntry(cell.record), row: cell.row) { continue }
+        isTableDamaged = true
+        if let cell { unsound[cell.row] = (cell.record.key(0), leaf, number) }
       }
     }
   }
 
-  private mutating func take(_ cell: SQLitePage.Cell) throws(StorageError) {
-    guard let entry = SQLiteEntry(cell.record), plan.isSound(entry.key, entry.payload.span, entry.metadata) else {
-      isTableDamaged = true
-      if let key = cell.record.key(0) { unsound[cell.row] = key } else { unnamed.insert(cell.row) }
-      return
-    }
-    if try save(entry) { savedRows.insert(cell.row) }
+  /// Saves an entry, and says whether it is sound.
+  private mutating func take(_ entry: SQLiteEntry?, row: Int64) throws(StorageError) -> Bool {
+    guard let entry, plan.isSound(entry.key, entry.payload.span, entry.metadata) else { return false }
+    if try save(entry) { savedRows.insert(row) }
+    return true
+  }
+
+  /// Saves a row that is sound but for its own key, and is read by the one that the index has.
+  private mutating func takeUnsound(_ row: Int64, by key: CacheKey) throws(StorageError) {
+    guard let place = unsound[row] else { return }
+    // The index knows better, where the row's key is no more what it was.
+    unsound[row] = nil
+    let cells = cells(of: place.page)
+    guard place.cell < cells.count, let record = cells[place.cell]?.record else { return }
+    _ = try take(SQLiteEntry(record, key: key), row: row)
   }
 
   /// Notes the keys that the index has and the table had not.
@@ -75,7 +88,7 @@ struct SQLiteSalvage {
           isIndexDamaged = true
           continue
         }
-        unnamed.remove(row)
+        try takeUnsound(row, by: key)
         // The index is that of a row that was saved under another key: then it is the index that is damaged.
         guard savedRows.contains(row) else {
           missing.insert(key)
@@ -90,28 +103,41 @@ struct SQLiteSalvage {
   /// Saves entries of pages that no tree reaches. Where the index can be trusted, they are those that it misses.
   private mutating func saveUnreached() throws(StorageError) {
     for number in 1...max(1, pages.count) where !visited.contains(number) {
-      guard !free.contains(number) || (disputed.contains(number) && !isIndexDamaged) else { continue }
+      guard !free.contains(number) || disputed.contains(number) else { continue }
       guard let page = page(number), page.kind == .tableLeaf else { continue }
       for case let cell? in page.cells(in: pages) {
         guard let entry = SQLiteEntry(cell.record), isIndexDamaged || missing.contains(entry.key),
           plan.isSound(entry.key, entry.payload.span, entry.metadata)
         else { continue }
-        if try save(entry) { savedRows.insert(cell.row) }
+        guard try save(entry) else { continue }
+        savedRows.insert(cell.row)
+        if isIndexDamaged, isFreeListDamaged || disputed.contains(number) { mayHaveRevived = true }
       }
     }
   }
 
-  private func lost(_ has: (CacheKey) throws(StorageError) -> Bool) throws(StorageError) -> [IntegrityIssue] {
-    var (issues, keys) = ([IntegrityIssue](), missing)
-    for key in unsound.values { keys.insert(key) }
+  private func findings(_ has: (CacheKey) throws(StorageError) -> Bool) throws(StorageError) -> Findings {
+    var (findings, keys) = (Findings(), missing)
+    for row in unsound.values { if let key = row.key { keys.insert(key) } }
     for key in keys.sorted() {
       if try has(key) { continue }
-      issues.append(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key) cannot be read back"))
+      findings.lost.append(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key) cannot be read back"))
     }
-    return issues
-      + unnamed.subtracting(savedRows).sorted().map { row in
-        IntegrityIssue(kind: .undecodable, message: "row \(row) has no valid key, and cannot be read back")
-      }
+    for row in unsound.filter({ $0.value.key == nil }).keys.sorted() where !savedRows.contains(row) {
+      findings.lost.append(
+        IntegrityIssue(kind: .undecodable, message: "row \(row) has no valid key, and cannot be read back"))
+    }
+    func note(_ message: String, in issues: WritableKeyPath<Findings, [IntegrityIssue]>) {
+      findings[keyPath: issues].append(IntegrityIssue(kind: .structure, message: message))
+    }
+    switch (isTableDamaged, isIndexDamaged) {
+    case (true, true): note("the table and its index are damaged: entries may be lost that neither names", in: \.lost)
+    case (true, false): note("the table of entries is damaged: its index names them all", in: \.mended)
+    case (false, true): note("the index of keys is damaged: the table has all entries", in: \.mended)
+    case (false, false): break
+    }
+    if mayHaveRevived { note("the list of free pages is damaged: removed entries may have come back", in: \.lost) }
+    return findings
   }
 
   /// The numbers of the pages below `root` that hold cells, as far as they can be reached.

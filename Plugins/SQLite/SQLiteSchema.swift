@@ -12,6 +12,8 @@ enum SQLiteSchema {
   static let firstVersionWithMark: Int64 = 3
   /// The versions that are read.
   static let readableVersions: ClosedRange<Int64> = 1...version
+  /// The versions that later programs may write. Any other number is damage.
+  static let laterVersions: ClosedRange<Int64> = (version + 1)...(version + 100)
 
   /// What a new store consists of.
   static let creation = marked(definitions.map { $0 + ";" }.joined(separator: "\n"))
@@ -32,6 +34,15 @@ enum SQLiteSchema {
     entriesTable, readableView,
     "CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes)",
   ]
+
+  /// All definitions that a version of the store has, or had.
+  static let allDefinitions = Set(definitions + firstDefinitions)
+
+  /// Whether `found` is all that a store of a version has that is read. A later version has other definitions: they are
+  /// the second copy of the version, by which damage is told from it.
+  static func areDefinitions(_ found: Set<String>) -> Bool {
+    found == Set(definitions) || found == Set(firstDefinitions)
+  }
 
   /// The payload comes last, so that reading the other columns of a large entry does not touch the pages that it fills.
   private static let entriesTable = """
@@ -94,13 +105,22 @@ enum SQLiteSchema {
     guard csqlite_has_moved(connection.handle) == 0 else {
       throw StorageError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
     }
+    if application == applicationID, readableVersions.contains(found) { return found }
+    if let definitions = try? definitions(in: connection), areDefinitions(definitions) {
+      throw StorageError(
+        .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))",
+        hint: "save what can be read with: cachectl verify --repair")
+    }
     guard application == applicationID else {
       throw .foreign("is a database of another application (application_id \(application))", path: connection.path)
     }
-    guard readableVersions.contains(found) else {
-      throw .foreign(
-        "has format version \(found), and this program reads versions 1 to \(version)", path: connection.path)
-    }
+    throw .laterVersion(Int(found), path: connection.path)
+  }
+
+  private static func definitions(in connection: SQLiteConnection) throws(StorageError) -> Set<String> {
+    let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
+    var found: Set<String> = []
+    while try statement.step() { found.insert(String(decoding: statement.bytes(0), as: UTF8.self)) }
     return found
   }
 

@@ -29,6 +29,44 @@ import Testing
     #expect(report.lost.map(\.key) == [nil, nil], "\(report.lost)")
   }
 
+  /// A read finds the row by the index, and never looks at the key that the row has.
+  @Test func aRowWhoseKeyIsDamagedIsSavedByItsIndex() async throws {
+    let store = try await DamagedStore()
+    let key = try CacheKey("cities/v1/page=30/sort=desc")
+    var (damaged, places) = (store.content, 0)
+    for start in stride(from: 4_096, to: damaged.count, by: 4_096)
+    where damaged[start] == SQLitePage.Kind.tableLeaf.rawValue {
+      guard let range = damaged.range(of: Data(key.text.utf8), in: start..<start + 4_096) else { continue }
+      damaged[range.lowerBound + 10] = 0x78
+      places += 1
+    }
+    #expect(places == 1)
+    try store.write(damaged)
+    let engine = try await store.folder.open()
+    #expect(try await engine.read(key) { payload, _ in payload.count } == store.entries[key]?.payload.count)
+    try await engine.close()
+    let preview = try await SQLitePlugin().previewRepair(try store.options(), store.plan)
+    let report = try await store.repair()
+    for report in [preview, report] {
+      #expect(report.saved == store.entries.count && report.lost.isEmpty && !report.mended.isEmpty, "\(report)")
+    }
+    #expect(try await store.missing("row").isEmpty)
+  }
+
+  /// A version that is not known, and marks of another application, over the tables of a store.
+  @Test(arguments: [(63, 7), (63, 0), (60, 1), (68, 0), (71, 0x69)] as [(Int, UInt8)])
+  func damagedMarksAreNotTakenForALaterVersion(place: Int, value: UInt8) async throws {
+    let store = try await DamagedStore()
+    var damaged = store.content
+    damaged[place] = value
+    try store.write(damaged)
+    #expect(try await code { _ = try await store.folder.open() } == .damaged)
+    #expect(try await SQLitePlugin().inspect(try store.options()).format == nil)
+    let report = try await store.repair()
+    #expect(report.saved == store.entries.count && report.lost.isEmpty && !report.mended.isEmpty, "\(report)")
+    #expect(try await store.missing("byte \(place)").isEmpty)
+  }
+
   /// Every byte of the header, of the beginning of each page, and each 61st of the rest.
   @Test func aFlippedByteCostsNoMoreThanWhatItTouches() async throws {
     let store = try await DamagedStore()
