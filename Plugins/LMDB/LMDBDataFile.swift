@@ -48,16 +48,21 @@ final class LMDBDataFile {
 
   /// The record of the format in a state, which is the first of the main database; `nil` where there is none.
   func summary(in state: LMDBMetaPage) throws(LMDBFault) -> LMDBSummary? {
-    guard state.main.root != LMDBTreeRecord.noRoot else { return nil }
-    var number = state.main.root
+    try summary(below: state.main.root, state.pageSize)
+  }
+
+  /// The record of the format in the main tree that begins at `root`; `nil` where there is none.
+  func summary(below root: UInt64, _ pageSize: Int) throws(LMDBFault) -> LMDBSummary? {
+    guard root != LMDBTreeRecord.noRoot else { return nil }
+    var number = root
     for _ in 0..<LMDBTreeCheck.maximumDepth {
-      guard let pageBytes = pages(number, count: 1, state.pageSize) else { throw .damaged("it is cut off") }
+      guard let pageBytes = pages(number, count: 1, pageSize) else { throw .damaged("it is cut off") }
       let page = try LMDBPage(pageBytes, number: number)
       guard page.count > 0 else { throw .damaged("page \(number) is empty") }
       let node = page[0]
       if page.isLeaf {
         guard node.key.elementsEqual(LMDBSummary.key) else { return nil }
-        guard let value = value(of: node, state.pageSize) else { throw .damaged("its format record is cut off") }
+        guard let value = value(of: node, pageSize) else { throw .damaged("its format record is cut off") }
         return try LMDBSummary(value)
       }
       number = node.child

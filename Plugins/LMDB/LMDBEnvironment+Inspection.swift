@@ -29,6 +29,7 @@ extension LMDBEnvironment {
     guard let file = LMDBMappedFile(descriptor: descriptor) else { throw error(EIO, "read") }
     do throws(LMDBFault) {
       let meta = try LMDBMetaPage.both(in: file.bytes)[transaction.number & 1]
+      if extent == .full { try LMDBMetaPage.requireConsecutive(in: file.bytes) }
       let branches = LMDBBranchReader(descriptor)
       var check = LMDBTreeCheck(file.bytes, meta, extent, branches: branches)
       if (Int(meta.lastPage) + 1) * meta.pageSize <= file.bytes.count {

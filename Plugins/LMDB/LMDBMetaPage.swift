@@ -14,14 +14,44 @@ struct LMDBMetaPage {
   let transaction: UInt64
 
   private static let size = 152
+  static let (freeListOffset, mainOffset, transactionOffset) = (40, 88, 144)
 
   /// Both meta pages, checked as far as that is possible without looking at the trees.
   static func both(in file: UnsafeRawBufferPointer) throws(LMDBFault) -> [LMDBMetaPage] {
+    if let version = laterVersion(in: file) { throw .laterVersion(version) }
     let first = try stable(in: file, at: 0, number: 0)
     let second = try stable(in: file, at: first.pageSize, number: 1)
     guard second.pageSize == first.pageSize else { throw .damaged("its meta pages differ in page size") }
     return [first, second]
   }
+
+  /// Fails where the transactions of the meta pages do not follow on each other: then one of the two numbers is damaged,
+  /// and LMDB may take the older state for the later one. A writer may be at work between the two looks.
+  static func requireConsecutive(in file: UnsafeRawBufferPointer) throws(LMDBFault) {
+    for _ in 0..<8 {
+      let numbers = try both(in: file).map(\.transaction).sorted()
+      if numbers[0] &+ 1 == numbers[1] || numbers == [0, 0] { return }
+    }
+    throw .damaged("its meta pages do not follow on each other")
+  }
+
+  /// The version of LMDB's format, where it is a later one than this: both meta pages say so, because a single one may be
+  /// damaged.
+  static func laterVersion(in file: UnsafeRawBufferPointer) -> UInt32? {
+    guard let version = version(in: file, at: 0), version > Self.version else { return nil }
+    return (9...16).contains { self.version(in: file, at: 1 << $0) == version } ? version : nil
+  }
+
+  /// The version in what begins as a meta page does.
+  private static func version(in file: UnsafeRawBufferPointer, at offset: Int) -> UInt32? {
+    guard file.count >= offset + size, file.loadUnaligned(fromByteOffset: offset + 16, as: UInt32.self) == magic else {
+      return nil
+    }
+    return file.loadUnaligned(fromByteOffset: offset + 20, as: UInt32.self)
+  }
+
+  private static let magic: UInt32 = 0xBEEF_C0DE
+  private static let version: UInt32 = 1
 
   /// Those of the two meta pages that can be read, the later one first. For a file that nobody writes to.
   static func readable(in file: UnsafeRawBufferPointer) -> [LMDBMetaPage] {
@@ -54,20 +84,17 @@ struct LMDBMetaPage {
   }
 
   private init(_ page: UnsafeRawBufferPointer, number: UInt64) throws(LMDBFault) {
-    let version = page.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
-    guard page.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == 0xBEEF_C0DE else {
-      throw .damaged("it is no LMDB data file")
-    }
-    guard version == 1 else { throw version > 1 ? .laterVersion(version) : .damaged("its version is 0") }
+    guard let version = Self.version(in: page, at: 0) else { throw .damaged("it is no LMDB data file") }
+    guard version == Self.version else { throw .damaged("its meta pages are of different versions") }
     guard page.loadUnaligned(fromByteOffset: 0, as: UInt64.self) == number,
       page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == LMDBPage.Kind.meta
     else { throw .damaged("meta page \(number) is not one") }
     pageSize = Int(page.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
     mapSize = page.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
-    freeList = LMDBTreeRecord(page, at: 40)
-    main = LMDBTreeRecord(page, at: 88)
+    freeList = LMDBTreeRecord(page, at: Self.freeListOffset)
+    main = LMDBTreeRecord(page, at: Self.mainOffset)
     lastPage = page.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
-    transaction = page.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
+    transaction = page.loadUnaligned(fromByteOffset: Self.transactionOffset, as: UInt64.self)
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { throw .damaged("its page size") }
     // The free list's flags also hold those of the environment: only "without a folder" (0x4000) changes no layout.
     guard freeList.flags & ~0x4000 == LMDBTreeRecord.integerKeys, main.flags == 0, main.pad == 0, lastPage >= 1,

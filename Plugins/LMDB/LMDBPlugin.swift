@@ -56,4 +56,16 @@ public struct LMDBPlugin: StoragePlugin {
       try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).run() }
     }
   }
+
+  /// Says what a repair would do, from the damaged file alone. Cost: two passes over it, and memory for all keys.
+  ///
+  /// - Throws: `StorageError`: as `repair`.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    let path = try LMDBOptions(configuration).path
+    return try await BlockingExecutor().run { () throws(StorageError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).preview() }
+    }
+  }
 }

@@ -8,10 +8,6 @@ internal import StorageSPI
 /// engine itself, and synced; then the damaged file gets its second name, and the new one takes over the first in one
 /// step. Interrupted anywhere, one of the two is in place.
 struct LMDBRepair {
-  /// The bytes of payloads after which a batch is written.
-  private static let batchBytes = 1 << 20
-  private static let batchEntries = 1_000
-
   private let path: String
   private let plan: RepairPlan
   /// Where the new store is made. Whoever repairs is alone, so what is there already was left behind by a crash.
@@ -32,9 +28,29 @@ struct LMDBRepair {
     if let entries = try entriesIfSound(&salvage) { return RepairReport(saved: entries) }
     removeScratch()
     defer { removeScratch() }
-    let (saved, lost) = try save(&salvage)
-    let moved = try exchange(lock)
-    return RepairReport(saved: saved, lost: lost, movedTo: [moved])
+    var outcome = try saveToNewStore(&salvage)
+    outcome.movedTo = [try exchange(lock)]
+    return outcome.report
+  }
+
+  /// Says what `run` would do, and changes nothing. No environment of the store may be open in this process.
+  func preview() throws(StorageError) -> RepairReport {
+    let lock = try LMDBExclusiveLock(ifPossible: path)
+    defer { withExtendedLifetime(lock) {} }
+    guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
+    var salvage = LMDBSalvage(file)
+    try salvage.requireKnownFormat(path)
+    if let entries = try entriesIfSound(&salvage) { return RepairReport(saved: entries) }
+    var keys = LMDBSavedKeys()
+    return try save(&salvage, to: &keys).report
+  }
+
+  /// Makes the new store, and closes it.
+  private func saveToNewStore(_ salvage: inout LMDBSalvage) throws(StorageError) -> LMDBRepairOutcome {
+    var store = try LMDBNewStore(path: scratch)
+    let outcome = try save(&salvage, to: &store)
+    try store.finish()
+    return outcome
   }
 
   /// The number of entries, where nothing is wrong.
@@ -43,7 +59,7 @@ struct LMDBRepair {
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
     var areSound = true
     try salvage.run { found in
-      guard areSound, issue(with: found) == nil,
+      guard areSound, case .sound = judge(found),
         let (slot, count) = LMDBSlot.counting(found.value, in: LMDBNamespace(found.key))
       else { return areSound = false }
       totals[slot.namespace] = (totals[slot.namespace] ?? EntryTally.Count()) + count
@@ -54,50 +70,68 @@ struct LMDBRepair {
     return totals.values.reduce(0) { $0 + $1.entries }
   }
 
-  /// What is wrong with an entry; `nil` where it is what was once written.
-  private func issue(with found: LMDBSalvage.Found) -> IntegrityIssue? {
+  private enum Judgement {
+    case sound(LMDBEntry, EntryMetadata)
+    case wrong(IntegrityIssue)
+  }
+
+  /// Whether an entry is what was once written.
+  private func judge(_ found: LMDBSalvage.Found) -> Judgement {
     do throws(LMDBFault) {
       let entry = try LMDBEntry(found.value)
-      if plan.isSound(found.key, entry.payload.span, try entry.metadata()) { return nil }
-      return IntegrityIssue(
-        key: found.key, kind: .checksumMismatch, message: "entry \(found.key) is not what was written")
+      let metadata = try entry.metadata()
+      if plan.isSound(found.key, entry.payload.span, metadata) { return .sound(entry, metadata) }
+      return .wrong(
+        IntegrityIssue(
+          key: found.key, kind: .checksumMismatch, message: "entry \(found.key) is not what was written"))
     } catch {
       let error = StorageError.lmdb(error, in: "entry \(found.key)")
-      return IntegrityIssue(key: found.key, kind: .undecodable, message: error.message)
+      return .wrong(IntegrityIssue(key: found.key, kind: .undecodable, message: error.message))
     }
   }
 
-  /// Makes the new store.
-  private func save(_ salvage: inout LMDBSalvage) throws(StorageError) -> (saved: Int, lost: [IntegrityIssue]) {
-    let structure = salvage.structureFault().map {
+  /// Saves the entries that are sound.
+  private func save(
+    _ salvage: inout LMDBSalvage, to store: inout some LMDBEntrySaving
+  ) throws(StorageError) -> LMDBRepairOutcome {
+    let fault = salvage.structureFault()
+    var unsound: [CacheKey: IntegrityIssue] = [:]
+    // Whether each entry that was found is known to be one of the last state.
+    var isExact = true
+    try salvage.run { found throws(StorageError) in
+      switch judge(found) {
+      case .wrong(let issue): if found.isListed { unsound[found.key] = issue }
+      case .sound(let entry, let metadata):
+        let isKnown = try found.isListed ? false : store.holds(found.key)
+        if isKnown { return }
+        if !found.isListed { isExact = false }
+        try store.save(found.key, entry, metadata)
+      }
+    }
+    let (expected, knowsFreePages) = (salvage.expectedEntries, salvage.knowsFreePages)
+    if fault != nil, try store.count() + unsound.count != expected {
+      // What lies elsewhere may be older, or removed: it counts where nothing else is known of its key.
+      try salvage.runUnreached { found throws(StorageError) in
+        guard unsound[found.key] == nil, case .sound(let entry, let metadata) = judge(found),
+          try !store.holds(found.key)
+        else { return }
+        isExact = isExact && knowsFreePages
+        try store.save(found.key, entry, metadata)
+      }
+    }
+    let structure = fault.map {
       IntegrityIssue(kind: .structure, message: StorageError.lmdb($0, in: LMDBFile.data(in: path)).message)
     }
-    let opened = try LMDBOpenedEnvironment(path: scratch, mapSize: LMDBEnvironment.mapGranularity)
-    let environment = LMDBEnvironment(opened, path: scratch, keyCoding: LMDBKeyCoding()) { _ in }
-    try environment.openMainDatabase()
-    var (batch, bytes, lost) = (WriteBatch(), 0, [IntegrityIssue]())
-    try salvage.run { found throws(StorageError) in
-      if let problem = issue(with: found) { return lost.append(problem) }
-      try decoding(found.key) { () throws(LMDBFault) in
-        let entry = try LMDBEntry(found.value)
-        batch.put(found.key, payload: Array(entry.payload), metadata: try entry.metadata())
-        bytes += entry.payloadSize
+    var outcome = LMDBRepairOutcome(saved: try store.count(), structure: structure, expected: isExact ? expected : nil)
+    for issue in salvage.issues + unsound.values.sorted(by: { $0.message < $1.message }) {
+      guard let key = issue.key else {
+        outcome.places.append(issue)
+        continue
       }
-      if bytes > Self.batchBytes || batch.operations.count >= Self.batchEntries {
-        try environment.apply(batch, .relaxed)
-        (batch, bytes) = (WriteBatch(), 0)
-      }
+      if try !store.holds(key) { outcome.lost.append(issue) }
     }
-    try environment.apply(batch, .relaxed)
-    let status = mdb_env_sync(environment.pointer, 1)
-    guard status == MDB_SUCCESS else { throw environment.error(status, "write to") }
-    var found = [structure].compactMap(\.self) + salvage.issues
-    for issue in lost where try !environment.holds(issue.key) { found.append(issue) }
-    return (try environment.statistics().entries, found.isEmpty ? [Self.wrongTally] : found)
+    return outcome
   }
-
-  private static let wrongTally = IntegrityIssue(
-    kind: .structure, message: "the tally disagrees with the entries: it was counted anew")
 
   /// Puts the new store in place of the damaged one.
   ///
@@ -156,6 +190,18 @@ struct LMDBExclusiveLock: ~Copyable {
   init(_ path: String) throws(StorageError) {
     let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .lmdb(errno, "repair", path: path) }
+    try self.init(locking: descriptor, path)
+  }
+
+  /// The lock without making its file; `nil` where there is none, or it may not be written: where no process of this user
+  /// can have the store open for writing.
+  init?(ifPossible path: String) throws(StorageError) {
+    let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    try self.init(locking: descriptor, path)
+  }
+
+  private init(locking descriptor: Int32, _ path: String) throws(StorageError) {
     var region = flock()
     region.l_type = Int16(F_WRLCK)
     region.l_whence = Int16(SEEK_SET)
@@ -169,18 +215,4 @@ struct LMDBExclusiveLock: ~Copyable {
   }
 
   deinit { close(descriptor) }
-}
-
-extension LMDBEnvironment {
-  /// Whether there is an entry under `key`.
-  fileprivate func holds(_ key: CacheKey?) throws(StorageError) -> Bool {
-    guard let key else { return false }
-    return try withReader { reader throws(StorageError) in
-      try key.withBytes { bytes throws(StorageError) in
-        guard try reader.begin(reading: bytes, namespaceLength: key.namespaceLength) != nil else { return false }
-        reader.end()
-        return true
-      }
-    }
-  }
 }

@@ -5,20 +5,47 @@ internal import StorageSPI
 /// page all that lies within it: whether an entry is what was once written is for others to tell.
 struct LMDBSalvage {
   /// An entry that lies in the file, under the key that it says it has.
-  typealias Found = (key: CacheKey, value: UnsafeRawBufferPointer)
+  struct Found {
+    let key: CacheKey
+    let value: UnsafeRawBufferPointer
+    /// Whether its page lists it. One that lies there unlisted may have been replaced or removed.
+    let isListed: Bool
+  }
 
   private let file: LMDBDataFile
+  private let states: LMDBStates
+  /// The state whose trees are read; `nil` where no tree can be found.
+  let state: LMDBState?
   /// What is wrong, but for what the receiver of entries finds wrong with those.
   private(set) var issues: [IntegrityIssue] = []
-  private var pageSize = 4_096
+  private var pageSize: Int { states.pageSize }
   private var visited: Set<UInt64> = []
+  /// The pages that are free; `nil` where that is not known.
+  private let free: Set<UInt64>?
+  /// The pages that are free and in a tree: one of the two is wrong.
+  private var disputed: Set<UInt64> = []
   private var namespace = LMDBNamespace.none
 
-  init(_ file: LMDBDataFile) { self.file = file }
+  init(_ file: LMDBDataFile) {
+    let states = LMDBStates(file)
+    (self.file, self.states) = (file, states)
+    state = states.all.first { Self.leadsAnywhere($0, file, states) }
+    free = state.flatMap { Self.freePages($0, file, states.pageSize) }
+  }
 
-  /// The error of a store of a later version, which nobody can tell what is damaged in.
+  private init(_ file: LMDBDataFile, _ states: LMDBStates, _ state: LMDBState) {
+    (self.file, self.states, self.state, free) = (file, states, state, nil)
+  }
+
+  private static func leadsAnywhere(_ state: LMDBState, _ file: LMDBDataFile, _ states: LMDBStates) -> Bool {
+    if state.root == LMDBTreeRecord.noRoot { return state.told != nil }
+    var probe = LMDBSalvage(file, states, state)
+    return state.summary != nil || !probe.namespaceTrees(state).isEmpty
+  }
+
+  /// The error of a store of a later version, of which this program cannot tell what is damaged.
   func requireKnownFormat(_ path: String) throws(StorageError) {
-    if let format = file.format, format > Int(LMDBSummary.currentFormat), let version = UInt32(exactly: format) {
+    if let version = LMDBMetaPage.laterVersion(in: file.bytes) ?? states.laterFormat {
       throw .lmdb(.laterVersion(version), in: path)
     }
   }
@@ -26,9 +53,9 @@ struct LMDBSalvage {
   /// What is wrong with the structure of the file; `nil` where nothing is.
   func structureFault() -> LMDBFault? {
     do throws(LMDBFault) {
-      let (both, believed) = (try LMDBMetaPage.both(in: file.bytes), file.states.first)
+      let both = try LMDBMetaPage.both(in: file.bytes)
       let latest = both[both[0].transaction >= both[1].transaction ? 0 : 1]
-      guard believed?.transaction == latest.transaction else { throw .damaged("its latest meta page is not") }
+      guard let state, state.root == latest.main.root, isLast else { throw .damaged("its latest meta page is not") }
       var check = LMDBTreeCheck(file.bytes, latest, .full)
       try check.run()
       return nil
@@ -37,14 +64,30 @@ struct LMDBSalvage {
     }
   }
 
-  /// The tally that the state to be believed keeps of itself; `nil` where it keeps none. The structure must be sound.
+  /// Whether it is certain which pages are free, so that what lies on others is not what was removed.
+  var knowsFreePages: Bool { free != nil && disputed.isEmpty }
+
+  /// Whether the state is known to be that of the last transaction.
+  var isLast: Bool { state.map(states.isLast) ?? false }
+
+  /// The number of entries that the state has by its own record; `nil` where it has none that counts.
+  var expectedEntries: Int? {
+    guard isLast, let state, let summary = state.summary, state.told ?? state.recorded == state.recorded else {
+      return nil
+    }
+    return summary.totals.reduce(0 as Int?) { sum, total in
+      guard let sum, total.count.isPossible else { return nil }
+      let (next, isTooLarge) = sum.addingReportingOverflow(total.count.entries)
+      return isTooLarge ? nil : next
+    }
+  }
+
+  /// The tally that the state keeps of itself; `nil` where it keeps none. The structure must be sound.
   mutating func keptTally() -> (totals: [LMDBNamespace: EntryTally.Count], slots: [LMDBSlot: EntryTally.Count])? {
-    guard let state = file.states.first, let summary = try? file.summary(in: state),
-      summary.transaction == Int(exactly: state.transaction)
-    else { return nil }
+    guard let state, let summary = state.summary, state.told == state.recorded else { return nil }
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
     for total in summary.totals where total.count != EntryTally.Count() { totals[total.namespace] = total.count }
-    (pageSize, visited) = (state.pageSize, [])
+    visited = []
     forEachNode(ofMainTreeIn: state) { node, _ in
       if let slot = LMDBSlot(key: node.key), node.data.count == LMDBSlot.valueSize {
         slots[slot] = EntryTally.Count(node.data, at: 0)
@@ -53,37 +96,40 @@ struct LMDBSalvage {
     return (totals, slots)
   }
 
-  /// Gives every entry that is found to `receive`: those of the first state that leads anywhere.
+  /// Gives every entry to `receive` that a tree leads to.
   mutating func run(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
-    issues = []
-    for state in file.states {
-      (pageSize, visited) = (state.pageSize, [])
-      if state.main.root == LMDBTreeRecord.noRoot { continue }
-      let trees = namespaceTrees(state)
-      for (namespace, tree) in trees {
+    (issues, visited, disputed) = ([], [], [])
+    guard let state else { return report("its trees cannot be found: entries may be lost") }
+    if !isLast { report("its last transaction cannot be told: what that stored may be lost") }
+    if state.root != LMDBTreeRecord.noRoot {
+      for (namespace, tree) in namespaceTrees(state) {
         self.namespace = namespace
         try visit(tree.root, levels: tree.depth, receive)
       }
-      // Pages that no tree leads to and that are not free are those that something damaged led to.
-      if !issues.isEmpty, let free = freePages(state) {
-        let reached = visited
-        try visitLeaves(receive) { !reached.contains($0) && !free.contains($0) && $0 <= state.lastPage }
-      }
-      if !trees.isEmpty || isWhole(state) { return }
     }
-    if file.states.isEmpty { report("neither of its meta pages can be read") }
-    report("its trees cannot be found: entries that were removed may have come back")
-    try visitLeaves(receive) { _ in true }
+  }
+
+  /// After `run`: gives the entries to `receive` that lie on pages to which no tree leads, and which are not free: those
+  /// that something damaged led to. Where it is not known which are free, removed entries are among them, and older ones.
+  mutating func runUnreached(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+    let isMetaPageAlone = state != nil && issues.count == (isLast ? 0 : 1)
+    if free == nil {
+      if isMetaPageAlone { return }
+      report("pages in use cannot be told from free ones: removed entries may have come back")
+    }
+    let (reached, free, disputed) = (visited, free, disputed)
+    try visitLeaves(receive) { page in
+      !reached.contains(page) && (free?.contains(page) != true || disputed.contains(page))
+    }
   }
 
   /// The pages that are free in a state; `nil` where the list of them is damaged.
-  private func freePages(_ state: LMDBMetaPage) -> Set<UInt64>? {
-    guard state.freeList.root != LMDBTreeRecord.noRoot else { return [] }
-    var (free, open, seen) = (Set<UInt64>(), [state.freeList.root], Set<UInt64>())
+  private static func freePages(_ state: LMDBState, _ file: LMDBDataFile, _ pageSize: Int) -> Set<UInt64>? {
+    guard let root = state.freeList else { return nil }
+    if root == LMDBTreeRecord.noRoot { return [] }
+    var (free, open, seen) = (Set<UInt64>(), [root], Set<UInt64>())
     while let number = open.popLast() {
-      guard seen.insert(number).inserted, let bytes = file.pages(number, count: 1, pageSize),
-        let page = try? LMDBPage(bytes, number: number)
-      else { return nil }
+      guard seen.insert(number).inserted, let page = file.treePage(number, pageSize) else { return nil }
       for index in 0..<page.count {
         guard page.isLeaf else {
           open.append(page[index].child)
@@ -105,30 +151,23 @@ struct LMDBSalvage {
   ) throws(StorageError) {
     var latest: [CacheKey: (storedAt: Timestamp, value: UnsafeRawBufferPointer)] = [:]
     for number in 0..<UInt64(file.bytes.count / pageSize) where isWanted(number) {
-      guard let bytes = file.pages(number, count: 1, pageSize), let page = try? LMDBPage(bytes, number: number),
-        page.isLeaf
-      else { continue }
+      guard let page = file.treePage(number, pageSize), page.isLeaf else { continue }
       for index in 0..<page.count {
         guard let slash = page[index].key.firstIndex(of: UInt8(ascii: "/")),
           let namespace = LMDBNamespace(name: UnsafeRawBufferPointer(rebasing: page[index].key[..<slash]))
         else { continue }
         self.namespace = namespace
-        guard let (key, value) = entry(page[index], false), let entry = try? LMDBEntry(value),
-          let storedAt = try? entry.metadata().storedAt, storedAt >= latest[key]?.storedAt ?? storedAt
+        guard let found = entry(page[index], false), let entry = try? LMDBEntry(found.value),
+          let storedAt = try? entry.metadata().storedAt, storedAt >= latest[found.key]?.storedAt ?? storedAt
         else { continue }
-        latest[key] = (storedAt, value)
+        latest[found.key] = (storedAt, found.value)
       }
     }
-    for (key, found) in latest { try receive((key, found.value)) }
-  }
-
-  /// Whether the state is one without namespaces, and not one whose namespaces cannot be found.
-  private func isWhole(_ state: LMDBMetaPage) -> Bool {
-    (try? file.summary(in: state)) != nil && issues.isEmpty
+    for (key, found) in latest { try receive(Found(key: key, value: found.value, isListed: false)) }
   }
 
   /// The trees of the namespaces, found in the main one.
-  private mutating func namespaceTrees(_ state: LMDBMetaPage) -> [(LMDBNamespace, LMDBTreeRecord)] {
+  private mutating func namespaceTrees(_ state: LMDBState) -> [(LMDBNamespace, LMDBTreeRecord)] {
     var (found, lost) = ([(LMDBNamespace, LMDBTreeRecord)](), [String]())
     forEachNode(ofMainTreeIn: state) { node, isListed in
       if node.data.count == LMDBTreeRecord.size, let namespace = LMDBNamespace(name: node.key) {
@@ -142,8 +181,8 @@ struct LMDBSalvage {
     return found
   }
 
-  private mutating func forEachNode(ofMainTreeIn state: LMDBMetaPage, _ body: (LMDBNode, Bool) -> Void) {
-    var open = [(page: state.main.root, levels: state.main.depth)]
+  private mutating func forEachNode(ofMainTreeIn state: LMDBState, _ body: (LMDBNode, Bool) -> Void) {
+    var open = [(page: state.root, levels: state.depth)]
     while let (number, levels) = open.popLast() {
       guard let page = page(number, levels: levels) else { continue }
       for (node, isListed) in nodes(of: page.bytes, isLeaf: page.isLeaf) {
@@ -193,7 +232,7 @@ struct LMDBSalvage {
     if isListed, LMDBNamespace(key) != namespace {
       report("entry \(key) is stored in namespace \(namespace.name), where it could not be found")
     }
-    return (key, value)
+    return Found(key: key, value: value, isListed: isListed)
   }
 }
 
@@ -201,6 +240,11 @@ extension LMDBSalvage {
   /// A page of a tree, whose place in the tree stands in where its own kind is wrong; `nil` where it was visited
   /// already, or is not in the file.
   private mutating func page(_ number: UInt64, levels: Int) -> (bytes: UnsafeRawBufferPointer, isLeaf: Bool)? {
+    guard free?.contains(number) != true else {
+      disputed.insert(number)
+      report("page \(number) is in use and free: entries may be lost")
+      return nil
+    }
     guard visited.insert(number).inserted else {
       report("page \(number) is in use twice: entries may be lost")
       return nil
