@@ -123,6 +123,7 @@ let package = Package(
       path: "Tests/StoreExerciser", swiftSettings: settings),
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", "ChildProcesses", "StorageSPI", "StorageConformance", "LibraryStorage"),
+    tests("RepairTests", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
     tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),

@@ -125,9 +125,17 @@ import Testing
     let store = try await Store(engine)
     try store.changeALetter()
     let damaged = try store.scratch.read(store.file)
+    let names = store.scratch.names(below: "home")
+    let dryRun = try await store.run("verify", "--repair", "--dry-run", "--output", "json")
+    #expect(dryRun.status == 65)
+    let preview = try dryRun.document()["repair"]
+    #expect(preview?["dryRun"] == .boolean(true) && preview?["saved"] == 2 && preview?["movedTo"] == .list([]))
+    #expect(preview?["lost"]?.elements.map { $0["key"] } == [.text(Contract.citiesKey)])
+    #expect(store.scratch.names(below: "home") == names, "a dry run makes nothing")
+    #expect(try store.scratch.read(store.file) == damaged, "a dry run changes nothing")
     let run = try await store.run("verify", "--repair", "--output", "json")
     let document = try run.document()
-    expectSuccess(run)
+    #expect(run.status == 65, "an entry was lost: \(run.errors)")
     #expect(document.names == ["backend", "entriesChecked", "issues", "repair"])
     #expect(document["entriesChecked"] == 2 && document["issues"] == .list([]))
     let repair = document["repair"]
@@ -154,13 +162,41 @@ import Testing
     let damaged = try store.scratch.read(store.file)
     let before = try await store.run("verify")
     let run = try await store.run("verify", "--repair", "--output", "json")
-    expectSuccess(run)
+    #expect(run.status == before.status, "what was cut off is lost: \(run.errors)")
     if before.status == 65 {
-      let moved = try run.document()["repair"]?["movedTo"]?.elements.compactMap(\.text) ?? []
+      let repair = try run.document()["repair"]
+      let lost = (repair?["lost"]?.elements ?? []) + (repair?["mayHaveLost"]?.elements ?? [])
+      #expect(!lost.isEmpty, "\(run.text)")
+      let moved = repair?["movedTo"]?.elements.compactMap(\.text) ?? []
       #expect(moved.contains { FileManager.default.contents(atPath: $0) == damaged }, "the damaged file was changed")
     }
     expectSuccess(try await store.run("verify"))
     expectSuccess(try await store.run("fetch", "cities", "--refresh"))
     expectSuccess(try await store.run("fetch", "cities", "--offline"))
+  }
+
+  /// A version that is damaged looks like that of a later program.
+  @Test(arguments: Contract.persistentEngines)
+  func aDamagedVersionIsNotTakenForALaterOne(engine: String) async throws {
+    let store = try await Store(engine)
+    try store.damage { data in
+      switch engine {
+      case "sqlite": data[63] = 7
+      case "lmdb": data[20] = 2
+      default:
+        let version = data.range(of: Data(#""format": 1"#.utf8))
+        if let version { data.replaceSubrange(version, with: Data(#""format": 9"#.utf8)) }
+      }
+    }
+    #expect(try await store.run("verify").status == 65)
+    let run = try await store.run("verify", "--repair", "--output", "json")
+    expectSuccess(run)
+    #expect(try run.document()["repair"]?["saved"] == 3, "\(run.text)")
+    expectSuccess(try await store.run("fetch", "cities", "--offline"))
+  }
+
+  @Test func aDryRunGoesWithARepair() async throws {
+    let run = try await Scratch().cachectl("verify", "--dry-run")
+    expectFailure(run, status: 64, mentioning: ["--repair"])
   }
 }
