@@ -160,7 +160,9 @@ let package = Package(
       "LibraryStorageTests", "ChildProcesses", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),
     tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
-    tests("CommandLineTests", "ChildProcesses", "cachectl", "TestOrigin", data: ["Libraries"]),
+    tests(
+      "CommandLineTests", "ChildProcesses", "ArgumentParser", "CacheDomain", "cachectl", "TestOrigin",
+      data: ["Libraries"]),
   ]
 )
 

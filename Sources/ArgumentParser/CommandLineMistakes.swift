@@ -25,6 +25,13 @@ extension CommandLineError {
     return CommandLineError(.unknownOption, "unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
   }
 
+  /// An option was given to `help`.
+  static func optionOfHelp(_ word: String, at path: CommandPath) -> CommandLineError {
+    CommandLineError(
+      .unknownOption, "'help' has no option '\(word)'", remedy: "it takes the name of a command and nothing else.",
+      at: path)
+  }
+
   /// The option has no value.
   static func missingValue(_ option: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
     let message = "missing value after '\(option.displayName)'"

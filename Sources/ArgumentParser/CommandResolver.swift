@@ -23,8 +23,18 @@ struct CommandResolver {
   ) throws(CommandLineError) -> ParsedHelpRequest {
     var path = CommandPath(root: root)
     for name in names {
-      guard let child = path.child(named: name) else { throw .unknownCommand(name, at: path) }
-      path = child
+      if let child = path.child(named: name) {
+        path = child
+      } else if path.isRoot, name == "help" {
+        return ParsedHelpRequest(path: path, isOfHelp: true)
+      } else if path.isGroup {
+        throw .unknownCommand(name, at: path)
+      } else if ArgumentSet(path.command).positionals.isEmpty {
+        throw .unexpectedArgument(name, at: path)
+      } else {
+        // What follows is a value, such as the shell of `completion`.
+        break
+      }
     }
     return ParsedHelpRequest(path: path)
   }
@@ -64,7 +74,7 @@ struct CommandResolver {
       return nil
     }
     if path.isRoot, name == "help" {
-      return .help(try Self.helpRequest(root: path.command, names: namesAfterHelp))
+      return .help(try requestAfterHelp())
     }
     guard let child = path.defaultChild, child.isGroup || !ArgumentSet(child.command).positionals.isEmpty,
       Suggestion.nearest(to: name, among: path.childNames) == nil
@@ -75,9 +85,19 @@ struct CommandResolver {
     return nil
   }
 
-  /// The command named after `help`; options there are ignored.
-  private var namesAfterHelp: [String] {
-    arguments[(index + 1)...].filter { Token($0) == .word($0) }
+  /// The request that the words after `help` make.
+  private func requestAfterHelp() throws(CommandLineError) -> ParsedHelpRequest {
+    var (names, wantsHelp) = ([String](), false)
+    for word in arguments[(index + 1)...] {
+      switch Token(word) {
+      case .word(let name): names.append(name)
+      case .terminator: break
+      case let token where token.asksForHelp: wantsHelp = true
+      default: throw .optionOfHelp(word, at: path)
+      }
+    }
+    if names.isEmpty, wantsHelp { names = ["help"] }
+    return try Self.helpRequest(root: path.command, names: names)
   }
 
   /// Sets an option aside, with its value, for the command still to be named.

@@ -24,6 +24,17 @@ struct HelpGenerator {
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
+  /// The help of `help`, the command that is built in.
+  var textOfHelp: String {
+    let parts = [
+      layout.wrapped("\(Self.abstractOfHelp), or list all commands"),
+      "USAGE\n" + layout.hanging(after: "  \(path.text) help", ["[<command>...]"]),
+    ]
+    return parts.joined(separator: "\n\n") + "\n"
+  }
+
+  private static let abstractOfHelp = "Show the help of a command"
+
   /// The shape of the command line.
   private func usage(_ set: ArgumentSet) -> String {
     var parts = [String]()
@@ -48,7 +59,7 @@ struct HelpGenerator {
       let name = child.names[child.names.count - 1]
       return HelpLayout.Row(name, child.configuration.abstract, name == defaultName ? ["default"] : [])
     }
-    return rows + (path.isRoot ? [HelpLayout.Row("help", "Show the help of a command", [])] : [])
+    return rows + (path.isRoot ? [HelpLayout.Row("help", Self.abstractOfHelp, [])] : [])
   }
 
   /// The options, a section for each group.

@@ -12,6 +12,8 @@ public enum ParsedCommandLine {
 public struct ParsedHelpRequest: Sendable {
   /// The command in question.
   let path: CommandPath
+  /// Whether it is `help` itself, which is built in.
+  var isOfHelp = false
 
   /// The names of the command, from the root.
   public var commandPath: [String] { path.names }
@@ -19,7 +21,10 @@ public struct ParsedHelpRequest: Sendable {
   /// The help, ending with a line break.
   ///
   /// - Parameter columns: the width of a line; less than 40 counts as 40.
-  public func text(columns: Int = 80) -> String { HelpGenerator(path: path, columns: columns).text }
+  public func text(columns: Int = 80) -> String {
+    let generator = HelpGenerator(path: path, columns: columns)
+    return isOfHelp ? generator.textOfHelp : generator.text
+  }
 }
 
 extension ParsableCommand {
