@@ -31,10 +31,16 @@ struct URLOptions: ParsableArguments {
     }
   }
 
+  /// How large the content may be: it is held in memory.
+  private static let maximumDataSize = 64 << 20
+
   private var body: [UInt8] {
     get throws(CacheError) {
       guard let data else { return [] }
-      return data.hasPrefix("@") ? try InputFile.bytes(of: String(data.dropFirst())) : Array(data.utf8)
+      guard data.hasPrefix("@") else { return Array(data.utf8) }
+      return try InputFile.bytes(
+        of: String(data.dropFirst()), limit: Self.maximumDataSize, code: .invalidRequest,
+        hint: "send so much with another tool: what is sent is not cached")
     }
   }
 

@@ -8,7 +8,8 @@ final class InputFile {
   private let file: Int32
   private var piece = [UInt8](repeating: 0, count: 65_536)
 
-  /// Opens the file at `path`; `-` means the standard input.
+  /// Opens the file at `path`; `-` means the standard input. A named pipe is opened without waiting for its writer:
+  /// `next` waits, and can be interrupted.
   ///
   /// - Throws: `CacheError` with the code `ioFailed`.
   init(_ path: String) throws(CacheError) {
@@ -35,9 +36,15 @@ final class InputFile {
 
   /// All bytes of the file at `path`; `-` means the standard input.
   ///
-  /// - Parameter limit: how many there may be.
-  /// - Throws: `CacheError`: `ioFailed`; `malformed` where there are more.
-  static func bytes(of path: String, limit: Int = .max) throws(CacheError) -> [UInt8] {
+  /// - Parameters:
+  ///   - limit: how many there may be.
+  ///   - code: what kind of mistake it is that there are more.
+  ///   - hint: what to do about it.
+  /// - Throws: `CacheError`: `ioFailed`; `code` where there are more.
+  static func bytes(
+    of path: String, limit: Int, code: CacheError.Code = CacheError.Code(rawValue: "malformed"),
+    hint: String = "name another file"
+  ) throws(CacheError) -> [UInt8] {
     let file = try InputFile(path)
     var bytes: [UInt8] = []
     while true {
@@ -45,9 +52,7 @@ final class InputFile {
       if piece.isEmpty { return bytes }
       bytes += piece
       guard bytes.count <= limit else {
-        throw CacheError(
-          CacheError.Code(rawValue: "malformed"), "\(path) is larger than \(ByteSizeText(bytes: Int64(limit)))",
-          hint: "name another file")
+        throw CacheError(code, "\(path) is larger than \(ByteSizeText(bytes: Int64(limit)))", hint: hint)
       }
     }
   }

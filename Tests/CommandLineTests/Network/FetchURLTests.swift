@@ -74,6 +74,25 @@ import Testing
     #expect(server.requests.map(\.method) == ["GET", "POST", "GET"])
   }
 
+  /// As curl does, and a device without end is refused instead of filling the memory.
+  @Test func contentIsReadFromAFileOrAPipe() async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { TestResponse(fields: Self.fresh, $0.method) })
+    try scratch.write("from a file", to: "work/file")
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url, "--data", "@\(scratch.path("work/file"))"))
+    #expect(server.requests.last?.body == Array("from a file".utf8))
+    let pipe = scratch.path("work/pipe")
+    let made = try await scratch.run("/usr/bin/mkfifo", [pipe])
+    #expect(made.status == 0)
+    async let posted = scratch.cachectl("fetch", "url", server.url, "--data", "@\(pipe)")
+    let written = try await scratch.run("/bin/sh", ["-c", "printf 'from a pipe' > \(pipe)"])
+    #expect(written.status == 0)
+    expectSuccess(try await posted)
+    #expect(server.requests.last?.body == Array("from a pipe".utf8))
+    let endless = try await scratch.cachectl("fetch", "url", server.url, "--data", "@/dev/zero")
+    expectFailure(endless, status: 64, mentioning: ["/dev/zero", "64MiB"])
+    #expect(server.count == 2)
+  }
+
   /// What is stored is the answer to a request without content.
   @Test(arguments: ["GET", "HEAD"])
   func aRequestWithContentIsNotAnsweredByWhatIsStored(method: String) async throws {
