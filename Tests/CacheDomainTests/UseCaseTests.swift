@@ -12,7 +12,7 @@ struct UseCaseTests {
 
     func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
       journal.add("cities \(query.order) \(query.direction) \(query.page) \(options.policy)")
-      let page = CitiesPage(page: query.page, totalPages: 1, totalItems: 0, cities: [])
+      let page = CitiesPage(page: query.page, totalPages: 5, totalItems: 0, cities: [])
       return Snapshots(explain: Fixtures.explain) { .init(Fixtures.snapshot(page)) }
     }
 
@@ -113,6 +113,11 @@ struct UseCaseTests {
       .execute(PosterQuery(path: "7.png", width: 93), options: options)
     #expect(repository.journal.entries == ["cities name descending 4 cacheOnly", "poster /7.png 92 cacheOnly"])
     #expect(await Fixtures.collect(cities).snapshots.map(\.value.page) == [4])
+    for page in [5, Int.max] {
+      let beyond = FetchCitiesUseCase(repository: repository).execute(CitiesQuery(page: page))
+      let (snapshots, error) = await Fixtures.collect(beyond)
+      #expect(snapshots.isEmpty && error?.code == .notFound && error?.hint.contains("the last is 4") == true)
+    }
     #expect(await Fixtures.collect(poster).snapshots.map(\.value.bytes) == [[1]])
   }
 }

@@ -207,5 +207,7 @@ struct PageViewTests {
     #expect(Self.text(view, .table) == "Query       Searched\nthe matrix  3 min ago\n")
     #expect(view.status == nil)
     #expect(QueriesView([], now: PageSamples.now).status?.text == "No queries yet")
+    #expect(QueriesView([], now: PageSamples.now, limit: 3).status?.text == "No queries yet")
+    #expect(QueriesView([], now: PageSamples.now, limit: 0).status?.text == "None shown")
   }
 }

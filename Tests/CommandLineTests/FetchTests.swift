@@ -113,4 +113,16 @@ import Testing
     #expect(facts["bytes"] == .number(Double(fromOrigin.output.count)))
     #expect(facts["contentType"] == "image/png")
   }
+
+  @Test(arguments: [
+    (["cities", "--page", "243"], ["no page 243", "the last is 242"]),
+    (["cities", "--page", "9223372036854775807"], ["no page 9223372036854775807", "the last is 242"]),
+    (["movies", "--query", "star", "--page", "6"], ["no page 6", "search is 5"]),
+  ])
+  func aPageBeyondTheLastIsNotFoundAndNotKept(arguments: [String], words: [String]) async throws {
+    let scratch = try Scratch()
+    expectFailure(try await scratch.cachectl(["fetch"] + arguments), status: 66, mentioning: words)
+    #expect(try await scratch.cachectl("ls", "--output", "csv").lines.count == 1)
+    #expect(try await scratch.cachectl("queries", "--output", "csv").lines.count == 1)
+  }
 }

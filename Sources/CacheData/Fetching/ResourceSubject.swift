@@ -1,12 +1,14 @@
 internal import CacheDomain
 
 /// The snapshots of a fetch of a typed resource. Storage and origin are opened here where the caller has them as
-/// existentials.
+/// existentials. An answer for which `mayKeep` is false is handed on and not stored.
 func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
   _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,
+  mayKeep: @escaping @Sendable (Storage.Response) -> Bool = { _ in true },
   toDomain: @escaping @Sendable (Storage.Response) -> Value
 ) -> Snapshots<Value> where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
-  let subject = ResourceSubject(request: request, storage: storage, source: origin, toDomain: toDomain)
+  let subject = ResourceSubject(
+    request: request, storage: storage, source: origin, mayKeep: mayKeep, toDomain: toDomain)
   return CachedFetch(subject: subject, services: services).snapshots(options)
 }
 
@@ -20,6 +22,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   let request: Storage.Request
   let storage: Storage
   let source: Origin
+  let mayKeep: @Sendable (Answer) -> Bool
   let toDomain: @Sendable (Answer) -> Value
 
   var origin: String { source.name }
@@ -37,7 +40,11 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   }
 
   func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer> {
-    try await source.answer(to: request, conditions: conditions)
+    let answer = try await source.answer(to: request, conditions: conditions)
+    guard let response = answer.response, !mayKeep(response) else { return answer }
+    var head = answer.head
+    head.fields["Cache-Control"] = "no-store"
+    return OriginAnswer(head: head, response: response)
   }
 
   func keep(_ answer: Answer, _ head: StoredHead) async throws(CacheError) -> String {

@@ -17,7 +17,7 @@ public struct DefaultCityRepository: CityRepository {
   public func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
     fetch(
       CitiesRequestDTO(origin: origin.name, query: query), storage: storage, origin: origin,
-      services: services, options: options
+      services: services, options: options, mayKeep: { !$0.toDomain().isBeyondLast }
     ) { $0.toDomain() }
   }
 }

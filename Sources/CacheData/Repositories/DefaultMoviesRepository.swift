@@ -17,7 +17,7 @@ public struct DefaultMoviesRepository: MoviesRepository {
   public func movies(_ query: MovieQuery, page: Int, options: FetchOptions) -> Snapshots<MoviesPage> {
     fetch(
       MoviesRequestDTO(origin: origin.name, query: query, page: page), storage: storage, origin: origin,
-      services: services, options: options
+      services: services, options: options, mayKeep: { !$0.toDomain().isBeyondLast }
     ) { $0.toDomain() }
   }
 }

@@ -9,6 +9,17 @@ public struct CitiesPage: Sendable, Hashable {
   /// The cities of this page, in the order that was asked for.
   public let cities: [City]
 
+  /// Whether it lies beyond the last page. Origins answer such a page too, without cities.
+  public var isBeyondLast: Bool { page > 0 && cities.isEmpty && page >= totalPages }
+
+  /// - Throws: `CacheError` with the code `notFound` where it lies beyond the last page.
+  func checkExists() throws(CacheError) {
+    guard isBeyondLast else { return }
+    throw CacheError(
+      .notFound, "there is no page \(page) of cities",
+      hint: totalPages > 0 ? "pages are numbered from 0, and the last is \(totalPages - 1)" : "there are no cities")
+  }
+
   /// A page with the given fields.
   public init(page: Int, totalPages: Int, totalItems: Int, cities: [City]) {
     self.page = page

@@ -36,6 +36,14 @@ extension Snapshots {
     }
   }
 
+  /// The same snapshots, up to the first whose value `check` does not accept: that one is its error.
+  public func checked(_ check: @escaping @Sendable (Value) throws(CacheError) -> Void) -> Snapshots {
+    following { value throws(CacheError) in
+      try check(value)
+      return nil
+    }
+  }
+
   private static func followed(
     _ producer: Producer, _ continuation: @escaping @Sendable (Value) throws(CacheError) -> Snapshots?
   ) async throws(CacheError) -> Step {

@@ -75,7 +75,7 @@ extension FetchCitiesUseCase {
   ) async -> Result<Snapshot<CitiesPage>, CacheError> {
     do throws(CacheError) {
       var last: Snapshot<CitiesPage>?
-      for try await snapshot in execute(query, options: options) { last = snapshot }
+      for try await snapshot in anyPage(query, options: options) { last = snapshot }
       if let last { return .success(last) }
       throw CacheError(.invalidAnswer, "page \(query.page) has no answer")
     } catch {

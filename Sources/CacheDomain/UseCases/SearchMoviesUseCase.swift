@@ -11,12 +11,14 @@ public struct SearchMoviesUseCase: Sendable {
 
   /// Page `page` (from 1) of the movies that `query` finds, fetched as `options` say.
   ///
-  /// The query is saved before the first snapshot is given out. That it cannot be saved is a warning on that snapshot:
-  /// the movies are what was asked for.
+  /// Beyond the last page there is the error `notFound`. The query is saved before the first snapshot is given out. If
+  /// it cannot be saved, that is a warning on that snapshot: the movies are what was asked for.
   public func execute(
     _ query: MovieQuery, page: Int = 1, options: FetchOptions = FetchOptions()
   ) -> Snapshots<MoviesPage> {
-    movies.movies(query, page: page, options: options).changingFirst { [queries] snapshot throws(CacheError) in
+    let snapshots = movies.movies(query, page: page, options: options)
+      .checked { page throws(CacheError) in try page.checkExists() }
+    return snapshots.changingFirst { [queries] snapshot throws(CacheError) in
       var snapshot = snapshot
       do throws(CacheError) {
         try await queries.save(query)

@@ -77,9 +77,10 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
     let nouns = Page.nouns
     guard page.totalItems > 0 else { return ["No \(nouns.plural)"] }
     // The number is the origin's claim: it must not be able to overflow.
-    let number = NumberText.text(page.page &- Page.firstPage &+ 1)
+    let number = NumberText.text(min(max(page.page, Page.firstPage) - Page.firstPage, Int.max - 1) + 1)
     let place = "Page \(number) of \(NumberText.text(page.totalPages))"
     let total = NumberText.count(page.totalItems, nouns.singular, nouns.plural)
-    return [count < page.itemCount ? "\(place), first \(NumberText.text(count))" : place, total]
+    guard count < page.itemCount else { return [place, total] }
+    return ["\(place), \(count == 0 ? "none shown" : "first \(NumberText.text(count))")", total]
   }
 }

@@ -4,11 +4,14 @@ public import CacheDomain
 public struct QueriesView: OutputView {
   private let queries: [RecentMovieQuery]
   private let now: Duration
+  private let limit: Int?
 
-  /// The view of `queries`, in their order, at the time `now` since 1970-01-01T00:00:00Z.
-  public init(_ queries: [RecentMovieQuery], now: Duration) {
+  /// The view of `queries`, in their order, of which at most `limit` were asked for, at the time `now` since
+  /// 1970-01-01T00:00:00Z.
+  public init(_ queries: [RecentMovieQuery], now: Duration, limit: Int? = nil) {
     self.queries = queries
     self.now = now
+    self.limit = limit
   }
 
   /// The document `{"queries": [{"query", "searchedAt"}]}`.
@@ -34,6 +37,9 @@ public struct QueriesView: OutputView {
       .text(on: screen, hasHeader: hasHeader)
   }
 
-  /// Says so where there are none.
-  public var status: StatusLine? { queries.isEmpty ? StatusLine(["No queries yet"]) : nil }
+  /// Says so where there are none. With a limit of 0 that is not known.
+  public var status: StatusLine? {
+    guard queries.isEmpty else { return nil }
+    return StatusLine([limit == 0 ? "None shown" : "No queries yet"])
+  }
 }

@@ -24,6 +24,6 @@ struct QueriesCommand: AsyncParsableCommand {
       try await session.container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
         .execute(limit: limit ?? .max)
     }
-    try global.show(QueriesView(queries, now: session.container.now))
+    try global.show(QueriesView(queries, now: session.container.now, limit: limit))
   }
 }

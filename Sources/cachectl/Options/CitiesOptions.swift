@@ -10,14 +10,14 @@ struct CitiesOptions: ParsableArguments {
   @Option(help: "The direction; numbers descending and names ascending unless given")
   var sort: SortDirection?
 
-  @Option(help: "Which page, from 0")
-  var page = 0
+  @Option(help: "Which page, from 0, the default")
+  var page: Int?
 
   func validate() throws(ValidationError) {
-    if page < 0 { throw ValidationError("--page begins at 0") }
+    if let page, page < 0 { throw ValidationError("--page begins at 0") }
   }
 
-  var query: CitiesQuery { CitiesQuery(order: order, direction: sort, page: page) }
+  var query: CitiesQuery { CitiesQuery(order: order, direction: sort, page: page ?? 0) }
 }
 
 extension CitiesOptions: ExplainableOptions {
