@@ -40,10 +40,13 @@ import Testing
   func whatIsTooLargeIsShownButNotStored(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxBytes": "1KiB""#)
     let run = try await scratch.cachectl("fetch", "cities", "--output", "json")
-    #expect(run.status == 74)
+    expectSuccess(run)
     #expect(try run.document()["items"]?.elements.count == 25)
     #expect(run.errors.contains("cache.maxBytes") && run.errors.contains("1024"), "\(run.errors)")
     #expect(try await pages(scratch).isEmpty)
+    let strict = try await scratch.cachectl("fetch", "cities", "--require-store", "--output", "csv")
+    #expect(strict.status == 74 && strict.lines.count == 26)
+    #expect(strict.errors.contains("cachectl: the answer is not in the cache"), "\(strict.errors)")
   }
 
   @Test(arguments: engines)
@@ -51,7 +54,7 @@ import Testing
     let scratch = try scratch(engine, cache: #""maxEntries": 1, "eviction": "none""#)
     expectSuccess(try await scratch.cachectl("fetch", "cities"))
     let run = try await scratch.cachectl("fetch", "cities", "--page", "1", "--output", "json")
-    #expect(run.status == 74)
+    expectSuccess(run)
     #expect(try run.document()["page"] == 1)
     #expect(run.errors.contains("cache.eviction is none"), "\(run.errors)")
     #expect(try await pages(scratch) == ["0"])

@@ -23,8 +23,7 @@ extension CachedFetch {
 
   /// What becomes of a fetch whose origin failed, whoever asked it.
   func fail(_ plan: Plan, with error: CacheError) throws(CacheError) -> Snapshot<Value> {
-    let mayPass = [.originUnreachable, .invalidAnswer].contains(error.code)
-    if mayPass, let snapshot = standIn(plan, for: error) { return snapshot }
+    if error.mayBeStoodInFor, let snapshot = standIn(plan, for: error) { return snapshot }
     observe(plan)
     // A cache that cannot be read might have answered in the place of the origin: both have to be mended.
     guard error.code != .cancelled, let storage = plan.lookup.warnings.first else { throw error }
@@ -84,7 +83,7 @@ extension CachedFetch {
     _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, isFromCache: Bool, _ plan: Plan,
     _ trace: CacheTrace
   ) async throws(CacheError) -> Snapshot<Value> {
-    let delivery = delivery(
+    var delivery = delivery(
       answer, head, plan, isFromCache: isFromCache, forwardStatus: exchange.head.status)
     var warnings = plan.lookup.warnings
     var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
@@ -92,6 +91,7 @@ extension CachedFetch {
       key = try await subject.keep(answer, head)
     } catch {
       try note(error, in: &warnings)
+      delivery.isKept = false
     }
     observe(plan, trace)
     return snapshot(delivery, key: key, warnings: warnings)

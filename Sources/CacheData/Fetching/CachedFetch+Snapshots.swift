@@ -11,7 +11,7 @@ extension CachedFetch {
     Snapshot(
       value: subject.value(delivery), source: delivery.isFromCache ? .cache : .origin,
       isRevalidated: delivery.isFromCache && delivery.forwardStatus != nil,
-      entry: facts(delivery.stored, key, delivery.now), warnings: warnings)
+      entry: facts(delivery.isKept ? delivery.stored : nil, key, delivery.now), warnings: warnings)
   }
 
   func delivery(

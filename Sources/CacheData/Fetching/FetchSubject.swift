@@ -71,4 +71,6 @@ struct Delivery<Answer: Sendable>: Sendable {
   /// Whether the answer is the cache's, also where the origin confirmed it.
   let isFromCache: Bool
   let now: Duration
+  /// Whether the storage kept what is to be stored; `false` where it failed.
+  var isKept = true
 }

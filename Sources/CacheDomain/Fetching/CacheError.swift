@@ -43,6 +43,10 @@ public struct CacheError: Error, Sendable {
     self.cause = cause
   }
 
+  /// Whether the origin failed in a way for which a stale value may stand in. A warning that is none of these is of the
+  /// storage.
+  public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
+
   /// The error of a fetch whose task was cancelled.
   public static var cancelled: CacheError { CacheError(.cancelled, "cancelled") }
 }

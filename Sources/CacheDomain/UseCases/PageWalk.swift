@@ -84,7 +84,7 @@ struct PageWalk {
       newest = storedAt
       Self.update(&summary, by: snapshot.value, of: page)
     }
-    let failures = snapshot.warnings.filter(\.isOfOrigin)
+    let failures = snapshot.warnings.filter(\.mayBeStoodInFor)
     if snapshot.entry.isStored, failures.count == snapshot.warnings.count { summary.keptPages += 1 }
     originFailure = originFailure ?? failures.first
     known = summary
@@ -108,9 +108,4 @@ struct PageWalk {
     guard failure == nil else { return }
     failure = (page, error.code == .notCached ? originFailure ?? error : error)
   }
-}
-
-extension CacheError {
-  /// Whether this is a failure of the origin for which a stale value may stand in.
-  fileprivate var isOfOrigin: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 }

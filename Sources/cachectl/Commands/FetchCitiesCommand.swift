@@ -30,12 +30,13 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
+    if all, cities.page != nil { throw ValidationError("--all and --page exclude each other") }
     if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
   }
 
   func run() async throws {
     let session = try Session(global)
-    var writes = WriteFailures()
+    var writes = WriteFailures(fetch)
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
       if all {
@@ -44,7 +45,7 @@ struct FetchCitiesCommand: AsyncParsableCommand {
       }
       let snapshots = useCase.execute(cities.query, options: fetch.options)
       try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
-        writes.note(snapshot.warnings)
+        writes.note(snapshot)
         return CitiesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }

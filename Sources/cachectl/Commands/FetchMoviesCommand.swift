@@ -33,12 +33,12 @@ struct FetchMoviesCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try movies.movieQuery)
-    var writes = WriteFailures()
+    var writes = WriteFailures(fetch)
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
       let snapshots = useCase.execute(query, page: movies.page, options: fetch.options)
       try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
-        writes.note(snapshot.warnings)
+        writes.note(snapshot)
         return MoviesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }

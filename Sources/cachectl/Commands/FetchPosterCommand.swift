@@ -37,12 +37,12 @@ struct FetchPosterCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     let query = poster.query
-    var writes = WriteFailures()
+    var writes = WriteFailures(fetch)
     try await session.fetching { store throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
       var last: Snapshot<Poster>?
       for try await snapshot in useCase.execute(query, options: fetch.options) {
-        writes.note(snapshot.warnings)
+        writes.note(snapshot)
         last = snapshot
       }
       if let last { try deliver(last, query, session) }

@@ -37,12 +37,12 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
-    var writes = WriteFailures()
+    var writes = WriteFailures(fetch)
     try await session.fetching { store throws(CacheError) in
       let useCase = session.container.makeURLsDIContainer(store).makeFetchURLUseCase()
       var last: Snapshot<URLAnswer>?
       for try await snapshot in useCase.execute(query, options: fetch.options) {
-        writes.note(snapshot.warnings)
+        writes.note(snapshot)
         last = snapshot
       }
       if let last { try deliver(last, session) }

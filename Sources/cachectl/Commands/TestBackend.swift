@@ -35,6 +35,10 @@ struct TestBackend: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
+  func validate() throws(ValidationError) {
+    if let timeout, timeout.milliseconds == 0 { throw ValidationError("--timeout is longer than 0s") }
+  }
+
   private var flags: ConfigurationFlags { global.configurationFlags(backend: name) }
 
   /// The loader without a notice of crashes, which are what a test may find.

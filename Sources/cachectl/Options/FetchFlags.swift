@@ -20,6 +20,9 @@ struct FetchFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Accept entries stale for no longer than DURATION", valueName: "duration"))
   var maxStale: DurationText?
 
+  @Flag(help: "Fail with status 74 if the cache cannot keep the answer")
+  var requireStore = false
+
   func validate() throws(ValidationError) {
     if [policy != nil, offline, refresh].count(where: { $0 }) > 1 {
       throw ValidationError("--policy, --offline and --refresh exclude each other")

@@ -21,11 +21,11 @@ struct AllCities {
     let summary = try await useCase.execute(
       order: cities.order, direction: cities.sort, limit: limit, options: options
     ) { page, summary throws(CacheError) in
+      writes.note(page)
       try output.add(page)
       progress.update(done: summary.donePages, total: summary.totalPages)
     }
     progress.finish()
-    writes.note(summary.warnings)
     try finish(output, summary)
   }
 

@@ -1,18 +1,24 @@
-internal import ArgumentParser
 internal import CacheDomain
 
-/// Remembers whether an answer could not be stored because output failed. The answer is shown all the same, but the
-/// status of the process says that the cache did not keep it.
+/// Remembers whether the cache failed to keep an answer. The answer is shown all the same, with a warning; only
+/// `--require-store` makes an error of it.
 struct WriteFailures {
-  private var status: ExitCode?
+  private let isStoreRequired: Bool
+  private var failure: CacheError?
 
-  mutating func note(_ warnings: [CacheError]) {
-    let failures = warnings.map { ExitCode($0.code) }
-    if failures.contains(.ioFailed) { status = .ioFailed }
+  init(_ flags: FetchFlags) { isStoreRequired = flags.requireStore }
+
+  /// Takes note of an answer that was fetched.
+  mutating func note<Value>(_ snapshot: Snapshot<Value>) {
+    guard isStoreRequired, !snapshot.entry.isStored, failure == nil else { return }
+    failure = snapshot.warnings.first { !$0.mayBeStoodInFor }
   }
 
-  /// - Throws: the status to exit with, where there was such a failure.
-  func check() throws(ExitCode) {
-    if let status { throw status }
+  /// - Throws: `CacheError` with the code `ioFailed` where an answer had to be kept and was not.
+  func check() throws(CacheError) {
+    guard let failure else { return }
+    throw CacheError(
+      CacheError.Code(rawValue: "ioFailed"), "the answer is not in the cache, as --require-store demands",
+      hint: "mend what the warning says, or leave out --require-store", cause: failure)
   }
 }
