@@ -8,8 +8,7 @@ final class InputFile {
   private let file: Int32
   private var piece = [UInt8](repeating: 0, count: 65_536)
 
-  /// Opens the file at `path`; `-` means the standard input. A named pipe is opened without waiting for its writer:
-  /// `next` waits, and can be interrupted.
+  /// Opens the file at `path`; `-` means the standard input.
   ///
   /// - Throws: `CacheError` with the code `ioFailed`.
   init(_ path: String) throws(CacheError) {
