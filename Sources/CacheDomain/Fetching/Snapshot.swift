@@ -46,7 +46,8 @@ public struct EntryFacts: Sendable, Hashable {
   /// unknown.
   public let remainingFreshness: Duration
 
-  /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment.
+  /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment, or the
+  /// storage failed to keep it, and they are those that its entry would have.
   public let isStored: Bool
 
   /// Whether the entry was stale when it was read.
