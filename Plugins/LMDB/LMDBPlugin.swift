@@ -68,4 +68,15 @@ public struct LMDBPlugin: StoragePlugin {
       try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).preview() }
     }
   }
+
+  /// Removes the data file, whatever is in it, while no process has the store open.
+  ///
+  /// - Throws: `StorageError`: `busy` where one has, `unsupportedFormat` where the store is of a later version,
+  ///   `permissionDenied`, `ioFailed`.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    let path = try LMDBOptions(configuration).path
+    try await BlockingExecutor().run { () throws(StorageError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRemoval.run(path) }
+    }
+  }
 }

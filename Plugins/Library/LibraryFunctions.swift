@@ -27,6 +27,8 @@ struct LibraryFunctions {
       UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?, Failure?
     ) -> Int32
 
+  typealias RemoveStore = @convention(c) (UnsafePointer<cachectl_configuration>?, Failure?) -> Int32
+
   let open: Open
   let close: Change
   let read: Read
@@ -39,6 +41,7 @@ struct LibraryFunctions {
   let inspect: Inspect?
   let repair: Repair?
   let previewRepair: Repair?
+  let removeStore: RemoveStore?
 
   /// The functions in `engine`.
   ///
@@ -60,6 +63,7 @@ struct LibraryFunctions {
     inspect = engine.inspect
     repair = engine.repair
     previewRepair = engine.preview_repair
+    removeStore = engine.remove_store
   }
 }
 

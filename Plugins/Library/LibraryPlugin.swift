@@ -91,6 +91,19 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
+  /// Has the library remove a store. Where it cannot, the files go that it names when it is asked what there is.
+  ///
+  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot even name them; `failed` where it
+  ///   breaks the rules of the interface.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    guard let remove = table.functions.removeStore else {
+      let files = try await inspect(configuration).files
+      return try await BlockingExecutor().run { () throws(StorageError) in try LibraryRemoval.remove(files) }
+    }
+    let table = table
+    try await BlockingExecutor().run { () throws(StorageError) in try table.removeStore(configuration, remove) }
+  }
+
   private func unsupported(_ what: String) -> StorageError {
     StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
   }

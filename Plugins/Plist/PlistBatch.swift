@@ -47,11 +47,13 @@ extension PlistStore {
 
   /// Throws `StorageError` with the code `overBounds` where the store would not be within `bounds` after `changes`.
   /// Only while `writing`. Cost: a `stat` for each namespace, and the loading of those that are not in memory.
+  ///
+  /// A namespace whose file is damaged counts as nothing: it cannot be counted, and must not stop writes to the others.
   func require(_ bounds: StoreBounds, after changes: [PlistCommit.Change]) throws(StorageError) {
     var totals: [String: EntryTally.Count] = [:]
     for change in changes { totals[change.namespace] = change.table.tally.total() }
     for namespace in try folder.namespaces() where totals[namespace] == nil && namespace != bounds.exemptNamespace {
-      totals[namespace] = try load(namespace).table.tally.total()
+      totals[namespace] = try loadIfReadable(namespace)?.table.tally.total()
     }
     try bounds.require(EntryTally(totals))
   }

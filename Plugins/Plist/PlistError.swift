@@ -55,12 +55,16 @@ extension StorageError {
     switch problem.kind {
     case .damaged:
       self.init(
-        .damaged, "\(path) is damaged: \(problem.message)", hint: "run: cachectl verify --repair",
+        .damaged, "\(path) is damaged: \(problem.message)",
+        hint: "run: cachectl verify --repair (an entry is changed by export, an editor and import)",
         cause: problem)
     case .newerFormat:
       self.init(.unsupportedFormat, "\(path): \(problem.message)", hint: "use a newer version of this program")
     }
   }
+
+  /// Whether a file's content is not as this engine writes it.
+  var isOfContent: Bool { code == .damaged || code == .unsupportedFormat }
 
   /// The error of a store that another handle holds for too long.
   static func busy(_ path: String, after timeout: Duration) -> StorageError {

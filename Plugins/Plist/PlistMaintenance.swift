@@ -47,7 +47,7 @@ extension PlistStore {
       guard let content = try folder.read(path), try PlistJournal(content.bytes, path: path) == nil else { return nil }
       return IntegrityIssue(
         kind: .structure, message: "\(path) is no whole journal of a batch: the next call removes it")
-    } catch  where error.code == .damaged || error.code == .unsupportedFormat {
+    } catch  where error.isOfContent {
       return IntegrityIssue(kind: .structure, message: error.message)
     }
   }
@@ -56,7 +56,7 @@ extension PlistStore {
     do {
       _ = try read(namespace)
       return []
-    } catch  where error.code == .damaged || error.code == .unsupportedFormat {
+    } catch  where error.isOfContent {
       let key = (error.cause as? PlistFormatError)?.key
       return [IntegrityIssue(key: key, kind: key == nil ? .structure : .undecodable, message: error.message)]
     }

@@ -54,4 +54,14 @@ public struct PlistPlugin: StoragePlugin {
     let options = try PlistOptions(configuration)
     return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.preview(options, plan) }
   }
+
+  /// Removes every file of the store but the lock's, under the lock: other handles go on with an empty store. What is no
+  /// file is moved aside.
+  ///
+  /// - Throws: `StorageError`: `busy` where another handle holds the lock for longer than the time-out,
+  ///   `permissionDenied`, `ioFailed`; `invalidOption` where an option is missing.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    let options = try PlistOptions(configuration)
+    try await BlockingExecutor().run { () throws(StorageError) in try PlistRemoval.run(options) }
+  }
 }

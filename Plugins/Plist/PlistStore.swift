@@ -5,6 +5,8 @@ internal import Synchronization
 final class PlistStore: Sendable {
   private struct State {
     var files: [String: PlistFile] = [:]
+    /// The namespaces whose files cannot be read, with the status that those had: a walk past damage asks many times.
+    var failures: [String: (status: FileStatus, error: StorageError)] = [:]
     var isTidy = false
   }
 
@@ -35,9 +37,24 @@ final class PlistStore: Sendable {
   /// The file of `namespace` as it is now. Only while `reading` or `writing`.
   func load(_ namespace: String) throws(StorageError) -> PlistFile {
     if let file = current(namespace) { return file }
+    if let failure = state.withLock({ $0.failures[namespace] }),
+      try folder.status(of: folder.path(of: namespace)) == failure.status
+    {
+      throw failure.error
+    }
     let file = try read(namespace)
-    state.withLock { $0.files[namespace] = file }
+    state.withLock { ($0.files[namespace], $0.failures[namespace]) = (file, nil) }
     return file
+  }
+
+  /// The file of `namespace`, likewise; `nil` where its content cannot be read.
+  func loadIfReadable(_ namespace: String) throws(StorageError) -> PlistFile? {
+    do throws(StorageError) {
+      return try load(namespace)
+    } catch {
+      if error.isOfContent { return nil }
+      throw error
+    }
   }
 
   /// The file of `namespace`, read anew.
@@ -48,7 +65,9 @@ final class PlistStore: Sendable {
       let table = try PlistDecoder.decode(bytes, namespace: namespace)
       return PlistFile(path: path, table: table, file: file, status: status)
     } catch {
-      throw StorageError(error, path: path)
+      let error = StorageError(error, path: path)
+      state.withLock { $0.failures[namespace] = (status, error) }
+      throw error
     }
   }
 
@@ -119,7 +138,7 @@ final class PlistStore: Sendable {
   /// Forgets what is in memory, and closes the files.
   func release() {
     let files = state.withLock { state in
-      defer { state.files = [:] }
+      defer { (state.files, state.failures) = ([:], [:]) }
       return state.files
     }
     _ = files  // Released here, outside the lock.

@@ -72,6 +72,13 @@ enum SQLiteFiles {
     return parts.isEmpty ? "/" : parts
   }
 
+  /// What is free on the file system of the file at `path`, in bytes; `nil` where it cannot be told.
+  static func freeBytes(at path: String) -> Int? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return Int(status.f_bavail) * Int(status.f_frsize)
+  }
+
   /// Whether this process may make files in the folder at `path`.
   static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
@@ -92,6 +99,12 @@ enum SQLiteFiles {
   }
 
   static func remove(_ path: String) { unlink(path) }
+
+  /// Removes the file at `path`, unless there is none.
+  static func removeIfPresent(_ path: String) throws(StorageError) {
+    guard unlink(path) != 0, errno != ENOENT else { return }
+    throw systemError(path, "cannot be removed", errno == EACCES || errno == EPERM ? .permissionDenied : .ioFailed)
+  }
 
   static func rename(_ path: String, to target: String) throws(StorageError) {
     #if canImport(Darwin)

@@ -62,4 +62,13 @@ public struct SQLitePlugin: StoragePlugin {
     let worker = BlockingExecutor()
     return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).preview() }
   }
+
+  /// Removes the database with its log, whatever is in it, while no other connection has it open.
+  ///
+  /// - Throws: `StorageError`: `busy` where one has, `unsupportedFormat` where the file is a database of another
+  ///   application or of a later version, `permissionDenied`, `ioFailed`.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    let options = try SQLiteOptions(configuration)
+    try await BlockingExecutor().run { () throws(StorageError) in try SQLiteRemoval.run(options) }
+  }
 }

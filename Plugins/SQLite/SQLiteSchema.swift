@@ -156,6 +156,7 @@ enum SQLiteSchema {
   /// The function tells the writer what is removed or replaced.
   private static let noteReplaced = "replaced(entries.rowid, fresh_until, retain_until, \(payloadBytes))"
   static let remove = "DELETE FROM entries WHERE key = ?1 AND \(noteReplaced)"
+  static let hasExpired = "SELECT 1 FROM entries WHERE retain_until <= ?1 LIMIT 1"
   static let removeExpired = "DELETE FROM entries WHERE retain_until <= ?1"
   static let put = """
     INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes,

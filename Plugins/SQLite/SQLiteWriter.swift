@@ -169,7 +169,33 @@ final class SQLiteWriter: @unchecked Sendable {
   }
 
   /// Removes the entries that have expired at `time`, and gives the space that is free back to the file system.
+  ///
+  /// To shrink the file takes a copy of it. Where there is no room for one, the log is emptied, and what is free in the
+  /// file stays there for the entries that come next.
   func compact(at time: Timestamp) throws(StorageError) {
+    // From here on the log is written from its beginning, in the room that it has.
+    do throws(StorageError) {
+      try checkpoint()
+    } catch {
+      guard error.code == .noSpace else { throw error }
+    }
+    try removeExpired(at: time)
+    // What the log has taken is room, too.
+    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+    do throws(StorageError) {
+      if try hasRoomForCopy() { try vacuum() }
+    } catch {
+      guard error.code == .noSpace else { throw error }
+    }
+    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+  }
+
+  private func removeExpired(at time: Timestamp) throws(StorageError) {
+    let expired = try SQLiteStatement(SQLiteSchema.hasExpired, on: connection)
+    try expired.bind(time.milliseconds, at: 1)
+    // Without any, nothing is written: there may be no room for it.
+    guard try expired.step() else { return }
+    expired.reset()
     try transaction { () throws(StorageError) in
       let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
       try statement.bind(time.milliseconds, at: 1)
@@ -177,11 +203,21 @@ final class SQLiteWriter: @unchecked Sendable {
       // Reading everything once more costs less than the copying of everything that follows.
       try tally.recount()
     }
+  }
+
+  /// Whether the file system has room for what the database holds twice: once in the copy, which may lie elsewhere, and
+  /// once in the log.
+  private func hasRoomForCopy() throws(StorageError) -> Bool {
+    let used = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
+    let size = Int(used * (try connection.integer("PRAGMA page_size")))
+    return SQLiteFiles.freeBytes(at: connection.path).map { $0 / 2 > size } ?? true
+  }
+
+  private func vacuum() throws(StorageError) {
     snapshot.end()
     try connection.execute("VACUUM")
     // It has made the mark invalid, which makes the next transaction count.
     try transaction { () throws(StorageError) in }
-    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
 
   /// Copies the log into the database as far as readers allow, without waiting for them.

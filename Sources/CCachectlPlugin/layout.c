@@ -20,4 +20,5 @@ _Static_assert(offsetof(cachectl_repair, mended) == 56, "cachectl_repair");
 _Static_assert(offsetof(cachectl_engine, open) == 72, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, repair) == 152, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, preview_repair) == 160, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, remove_store) == 168, "cachectl_engine");
 #endif

@@ -109,5 +109,8 @@ enum EngineTable {
         }
       }
     }
+    table.remove_store = { configuration, failure in
+      reporting(to: failure) { () throws(StorageError) in try Repairing.removeStore(configuration) }
+    }
   }
 }

@@ -2,7 +2,7 @@ internal import CCachectlPlugin
 internal import StorageSPI
 internal import Synchronization
 
-/// Saves what can be read of a damaged store, or says what would be saved.
+/// Saves what can be read of a damaged store, or says what would be saved; or removes the store.
 enum Repairing {
   typealias Repair =
     @Sendable (any StoragePlugin, EngineConfiguration, RepairPlan) async throws(StorageError) -> RepairReport
@@ -28,6 +28,14 @@ enum Repairing {
     let outcome = firstFailure(report.mended) { $0.lend { mended(plan.context, $0) } }
     if outcome != CACHECTL_OK.status { return outcome }
     return firstFailure(report.movedTo) { $0.lend { moved(plan.context, $0) } }
+  }
+
+  /// Removes a store, in whatever state it is.
+  static func removeStore(_ configuration: UnsafePointer<cachectl_configuration>?) throws(StorageError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    try CallingThread.run { _ async throws(StorageError) in try await plugin.removeStore(configuration) }
+    return CACHECTL_OK.status
   }
 }
 

@@ -35,6 +35,14 @@ public protocol StoragePlugin: Sendable {
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport
+
+  /// Removes the store that `configuration` describes with all that it holds, in whatever state it is: there is none
+  /// afterwards, and opening it makes an empty one. It needs no room, so that it works on a full disk.
+  ///
+  /// - Throws: `StorageError`: `busy` where a handle, in this process or another, has the store open and would go on using
+  ///   what was removed; `unsupportedFormat` where what is there is not a store of this engine, or of a later version;
+  ///   `permissionDenied`, `ioFailed`; `unsupported` where the engine cannot do it.
+  func removeStore(_ configuration: EngineConfiguration) async throws(StorageError)
 }
 
 extension StoragePlugin {
@@ -55,6 +63,11 @@ extension StoragePlugin {
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     throw unsupported("tell what a repair would save: it has no dry run")
+  }
+
+  /// Fails: the engine does not say what its store consists of.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    throw unsupported("remove a store that it cannot open")
   }
 
   private func unsupported(_ what: String) -> StorageError {

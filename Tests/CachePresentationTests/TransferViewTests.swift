@@ -33,7 +33,7 @@ struct TransferViewTests {
   @Test func aMigrationThatLeftEntriesOut() {
     var view = Self.migration
     (view.kept, view.expired) = (1, 1)
-    view.damaged = KeyList(count: 4, first: ["a/1", "a/2", "a/3", "a/4"])
+    view.damage = DamageList(entries: KeyList(count: 4, first: ["a/1", "a/2", "a/3", "a/4"]))
     #expect(Self.text(view, .table).contains("Skipped   2 (1 older than there, 1 expired)\n"))
     #expect(Self.text(view, .table).hasSuffix("Damaged   4\n"))
     #expect(view.failure?.message == "4 entries of plist are damaged, and not copied (a/1, a/2, a/3, ...)")
@@ -52,7 +52,8 @@ struct TransferViewTests {
   @Test(arguments: [nil, "a.ndjson"])
   func anExport(file: String?) {
     let view = ExportView(
-      backend: "lmdb", file: file, exported: 1, bytes: 2_048, damaged: KeyList(count: 1, first: ["a/1"]))
+      backend: "lmdb", file: file, exported: 1, bytes: 2_048,
+      damage: DamageList(entries: KeyList(count: 1, first: ["a/1"])))
     let name = file.map { "\"\($0)\"" } ?? "null"
     #expect(
       Self.text(view, .json)

@@ -38,7 +38,7 @@ import Testing
   /// What works on the cities, and so meets the damage.
   static let meeting = [
     ["ls"], ["ls", "--output", "ndjson"], ["show", Contract.citiesKey], ["stats"], ["rm", Contract.citiesKey],
-    ["rm", "--all", "--yes"], ["rm", "--state", "expired"], ["compact"], ["fetch", "cities", "--offline"],
+    ["rm", "--state", "expired"], ["compact"], ["export"], ["fetch", "cities", "--offline"],
   ]
   /// What works on other namespaces.
   static let passing = [["queries"], ["fetch", "movies", "--query", "heat", "--offline"]]
@@ -84,5 +84,14 @@ import Testing
     }
     #expect([0, 65].contains(try await scratch.cachectl(options + ["doctor"]).status))
     if let before { #expect(try scratch.read(test.file) == before, "what is damaged is left for its repair") }
+    if test.status == 65 { try await expectRemovable(scratch, options) }
+  }
+
+  /// The cache can be thrown away in any case: an empty, sound store is what is left.
+  private func expectRemovable(_ scratch: Scratch, _ options: [String]) async throws {
+    expectSuccess(try await scratch.cachectl(options + ["rm", "--all", "--yes"]))
+    #expect(try await scratch.cachectl(options + ["verify", "--output", "json"]).document()["entriesChecked"] == 0)
+    expectSuccess(try await scratch.cachectl(options + ["fetch", "cities"]))
+    expectSuccess(try await scratch.cachectl(options + ["verify"]))
   }
 }

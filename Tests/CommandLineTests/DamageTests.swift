@@ -136,6 +136,33 @@ import Testing
     #expect(try before.scratch.read(damage.file) == damaged, "What is damaged is left for its repair")
   }
 
+  @Test func aMissingCommaStopsOnlyItsOwnNamespace() async throws {
+    let scratch = try Scratch()
+    for command in [["cities"], ["movies", "--query", "heat"]] {
+      expectSuccess(try await scratch.cachectl(["--backend", "plist", "fetch"] + command))
+    }
+    let text = String(decoding: try scratch.read("home/plist/cities.json"), as: UTF8.self)
+    try scratch.write(text.replacing("\"format\": 1,", with: "\"format\": 1"), to: "home/plist/cities.json")
+    for command in ["ls", "stats", "export"] {
+      let run = try await scratch.cachectl("--backend", "plist", command, "--output", "json")
+      #expect(run.status == 65 && run.errors.contains("cities.json") && run.output.contains("movies"), "\(run.errors)")
+      if command != "export" { _ = try run.document() }
+    }
+    let migration = try await scratch.cachectl("--output", "json", "migrate", "--from", "plist", "--to", "lmdb")
+    #expect(migration.status == 65 && migration.errors.contains("cities.json"))
+    #expect(try migration.document()["copied"] == 2, "the movies and the queries")
+    // A full cache has to make room in the namespaces that can be counted.
+    let limits = ["CACHECTL_CACHE_MAX_ENTRIES": "2"]
+    for query in ["alien", "amadeus", "fargo"] {
+      let run = try await scratch.cachectl(
+        ["--backend", "plist", "fetch", "movies", "--query", query], environment: limits)
+      expectSuccess(run)
+    }
+    let listing = try await scratch.cachectl("--backend", "plist", "ls", "--namespace", "movies", "--output", "json")
+    expectSuccess(listing)
+    #expect(try listing.document()["entries"]?.elements.count ?? 3 < 3)
+  }
+
   @Test(arguments: Contract.persistentEngines)
   func aStoreThatIsOutOfUseIsWarnedOfOnce(_ engine: String) async throws {
     let scratch = try await damagedStore(Damage(engine: engine, kind: .replaced)).scratch

@@ -45,6 +45,24 @@ import Testing
     Issue.record("the disk was never full")
   }
 
+  /// Room is made without any: the entries go with their files, or what is free in them is given back.
+  @Test(arguments: Told.engines) func roomIsMadeOnAFullDisk(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      for page in 1...20 { try #require(try tool.run("fetch", "cities", "--page", "\(page)").status == 0) }
+      try tool.disk.fill(leaving: 0)
+      let compaction = try tool.run("compact")
+      #expect(compaction.status == 0, "\(engine): \(compaction.errors)")
+      #expect(try tool.run("fetch", "cities", "--page", "20", "--offline").status == 0)
+      let removal = try tool.run("rm", "--all", "--yes")
+      #expect(removal.status == 0 && removal.lines.contains { $0.contains("Removed 20 entries") }, "\(removal)")
+      #expect(try tool.run("verify").status == 0)
+      let again = try tool.run("fetch", "cities", "--page", "1")
+      #expect(again.status == 0 && again.errors.isEmpty, "\(engine): there is room now: \(again.errors)")
+    }
+  }
+
   /// A file that may not grow any more is the same to the tool.
   @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
     try await onThread {

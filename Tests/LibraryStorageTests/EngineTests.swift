@@ -76,6 +76,15 @@ struct EngineTests {
     #expect(preview.mended == [IntegrityIssue(kind: .structure, message: "it is bent")])
   }
 
+  /// A library that cannot remove its store names the files that go.
+  @Test func theFilesThatALibraryNamesAreRemoved() async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
+    // Its one file is not there.
+    try await plugin.removeStore(configuration)
+  }
+
   @Test func anIssueIsReported() async throws {
     let issues = try await Library("defects.c").open().checkIntegrity()
     #expect(issues == [IntegrityIssue(key: try CacheKey("cities/a"), kind: .undecodable, message: "it is cut off")])

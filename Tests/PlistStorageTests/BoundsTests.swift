@@ -54,14 +54,14 @@ import Testing
     #expect(fileSystem.trace.count { $0.hasSuffix("b.json") } == 1, "what is in memory costs one look")
   }
 
-  @Test func whatCannotBeCountedIsAnError() async throws {
+  @Test func whatCannotBeCountedStopsOnlyItsOwnNamespace() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
     try folder.write("{", to: "b.json")
     let engine = try await folder.open()
-    #expect(await code { try await put(["a/2": "x"], within: 9, engine) } == .damaged)
-    try await put(["a/2": "x"], within: 9, exempt: "b", engine)
-    try await engine.put(["a/3": "x"])
+    try await put(["a/2": "x"], within: 2, engine)
+    #expect(await code { try await put(["a/3": "x"], within: 2, engine) } == .overBounds)
+    #expect(await code { try await put(["b/2": "x"], within: 9, engine) } == .damaged)
     #expect(try folder.text("b.json") == "{")
   }
 }

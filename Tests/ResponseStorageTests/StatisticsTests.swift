@@ -13,8 +13,8 @@ struct StatisticsTests {
     for state in EntryState.allCases {
       #expect(report.count(state) == store.expected(EntrySelection(state: state)).count, "seed 21, \(state)")
     }
-    #expect(report.statistics.entries == count)
-    #expect(report.statistics.payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
+    #expect(report.tally.total().entries == count)
+    #expect(report.tally.total().payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
     #expect(report.usage == UsageCounts(hits: 1, misses: 2, evictions: 3))
   }
 

@@ -62,6 +62,11 @@ struct ScriptedPlugin: StoragePlugin {
   ) async throws(StorageError) -> RepairReport {
     RepairReport(saved: 5, mended: [IntegrityIssue(kind: .structure, message: "would be mended")])
   }
+
+  func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+    await Task.yield()
+    throw StorageError(.busy, "\(try configuration.text("path")) is open")
+  }
 }
 
 /// An engine whose calls go as they are told.

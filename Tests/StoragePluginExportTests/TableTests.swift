@@ -70,6 +70,12 @@ import Testing
     #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3 1"])
   }
 
+  @Test func theRemovalOfAStoreIsPassedOn() throws {
+    let (table, failure) = (try table(), Failure())
+    let status = withConfiguration([:], [:]) { table.remove_store(&$0, failure.pointer) }
+    #expect(status != 0 && failure.message == "/ünder is open")
+  }
+
   private typealias Repair =
     @convention(c) (
       UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?,

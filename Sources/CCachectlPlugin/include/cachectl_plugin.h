@@ -280,6 +280,9 @@ typedef struct cachectl_engine {
   int32_t (*preview_repair)(
     const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
     cachectl_failure *failure);
+  /* Optional: removes the store with all that it holds, in whatever state it is, without needing room; fails with "busy"
+   * where another handle has it open. Without it, the host removes the files that `inspect` names. */
+  int32_t (*remove_store)(const cachectl_configuration *configuration, cachectl_failure *failure);
 } cachectl_engine;
 
 #if defined(__GNUC__)

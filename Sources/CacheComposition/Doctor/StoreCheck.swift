@@ -103,9 +103,10 @@ struct StoreCheck: Sendable {
       let engine = try await plugin.open(configuration)
       do throws(StorageError) {
         let statistics = try await engine.statistics()
-        result.payloadBytes = statistics.payloadBytes
+        let total = statistics.tally.withoutLeases.total()
+        result.payloadBytes = total.payloadBytes
         result.newestEntry = try await newestEntry(engine)
-        let entries = NumberText.count(statistics.entries, "entry", "entries")
+        let entries = NumberText.count(total.entries, "entry", "entries")
         result.findings.append(
           .ok(name, "\(inspection.path) opens: \(entries), format version \(inspection.currentFormat)"))
       } catch {

@@ -17,29 +17,31 @@ public struct StorePresenter: Sendable {
   /// Gives the first `limit` (1 or more) selected entries after the key `cursor` to `body`, a page at a time, each with
   /// the time since 1970-01-01T00:00:00Z at which it was read.
   ///
-  /// - Returns: the key after which there are more; `nil` where there are none.
+  /// - Returns: the key after which there are more, `nil` where there are none; and what could not be listed.
   /// - Throws: `CacheError`: the cursor is no key, what `body` throws, or the engine failed.
   public func entries(
     _ conditions: EntryConditions, after cursor: String?, limit: Int,
     _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
-  ) async throws(CacheError) -> String? {
+  ) async throws(CacheError) -> (cursor: String?, damage: DamageList) {
     let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
-    let next = try await store.administration.list(conditions.selection, after: cursor, limit: limit) {
+    let (next, damage) = try await store.administration.list(conditions.selection, after: cursor, limit: limit) {
       page, readAt throws(CacheError) in
       try body(page.map { EntryRow($0, at: readAt) }, readAt.sinceEpoch)
     }
-    return next?.text
+    return (next?.text, DamageList(damage))
   }
 
   /// Gives the first `limit` (1 or more) selected entries in `order` to `body`, likewise.
   ///
+  /// - Returns: what could not be listed.
   /// - Throws: `CacheError`: what `body` throws, or the engine failed.
   public func entries(
     _ conditions: EntryConditions, by order: ListingOrder, limit: Int,
     _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
-  ) async throws(CacheError) {
+  ) async throws(CacheError) -> DamageList {
     let listing = try await store.administration.list(conditions.selection, by: order.order, limit: limit)
     try body(listing.entries.map { EntryRow($0, at: listing.readAt) }, listing.readAt.sinceEpoch)
+    return DamageList(listing.damage)
   }
 
   /// The first `limit` (1 or more) keys that begin with `beginning`.
@@ -124,10 +126,10 @@ public struct StorePresenter: Sendable {
   public func statistics() async throws(CacheError) -> StatisticsView {
     let report = try await store.administration.statistics()
     var view = StatisticsView(backend: configuration.backend, path: configuration.storePath)
-    view.namespaces = report.statistics.namespaces.map {
-      StatisticsView.Namespace(name: $0.name, entries: $0.entries, payloadBytes: $0.payloadBytes)
+    view.namespaces = report.tally.namespaces.sorted { $0.key < $1.key }.map { name, count in
+      StatisticsView.Namespace(name: name, entries: count.entries, payloadBytes: count.payloadBytes)
     }
-    view.storageBytes = report.statistics.storageBytes
+    (view.storageBytes, view.damage) = (report.storageBytes, DamageList(report.damage))
     (view.fresh, view.stale, view.expired) = (report.count(.fresh), report.count(.stale), report.count(.expired))
     view.isEstimated = report.isEstimated
     (view.hits, view.misses) = (report.usage.hits, report.usage.misses)
@@ -138,11 +140,10 @@ public struct StorePresenter: Sendable {
   private func view(
     of report: RemovalReport, _ isSoft: Bool, _ isDryRun: Bool, missing: [String] = []
   ) -> RemovalView {
-    var view = RemovalView(
+    RemovalView(
       backend: configuration.backend, removed: report.entries, bytes: report.payloadBytes,
-      missing: report.missing.map(\.text) + missing, isDryRun: isDryRun, isSoft: isSoft)
-    view.damaged = KeyList(report.damaged)
-    return view
+      missing: report.missing.map(\.text) + missing, damage: DamageList(report.damage), isDryRun: isDryRun,
+      isSoft: isSoft)
   }
 }
 

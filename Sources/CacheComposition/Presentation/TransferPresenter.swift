@@ -22,7 +22,7 @@ public struct TransferPresenter: Sendable {
     let report = try await StoreExport(store.entries).run(conditions.selection, progress: progress, to: write)
     return ExportView(
       backend: configuration.backend, file: file, exported: report.exported, bytes: report.bytes,
-      damaged: KeyList(report.damaged))
+      damage: DamageList(report.damage))
   }
 
   /// Reads lines of JSON from `read`, which returns them in pieces and an empty one at the end, into `store`.
@@ -50,11 +50,11 @@ public struct TransferPresenter: Sendable {
   /// - Parameters:
   ///   - destination: the name and the store; `nil` for a dry run to a store that is not there yet.
   ///   - overwrites: whether entries are overwritten that are newer than those copied.
-  ///   - progress: called with what is being done, the number of entries done, and that of all.
+  ///   - progress: called with what is being done, the number of entries done, and that of all, where it is known.
   /// - Throws: `CacheError`: an engine failed. Damage and differences are part of the view.
   public func migrate(
     from source: (name: String, store: OpenStore), to destination: (name: String, store: OpenStore?),
-    overwrites: Bool, isDryRun: Bool, progress: (_ label: String, _ done: Int, _ total: Int) -> Void
+    overwrites: Bool, isDryRun: Bool, progress: (_ label: String, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> MigrationView {
     let migration = StoreMigration(from: source.store.entries, to: destination.store?.entries)
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
@@ -69,14 +69,15 @@ public struct TransferPresenter: Sendable {
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
     let bounds = StoreBounds(
       maxEntries: configuration.cache.maxEntries, maxPayloadBytes: configuration.cache.maxBytes)
-    let statistics = try await store.administration.statistics().statistics
-    if bounds.contain(statistics.tally) { return [] }
-    let size = ByteCountText.text(statistics.payloadBytes)
+    let tally = try await store.administration.statistics().tally
+    if bounds.contain(tally) { return [] }
+    let total = tally.total()
+    let size = ByteCountText.text(total.payloadBytes)
     return [
       ErrorView(
         code: StorageError.Code.overBounds.rawValue,
         message:
-          "\(backend) now holds \(NumberText.count(statistics.entries, "entry", "entries")) (\(size)), more than "
+          "\(backend) now holds \(NumberText.count(total.entries, "entry", "entries")) (\(size)), more than "
           + "cache.maxEntries or cache.maxBytes allow",
         hint: "raise them before the next fetch, which makes room")
     ]
@@ -103,7 +104,13 @@ extension MigrationView {
       from: from, to: to, copied: report.copied, skipped: report.present + report.kept + report.expired,
       verified: report.verified, bytes: report.bytes)
     (kept, expired, self.isDryRun) = (report.kept, report.expired, isDryRun)
-    (damaged, different) = (KeyList(report.damaged), KeyList(report.different))
+    (damage, different) = (DamageList(report.damage), KeyList(report.different))
+  }
+}
+
+extension DamageList {
+  init(_ damage: StoreDamage) {
+    self.init(entries: KeyList(damage.entries), places: damage.places, placeCount: damage.placeCount)
   }
 }
 

@@ -10,23 +10,23 @@ public struct ExportView: SingleRecordView {
   public let exported: Int
   /// The sum of the sizes of their payloads, in bytes.
   public let bytes: Int
-  /// The entries that were left out because they are damaged.
-  public let damaged: KeyList
+  /// What was left out because it is damaged.
+  public let damage: DamageList
 
   /// An export with the given fields.
-  public init(backend: String, file: String?, exported: Int, bytes: Int, damaged: KeyList = KeyList()) {
+  public init(backend: String, file: String?, exported: Int, bytes: Int, damage: DamageList = DamageList()) {
     self.backend = backend
     self.file = file
     self.exported = exported
     self.bytes = bytes
-    self.damaged = damaged
+    self.damage = damage
   }
 
   /// The document: "backend", "file", "exported", "bytes" and "damaged".
   public var json: JSONValue {
     [
       "backend": .string(backend), "file": JSONValue(file), "exported": .integer(exported), "bytes": .integer(bytes),
-      "damaged": .integer(damaged.count),
+      "damaged": .integer(damage.count),
     ]
   }
 
@@ -42,7 +42,5 @@ public struct ExportView: SingleRecordView {
   }
 
   /// That entries are missing from the export; `nil` where none is.
-  public var failure: CacheError? {
-    damaged.failure("of \(backend)", ("is", "are"), "damaged, and not exported", hint: "see: cachectl verify")
-  }
+  public var failure: CacheError? { damage.failure(of: backend, not: "exported") }
 }

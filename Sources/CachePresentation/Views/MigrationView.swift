@@ -18,8 +18,8 @@ public struct MigrationView: SingleRecordView {
   public var kept = 0
   /// The number of those skipped that are no longer of use.
   public var expired = 0
-  /// The entries that were not copied because they are damaged.
-  public var damaged = KeyList()
+  /// What was not copied because it is damaged.
+  public var damage = DamageList()
   /// The entries that differ between the two in the end.
   public var different = KeyList()
   /// Whether nothing was written, only counted.
@@ -42,7 +42,7 @@ public struct MigrationView: SingleRecordView {
     [
       "from": .string(from), "to": .string(to), "copied": .integer(copied), "skipped": .integer(skipped),
       "verified": .integer(verified), "bytes": .integer(bytes), "kept": .integer(kept), "expired": .integer(expired),
-      "damaged": .integer(damaged.count), "different": .integer(different.count), "dryRun": .boolean(isDryRun),
+      "damaged": .integer(damage.count), "different": .integer(different.count), "dryRun": .boolean(isDryRun),
     ]
   }
 
@@ -55,8 +55,8 @@ public struct MigrationView: SingleRecordView {
     ]
     if !isDryRun { fields.append(("Verified", .init(NumberText.text(verified), .plain))) }
     fields.append(("Payload", Details.bytes(bytes)))
-    for (name, keys) in [("Damaged", damaged), ("Different", different)] where keys.count > 0 {
-      fields.append((name, .init(NumberText.text(keys.count), .red)))
+    for (name, count) in [("Damaged", damage.count), ("Different", different.count)] where count > 0 {
+      fields.append((name, .init(NumberText.text(count), .red)))
     }
     return Details.text(fields, on: screen)
   }
@@ -78,7 +78,6 @@ public struct MigrationView: SingleRecordView {
   /// That entries are missing from the destination, or not the same there; `nil` where all is well.
   public var failure: CacheError? {
     different.failure("of \(to)", ("is", "are"), "not as in \(from)", hint: "migrate again: what is there is skipped")
-      ?? damaged.failure(
-        "of \(from)", ("is", "are"), "damaged, and not copied", hint: "see: cachectl verify --backend \(from)")
+      ?? damage.failure(of: from, not: "copied")
   }
 }

@@ -8,15 +8,19 @@ public struct RemovalView: SingleRecordView {
   private let missing: [String]
   private let isDryRun: Bool
   private let isSoft: Bool
-  /// The entries that could not be made stale because they are damaged.
-  public var damaged = KeyList()
+  private let damage: DamageList
+
+  /// That an empty store was put in the place of one from which entries could not be removed.
+  public var replacement: String?
 
   /// The view of the removal of `removed` entries with payloads of `bytes` bytes from the store called `backend`, where
-  /// nothing was found under the names `missing`; with `isDryRun` nothing was done yet, with `isSoft` the entries were
-  /// made stale.
+  /// nothing was found under the names `missing`, and `damage` stays as it is; with `isDryRun` nothing was done yet, with
+  /// `isSoft` the entries were made stale.
   public init(
-    backend: String, removed: Int, bytes: Int, missing: [String], isDryRun: Bool, isSoft: Bool = false
+    backend: String, removed: Int, bytes: Int, missing: [String] = [], damage: DamageList = DamageList(),
+    isDryRun: Bool = false, isSoft: Bool = false
   ) {
+    self.damage = damage
     self.backend = backend
     self.removed = removed
     self.bytes = bytes
@@ -27,6 +31,9 @@ public struct RemovalView: SingleRecordView {
 
   /// The keys and URLs for which there was nothing to remove.
   public var missingNames: [String] { missing }
+
+  /// What was done besides removing entries.
+  public var status: StatusLine? { replacement.map { StatusLine([$0]) } }
 
   /// The document: "backend", "removed" (with "soft", made stale), "bytes", "missing", "dryRun" and "soft".
   public var json: JSONValue {
@@ -46,9 +53,6 @@ public struct RemovalView: SingleRecordView {
     return TerminalText.line(text) + "\n"
   }
 
-  /// That damaged entries were left as they are; `nil` where none was.
-  public var failure: CacheError? {
-    damaged.failure(
-      "of \(backend)", ("is", "are"), "damaged, and cannot be made stale", hint: "remove them without --soft")
-  }
+  /// That what is damaged was left as it is; `nil` where nothing is.
+  public var failure: CacheError? { damage.failure(of: backend, not: isSoft ? "made stale" : "removed") }
 }

@@ -1,3 +1,5 @@
+public import CacheDomain
+
 /// How much a store holds, and how well it serves.
 public struct StatisticsView: SingleRecordView {
   /// What one namespace holds.
@@ -23,8 +25,10 @@ public struct StatisticsView: SingleRecordView {
   public var path: String?
   /// What each namespace holds.
   public var namespaces: [Namespace]
-  /// What the store takes up on its medium, in bytes.
-  public var storageBytes: Int
+  /// What the store takes up on its medium, in bytes; `nil` where damage keeps it from being told.
+  public var storageBytes: Int?
+  /// What could not be counted.
+  public var damage = DamageList()
   /// The number of fresh entries.
   public var fresh: Int
   /// The number of stale entries.
@@ -56,11 +60,14 @@ public struct StatisticsView: SingleRecordView {
     "\(NumberText.count(entries, "entry", "entries")), \(ByteCountText.text(payloadBytes))"
   }
 
+  /// That not all of the store could be counted; `nil` where it could.
+  public var failure: CacheError? { damage.failure(of: backend, not: "counted") }
+
   /// The document of `stats`.
   public var json: JSONValue {
     [
       "backend": .string(backend), "path": JSONValue(path), "entries": .integer(entries),
-      "payloadBytes": .integer(payloadBytes), "storageBytes": .integer(storageBytes), "fresh": .integer(fresh),
+      "payloadBytes": .integer(payloadBytes), "storageBytes": JSONValue(storageBytes), "fresh": .integer(fresh),
       "stale": .integer(stale), "expired": .integer(expired), "estimated": .boolean(isEstimated),
       "hits": .integer(hits), "misses": .integer(misses),
       "evictions": .integer(evictions),
@@ -80,7 +87,7 @@ public struct StatisticsView: SingleRecordView {
       [
         ("Backend", .init(backend, .bold)), ("Path", .init(path)),
         ("Entries", "\(NumberText.text(entries)) (\(states))"), ("Payload", Details.bytes(payloadBytes)),
-        ("On disk", Details.bytes(storageBytes)), ("Hits", .init(hitText, .plain)),
+        ("On disk", storageBytes.map(Details.bytes) ?? .init("unknown", .dim)), ("Hits", .init(hitText, .plain)),
         ("Evictions", .init(NumberText.text(evictions), .plain)),
       ], on: screen)
     return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)

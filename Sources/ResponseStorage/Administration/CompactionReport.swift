@@ -11,9 +11,9 @@ public struct CompactionReport: Sendable, Hashable {
     /// What the store takes up on its medium, in bytes.
     public let storageBytes: Int
 
-    init(_ statistics: StorageStatistics) {
-      let total = statistics.tally.total(except: Lease.namespace)
-      (entries, payloadBytes, storageBytes) = (total.entries, total.payloadBytes, statistics.storageBytes)
+    init(_ held: StoreCount) {
+      let total = held.tally.total(except: Lease.namespace)
+      (entries, payloadBytes, storageBytes) = (total.entries, total.payloadBytes, held.storageBytes ?? 0)
     }
   }
 
@@ -22,7 +22,7 @@ public struct CompactionReport: Sendable, Hashable {
   /// What it holds now, with what others have written meanwhile.
   public let after: Extent
 
-  init(before: StorageStatistics, after: StorageStatistics) {
+  init(before: StoreCount, after: StoreCount) {
     self.before = Extent(before)
     self.after = Extent(after)
   }

@@ -6,6 +6,8 @@ public struct EntryListing: Sendable {
   public let entries: [EntrySummary]
   /// The key after which there are more; `nil` where there are none.
   public let cursor: CacheKey?
+  /// What could not be listed.
+  public let damage: StoreDamage
   /// The time at which the entries were read, which their state is judged by.
   public let readAt: Timestamp
 }

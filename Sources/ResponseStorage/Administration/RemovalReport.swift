@@ -9,8 +9,8 @@ public struct RemovalReport: Sendable, Hashable {
   /// The keys named under which there was no entry.
   public internal(set) var missing: [CacheKey] = []
 
-  /// The entries that could not be made stale because they are damaged. What is only removed need not be sound.
-  public internal(set) var damaged = KeySample()
+  /// What could not be listed, and so was not removed; entries that could not be made stale because they are damaged.
+  public internal(set) var damage = StoreDamage()
 
   mutating func add(_ page: [EntrySummary]) {
     entries += page.count
@@ -23,6 +23,6 @@ public struct RemovalReport: Sendable, Hashable {
     entries += other.entries
     payloadBytes += other.payloadBytes
     missing += other.missing
-    damaged = damaged + other.damaged
+    damage = damage + other.damage
   }
 }

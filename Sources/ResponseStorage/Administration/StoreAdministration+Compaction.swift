@@ -7,9 +7,9 @@ extension StoreAdministration {
   /// - Throws: `CacheError`: the engine failed; then all entries are still there that had not expired.
   public func compact() async throws(CacheError) -> CompactionReport {
     do throws(StorageError) {
-      let before = try await store.engine.statistics()
+      let before = try await StoreCount(store.engine)
       try await store.engine.compact()
-      return CompactionReport(before: before, after: try await store.engine.statistics())
+      return CompactionReport(before: before, after: try await StoreCount(store.engine))
     } catch {
       throw CacheError(error)
     }

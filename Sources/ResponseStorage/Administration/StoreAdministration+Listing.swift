@@ -6,14 +6,14 @@ extension StoreAdministration {
   /// page at a time, so that memory stays bounded whatever the limit. `body` is also told the time at which the page was
   /// read, which states are judged by.
   ///
-  /// - Returns: the key after which there are more; `nil` where there are none.
+  /// - Returns: the key after which there are more, `nil` where there are none; and what could not be listed.
   /// - Throws: `CacheError`: what `body` throws, or the engine failed.
   public func list(
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
     _ body: (_ page: [EntrySummary], _ readAt: Timestamp) async throws(CacheError) -> Void
-  ) async throws(CacheError) -> CacheKey? {
+  ) async throws(CacheError) -> (cursor: CacheKey?, damage: StoreDamage) {
     var (count, last, hasMore) = (0, CacheKey?.none, false)
-    try await visit(selection, after: cursor) { page throws(CacheError) in
+    let damage = try await visit(selection, after: cursor) { page throws(CacheError) in
       let wanted = page.prefix(limit - count)
       hasMore = page.count > wanted.count
       if !wanted.isEmpty { try await body(Array(wanted), store.clock.now) }
@@ -21,7 +21,7 @@ extension StoreAdministration {
       last = wanted.last?.key ?? last
       return !hasMore
     }
-    return hasMore ? last : nil
+    return (hasMore ? last : nil, damage)
   }
 
   /// The same with all the entries at once.
@@ -31,11 +31,11 @@ extension StoreAdministration {
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
   ) async throws(CacheError) -> EntryListing {
     var (entries, readAt) = ([EntrySummary](), store.clock.now)
-    let cursor = try await list(selection, after: cursor, limit: limit) { page, time in
+    let (cursor, damage) = try await list(selection, after: cursor, limit: limit) { page, time in
       entries += page
       readAt = time
     }
-    return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
+    return EntryListing(entries: entries, cursor: cursor, damage: damage, readAt: readAt)
   }
 
   /// The first `limit` (1 or more) selected entries in `order`. Their attributes are left out.
@@ -49,13 +49,14 @@ extension StoreAdministration {
   ) async throws(CacheError) -> EntryListing {
     let uses = order == .used ? try store.uses.reader() : nil
     var first = MaxHeap<RankedEntry>()
-    try await visit(selection, after: nil) { page in
+    let damage = try await visit(selection, after: nil) { page in
       for entry in page {
         first.insert(RankedEntry(entry, by: order, uses))
         if first.count > limit { _ = first.removeLargest() }
       }
       return true
     }
-    return EntryListing(entries: first.elements.sorted().map(\.entry), cursor: nil, readAt: store.clock.now)
+    return EntryListing(
+      entries: first.elements.sorted().map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
   }
 }

@@ -1,7 +1,29 @@
-internal import CacheDomain
-internal import StorageSPI
+public import CacheDomain
+public import StorageSPI
 
 extension StoreAdministration {
+  /// Removes all entries, leases aside, and makes sure that what is left is an empty, sound store.
+  ///
+  /// - Parameter held: is told how much the store held, before anything is removed.
+  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may be removed then.
+  public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
+    do throws(StorageError) {
+      held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
+    } catch {
+      throw CacheError(error)
+    }
+    let report = try await remove(EntrySelection(), dryRun: false)
+    var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
+    if problem == nil {
+      do throws(StorageError) {
+        problem = try await store.engine.checkIntegrity().first?.message
+      } catch {
+        throw CacheError(error)
+      }
+    }
+    if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
+  }
+
   /// Others have to be faster for so many times for a removal to give up.
   private static let removalAttempts = 100
 

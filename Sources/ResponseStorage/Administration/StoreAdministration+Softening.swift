@@ -18,10 +18,11 @@ extension StoreAdministration {
     var (report, fresh) = (RemovalReport(), selection)
     guard fresh.state ?? .fresh == .fresh else { return report }
     fresh.state = .fresh
-    try await visit(fresh, after: nil) { page throws(CacheError) in
+    let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
       report.add(try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun))
       return true
     }
+    report.damage = report.damage + unlisted
     report.missing = []
     return report
   }
@@ -78,7 +79,7 @@ extension StoreAdministration {
         bytes += entry.payload.count
       } catch {
         guard error.code == .damaged else { throw error }
-        part.damaged.add(key)
+        part.damage.add(key)
       }
     }
     return (batch, part, left)

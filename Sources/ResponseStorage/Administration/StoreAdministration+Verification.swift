@@ -14,34 +14,26 @@ extension StoreAdministration {
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
+    let total = try await store.count()
     do throws(StorageError) {
-      let total = try await countOfEntries()
       progress(0, total)
       var report = VerificationReport()
       for issue in try await structuralIssues() { report.add(issue) }
       let unreadable = report.keys
-      var walk = DamagedStoreWalk(engine: store.engine, pageSize: Self.pageSize, known: report.issues)
+      var walk = StoreWalk(engine: store.engine, known: report.issues)
       while let page = try await walk.next() {
+        await store.engine.releaseMemory()
         for entry in page {
           if entry.key.namespace != Lease.namespace { report.countEntries(1) }
           if !unreadable.contains(entry.key), let issue = try await check(entry) { report.add(issue) }
         }
         progress(report.entriesChecked, total)
       }
-      report.countEntries(walk.skipped)
-      for issue in walk.issues { report.add(issue) }
+      report.countEntries(walk.unreadableEntries.count)
+      for issue in walk.gaps { report.add(issue) }
       return report
     } catch {
       throw CacheError(error)
-    }
-  }
-
-  private func countOfEntries() async throws(StorageError) -> Int? {
-    do throws(StorageError) {
-      return try await store.engine.statistics().tally.total(except: Lease.namespace).entries
-    } catch {
-      guard error.isOfData else { throw error }
-      return nil
     }
   }
 
@@ -78,9 +70,4 @@ extension IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")
   }
-}
-
-extension StorageError {
-  /// Whether the failure tells of what is stored, and not of how it was asked for: others can be read all the same.
-  var isOfData: Bool { [.damaged, .unsupportedFormat, .ioFailed, .failed].contains(code) }
 }

@@ -5,14 +5,11 @@ public import StorageSPI
 ///
 /// Memory stays bounded whatever the size of the store: entries are visited in pages.
 public struct StoreAdministration: Sendable {
-  /// How many entries are visited, and removed, at once.
-  static let pageSize = 1_000
-
   /// How many entries are looked at one by one to tell their states.
   static let maximumCensus = 10_000
 
   let store: EntryStore
-  private let ledger: any UsageLedger
+  let ledger: any UsageLedger
 
   /// The administration of `store`, whose use is counted in `ledger`.
   public init(store: EntryStore, ledger: any UsageLedger) {
@@ -36,13 +33,14 @@ public struct StoreAdministration: Sendable {
     }
   }
 
-  /// Removes the selected entries (with `dryRun` only counts them), a page of them at a time.
+  /// Removes the selected entries (with `dryRun` only counts them), a page of them at a time. What is damaged and cannot
+  /// be listed stays, and is named in the report.
   ///
   /// - Throws: `CacheError`: the engine failed, or others changed entries all the time (`conflict`); what was removed
   ///   before then stays removed.
   public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
-    try await visit(selection, after: nil) { page throws(CacheError) in
+    report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
       report.add(dryRun ? page : try await remove(page, selectedBy: selection))
       return true
     }
@@ -69,38 +67,6 @@ public struct StoreAdministration: Sendable {
     return report
   }
 
-  /// How much the store holds, in what state, and how it was used.
-  ///
-  /// In a store of up to 10,000 entries those that may be fresh are looked at one by one. In a larger one the cost does not
-  /// grow with the number of entries: where entries change their state in the very slot of the present, up to 10,000 of
-  /// them are looked at; of more the states are estimated, and the report says so. An entry that was stored ahead of the
-  /// clock then counts as fresh until its time comes.
-  ///
-  /// - Throws: `CacheError`: the engine or the ledger failed.
-  public func statistics() async throws(CacheError) -> StoreReport {
-    let usage = try ledger.totals()
-    let statistics: StorageStatistics
-    do throws(StorageError) { statistics = try await store.engine.statistics() } catch { throw CacheError(error) }
-    let tally = statistics.tally.without(Lease.namespace)
-    let isSmall = tally.total().entries <= Self.maximumCensus
-    var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)
-    let namespaces = census.undecidedNamespaces
-    let isEstimated = namespaces.reduce(0) { $0 + (tally.namespaces[$1]?.entries ?? 0) } > Self.maximumCensus
-    if isEstimated {
-      census.estimate()
-    } else {
-      for namespace in namespaces {
-        try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
-          for entry in page { census.count(entry) }
-          return true
-        }
-      }
-    }
-    return StoreReport(
-      statistics: StorageStatistics(tally: tally, storageBytes: statistics.storageBytes), states: census.states,
-      isEstimated: isEstimated, usage: usage)
-  }
-
   private func remove(_ keys: [CacheKey]) async throws(CacheError) {
     var batch = WriteBatch()
     for key in keys { batch.remove(key) }
@@ -108,28 +74,17 @@ public struct StoreAdministration: Sendable {
   }
 
   /// Gives the selected entries to `body`, a page at a time, for as long as it returns `true`.
+  ///
+  /// - Returns: what could not be listed.
+  @discardableResult
   func visit(
     _ selection: EntrySelection, after cursor: CacheKey?,
     _ body: ([EntrySummary]) async throws(CacheError) -> Bool
-  ) async throws(CacheError) {
-    guard let prefix = selection.keyPrefix else { return }
-    var range = KeyRange(prefix: prefix, after: cursor)
-    while true {
-      if Task.isCancelled { throw .cancelled }
-      let page = try await scan(range)
-      let now = store.clock.now
-      let selected = page.filter { selection.contains($0, at: now) }
-      guard selected.isEmpty ? true : try await body(selected), page.count == Self.pageSize else { return }
-      range.after = page.last?.key
-      await store.engine.releaseMemory()
+  ) async throws(CacheError) -> StoreDamage {
+    var walk = EntryWalk(store, selection, after: cursor, includesLeases: true)
+    while let page = try await walk.next() {
+      guard try await body(page) else { break }
     }
-  }
-
-  private func scan(_ range: KeyRange) async throws(CacheError) -> [EntrySummary] {
-    do throws(StorageError) {
-      return try await store.engine.scan(range, limit: Self.pageSize)
-    } catch {
-      throw CacheError(error)
-    }
+    return walk.damage
   }
 }

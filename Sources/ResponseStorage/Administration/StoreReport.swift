@@ -2,8 +2,12 @@ public import StorageSPI
 
 /// How much a store holds, in what state, and how it was used.
 public struct StoreReport: Sendable {
-  /// What the engine says, without the leases of flights.
-  public let statistics: StorageStatistics
+  /// The entries, without the leases of flights.
+  public let tally: EntryTally
+  /// What the store takes up on its medium, in bytes; `nil` where damage keeps the engine from telling.
+  public let storageBytes: Int?
+  /// What could not be counted.
+  public let damage: StoreDamage
   /// How often the cache answered.
   public let usage: UsageCounts
   /// Whether the numbers in each state are estimates: right but for the entries that change their state within the same
@@ -11,8 +15,11 @@ public struct StoreReport: Sendable {
   public let isEstimated: Bool
   private let states: [EntryState: Int]
 
-  init(statistics: StorageStatistics, states: [EntryState: Int], isEstimated: Bool, usage: UsageCounts) {
-    self.statistics = statistics
+  init(
+    tally: EntryTally, storageBytes: Int?, damage: StoreDamage, states: [EntryState: Int], isEstimated: Bool,
+    usage: UsageCounts
+  ) {
+    (self.tally, self.storageBytes, self.damage) = (tally, storageBytes, damage)
     self.isEstimated = isEstimated
     self.states = states
     self.usage = usage

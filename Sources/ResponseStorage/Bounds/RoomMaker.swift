@@ -33,7 +33,7 @@ struct RoomMaker: Sendable {
 
   /// How much the store holds, and how much of it has to go for the batch to fit.
   private func excess() async throws(StorageError) -> (held: EntryTally.Count, needed: EntryTally.Count) {
-    let held = try await writer.engine.statistics().tally.total(except: Lease.namespace)
+    let held = try await StoreCount(writer.engine).tally.total(except: Lease.namespace)
     var after = held
     for (key, newSize) in batch.finalSizes where !key.text.hasPrefix(Lease.keyPrefix) {
       if let oldSize = try await size(of: key) { after = after + .init(entries: -1, payloadBytes: -oldSize) }
@@ -53,18 +53,15 @@ struct RoomMaker: Sendable {
     let (own, now) = (batch.keys, writer.clock.now)
     // How entries were used decides over the order alone: where it cannot be read, a write must not fail for it.
     let uses = limits.eviction.dependsOnUse ? try? writer.uses.reader() : nil
-    var range = KeyRange()
-    while true {
-      if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
-      let page = try await writer.engine.scan(range, limit: BoundedWriter.batchSize)
+    // What is damaged can neither be counted nor go; it must not keep the rest from making room.
+    var walk = StoreWalk(engine: writer.engine, pageSize: BoundedWriter.batchSize)
+    while let page = try await walk.next() {
       for entry in page where !own.contains(entry.key) && !entry.key.text.hasPrefix(Lease.keyPrefix) {
         let use = uses?.use(of: entry.key) ?? EntryUse()
         if let candidate = EvictionCandidate(entry, use: use, policy: limits.eviction, now: now) {
           selection.offer(candidate)
         }
       }
-      guard page.count == BoundedWriter.batchSize else { return }
-      range.after = page.last?.key
     }
   }
 

@@ -118,7 +118,8 @@ extension EntryMetadata {
   func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
     guard isSound(key: key, payload: payload) else {
       throw StorageError(
-        .damaged, "entry \(key) is damaged: its checksum does not match", hint: "remove it with: cachectl rm \(key)")
+        .damaged, "entry \(key) is damaged: its checksum does not match",
+        hint: "remove it with: cachectl rm \(key) (an entry is changed by export, an editor and import)")
     }
   }
 }

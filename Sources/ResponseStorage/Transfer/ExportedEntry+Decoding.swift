@@ -5,7 +5,7 @@ extension ExportedEntry {
   /// The entry that `line`, one line of an export with or without its line end, tells of.
   ///
   /// Members may come in any order. What is missing, there twice or not known is refused, because an entry is to arrive
-  /// whole; so is an entry whose checksum does not match.
+  /// whole; so is an entry whose checksum does not match. Without a checksum, which an edited line loses, one is made.
   ///
   /// - Throws: `JSONReader.Failure`, whatever the bytes are.
   public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
@@ -59,16 +59,16 @@ private struct ExportedMembers {
   /// The entry, if everything was there. `json` is the reader of the whole line.
   func entry(_ json: JSONReader) throws(JSONReader.Failure) -> ExportedEntry {
     let key = try json.required(key, ExportMember.key)
-    let metadata = EntryMetadata(
+    var metadata = EntryMetadata(
       storedAt: try json.required(storedAt, ExportMember.storedAt),
       freshUntil: try json.required(freshUntil, ExportMember.freshUntil),
       retainUntil: try json.required(retainUntil, ExportMember.retainUntil),
       contentType: try json.required(contentType, ExportMember.contentType),
-      attributes: try json.required(attributes, ExportMember.attributes),
-      checksum: try json.required(checksum, ExportMember.checksum))
+      attributes: try json.required(attributes, ExportMember.attributes))
     let payload = try json.required(payload, ExportMember.payload)
-    guard metadata.computedChecksum(key: key, payload: payload.span) == metadata.checksum else {
-      throw json.failure("the checksum does not match: the entry is not what was exported")
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    guard checksum == nil || checksum == metadata.checksum else {
+      throw json.failure("the checksum does not match: without its checksum, an edited line is taken as it is")
     }
     return ExportedEntry(key: key, metadata: metadata, payload: payload, use: try use(json))
   }

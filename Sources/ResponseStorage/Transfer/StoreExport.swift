@@ -7,8 +7,8 @@ public struct ExportReport: Sendable, Hashable {
   public internal(set) var exported = 0
   /// The sum of the sizes of their payloads, in bytes.
   public internal(set) var bytes = 0
-  /// The entries that were left out because they are damaged.
-  public internal(set) var damaged = KeySample()
+  /// What was left out because it is damaged.
+  public internal(set) var damage = StoreDamage()
 }
 
 /// Writes the entries of a store as lines of JSON, in the order of their keys. Memory stays bounded by a page of keys
@@ -26,7 +26,7 @@ public struct StoreExport: Sendable {
 
   /// Gives the lines of the selected entries to `write`, several at a time. Leases are left out.
   ///
-  /// Entries that are damaged are left out and counted. Expired entries that are still there are entries like others.
+  /// What is damaged is left out, and named in the report. Expired entries that are still there are entries like others.
   /// - Throws: `CacheError`: the engine failed, what `write` throws, or `cancelled`.
   public func run(
     _ selection: EntrySelection, progress: TransferProgress, to write: ([UInt8]) throws(CacheError) -> Void
@@ -45,7 +45,7 @@ public struct StoreExport: Sendable {
       progress(report.exported, total)
     }
     if !lines.isEmpty { try write(lines) }
-    report.damaged = reading.damaged
+    report.damage = reading.damage
     return report
   }
 }

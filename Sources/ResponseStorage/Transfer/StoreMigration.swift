@@ -15,8 +15,8 @@ public struct MigrationReport: Sendable, Hashable {
   public internal(set) var expired = 0
   /// The number of entries that were read from both stores in the end, and are the same.
   public internal(set) var verified = 0
-  /// The entries of the source that are damaged, and were left out.
-  public internal(set) var damaged = KeySample()
+  /// What of the source is damaged, and was left out.
+  public internal(set) var damage = StoreDamage()
   /// The entries that the destination does not have as the source has them.
   public internal(set) var different = KeySample()
 }
@@ -45,9 +45,11 @@ public struct StoreMigration: Sendable {
   /// Copies, and unless it is a dry run compares. Leases are left out.
   ///
   /// Damage and differences are no errors here: they are in the report, and the other entries are copied.
+  /// - Parameter progress: called with what is being done, the number of entries done, and of all (`nil` where damage
+  ///   keeps them from being counted).
   /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
   public func run(
-    _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int) -> Void
+    _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> MigrationReport {
     let total = try await source.count()
     var report = try await copy(options) { progress(.copying, $0, total) }
@@ -73,7 +75,7 @@ public struct StoreMigration: Sendable {
     } catch {
       throw error.code == .cancelled ? writer.interruption(of: "the migration", "copied") : error
     }
-    return MigrationReport(writer.counts, expired: reading.expired, damaged: reading.damaged)
+    return MigrationReport(writer.counts, expired: reading.expired, damage: reading.damage)
   }
 
   /// Goes through the source once more, and reads each entry from both stores.
@@ -132,8 +134,8 @@ extension EntryStore {
 }
 
 extension MigrationReport {
-  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damaged: KeySample) {
+  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damage: StoreDamage) {
     (copied, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
-    (self.expired, self.damaged) = (expired, damaged)
+    (self.expired, self.damage) = (expired, damage)
   }
 }

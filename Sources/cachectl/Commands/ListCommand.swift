@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
-    let next = try await session.withStore { store throws(CacheError) in
+    let (next, damage) = try await session.withStore { store throws(CacheError) -> (String?, DamageList) in
       let presenter = session.container.makeStorePresenter(store)
       let write = { (page: [EntryRow], readAt: Duration) throws(CacheError) in
         try Console.output.write(listing.text(page, now: readAt))
@@ -53,11 +53,11 @@ struct ListCommand: AsyncParsableCommand {
       if sort == .key {
         return try await presenter.entries(entries.conditions(), after: cursor, limit: limit ?? .max, write)
       }
-      try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write)
-      return nil
+      return (nil, try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write))
     }
     try Console.output.write(listing.end(cursor: next))
     if global.output == .table { global.remark(listing.status) }
+    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }
 

@@ -9,7 +9,8 @@ struct RemoveCommand: AsyncParsableCommand {
     commandName: "rm", abstract: "Remove entries, or make them stale",
     discussion: """
       Conditions narrow each other down. --all removes everything: on a terminal after a question, elsewhere only \
-      with --yes. --soft makes entries stale instead: the next fetch asks the origin, and they stand in where it fails.
+      with --yes. It leaves an empty, sound store also where the old one is damaged or the disk is full. --soft makes \
+      entries stale instead: the next fetch asks the origin, and they stand in where it fails.
 
       Examples:
         cachectl rm --state expired
@@ -58,26 +59,35 @@ struct RemoveCommand: AsyncParsableCommand {
     if asks, !Question.canBeAsked {
       throw ValidationError("--all needs a confirmation, and there is no terminal to ask for it: add --yes")
     }
-    let view = try await session.withStore { store throws(CacheError) -> RemovalView? in
-      let presenter = session.container.makeStorePresenter(store)
-      if asks, await !isConfirmed(presenter, session.configuration.backend) { return nil }
-      if !keys.isEmpty { return try await presenter.remove(names: keys, softly: soft, dryRun: dryRun) }
-      return try await presenter.remove(
-        entries.conditions(minimumAge: olderThan), softly: soft, dryRun: dryRun)
-    }
-    guard let view else {
+    let isWanted = asks ? await isConfirmed(session) : true
+    guard isWanted else {
       global.remark(StatusLine([soft ? "Nothing was made stale" : "Nothing was removed"]))
       throw ExitCode.validationFailure
     }
+    let view = try await remove(session)
     try global.show(view)
     if let name = view.missingNames.first { throw StorePresenter.notFound(name) }
     if let failure = view.failure { throw failure }
   }
 
+  private func remove(_ session: Session) async throws(CacheError) -> RemovalView {
+    if all, !dryRun, !soft {
+      return try await session.container.removeAll { body throws(CacheError) in try await session.withStore(body) }
+    }
+    return try await session.withStore { store throws(CacheError) in
+      let presenter = session.container.makeStorePresenter(store)
+      if !keys.isEmpty { return try await presenter.remove(names: keys, softly: soft, dryRun: dryRun) }
+      return try await presenter.remove(
+        entries.conditions(minimumAge: olderThan), softly: soft, dryRun: dryRun)
+    }
+  }
+
   /// Whether the user says yes to everything that the store holds. How much that is cannot be told of a damaged store.
-  private func isConfirmed(_ presenter: StorePresenter, _ backend: String) async -> Bool {
-    let held = (try? await presenter.statistics().summary).map { " (\($0))" } ?? ""
-    let entries = "every entry of \(backend)\(held)"
+  private func isConfirmed(_ session: Session) async -> Bool {
+    let summary = try? await session.withStore { store throws(CacheError) in
+      try await session.container.makeStorePresenter(store).statistics().summary
+    }
+    let entries = "every entry of \(session.configuration.backend)" + (summary.map { " (\($0))" } ?? "")
     return Question.confirm(soft ? "Make \(entries) stale?" : "Remove \(entries)?")
   }
 }

@@ -16,5 +16,6 @@ struct StatsCommand: AsyncParsableCommand {
       try await session.container.makeStorePresenter(store).statistics()
     }
     try global.show(view)
+    if let failure = view.failure { throw failure }
   }
 }

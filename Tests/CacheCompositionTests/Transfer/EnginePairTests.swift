@@ -72,7 +72,7 @@ struct EnginePairTests {
       from: EntryStore(engine: source, clock: home.clock), to: EntryStore(engine: destination, clock: home.clock))
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
     #expect(report.copied == entries.count && report.verified == entries.count)
-    #expect(report.damaged.count == 0 && report.different.count == 0 && report.kept == 0 && report.expired == 0)
+    #expect(report.damage.isEmpty && report.different.count == 0 && report.kept == 0 && report.expired == 0)
     try await expect(entries, in: destination)
     try await expect(entries, in: source)
     for engine in [source, destination] { try await engine.close() }

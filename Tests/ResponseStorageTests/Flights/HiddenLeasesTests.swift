@@ -31,7 +31,7 @@ struct HiddenLeasesTests {
     let test = try await FlightTest()
     try await test.leaveLease()
     let report = try await administration(test).statistics()
-    #expect(report.statistics.namespaces.isEmpty)
+    #expect(report.tally.namespaces.isEmpty)
     #expect(EntryState.allCases.allSatisfy { report.count($0) == 0 })
   }
 

@@ -89,7 +89,7 @@ struct LeaseFailureTests {
     await here.land(try await lead(here), failure: Self.failure)
     let administration = StoreAdministration(store: test.test.store, ledger: FakeLedger())
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
-    #expect(try await administration.statistics().statistics.namespaces.isEmpty)
+    #expect(try await administration.statistics().tally.namespaces.isEmpty)
   }
 
   @Test func aSuccessWritesTwice() async throws {

@@ -57,6 +57,14 @@ struct ExportedEntryTests {
     #expect(all.use == EntryUse())
   }
 
+  @Test func anEditedLineWithoutAChecksumGetsOne() throws {
+    let line = String(decoding: [try Self.sample()].lines, as: UTF8.self)
+    let edited = line.replacing(#/"checksum":"[0-9a-f]{16}",/#, with: "").replacing("\\\"a\\\"", with: "\\\"b\\\"")
+    let entry = try Self.decoded(Array(edited.utf8)).get()
+    #expect(entry.payload == Array("{\"b\":1}\n".utf8))
+    #expect(entry.metadata.checksum == entry.metadata.computedChecksum(key: entry.key, payload: entry.payload.span))
+  }
+
   /// What is done to the line of the sample, and what the message says.
   static let mistakes: [(old: String, new: String, message: String)] = [
     ("{\"format\":1", "", "'{' is expected"), ("\"format\":1", "\"format\":2", "format 2"),

@@ -8,7 +8,7 @@ struct EntryReading {
   private var walk: EntryWalk
   private var page: ArraySlice<EntrySummary> = []
   private var pageUses: [CacheKey: EntryUse] = [:]
-  private var unreadable = KeySample()
+  private var unreadable = StoreDamage()
 
   /// The number of entries that were expired when their turn came.
   private(set) var expired = 0
@@ -20,8 +20,8 @@ struct EntryReading {
     walk = EntryWalk(store, selection)
   }
 
-  /// The damaged entries, as far as they were come across.
-  var damaged: KeySample { walk.damaged + unreadable }
+  /// What could not be read, as far as the reading has come.
+  var damage: StoreDamage { walk.damage + unreadable }
 
   /// The next entry; `nil` where there are no more.
   ///

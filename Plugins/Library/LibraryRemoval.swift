@@ -1,0 +1,26 @@
+internal import CCachectlPlugin
+internal import Glibc
+internal import StorageSPI
+
+extension LibraryTable {
+  /// Has the library remove the store that `configuration` describes.
+  func removeStore(
+    _ configuration: EngineConfiguration, _ remove: LibraryFunctions.RemoveStore
+  ) throws(StorageError) {
+    let configuration = try LibraryConfiguration(
+      configuration, for: declaration, LibraryClock(configuration.clock))
+    try LibraryCall.make(self) { failure in configuration.withConfiguration { remove($0, failure) } }
+  }
+}
+
+/// Removes the files of a store for a library that cannot.
+enum LibraryRemoval {
+  static func remove(_ files: [String]) throws(StorageError) {
+    for file in files where unlink(file) != 0 && errno != ENOENT {
+      throw StorageError(
+        [EACCES, EPERM, EROFS].contains(errno) ? .permissionDenied : .ioFailed,
+        "\(file) cannot be removed: \(String(cString: strerror(errno)))",
+        hint: "check the permissions of its folder")
+    }
+  }
+}

@@ -1,0 +1,19 @@
+internal import StorageSPI
+
+/// Removes stores, in whatever state they are. Nothing is written, so that it works on a full disk.
+enum SQLiteRemoval {
+  /// Removes the database and the files beside it.
+  static func run(_ options: SQLiteOptions) throws(StorageError) {
+    let path = SQLiteFiles.resolved(options.path)
+    let folder = SQLiteFiles.folder(of: path)
+    guard SQLiteFiles.exists(folder) else { return }
+    try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(StorageError) in
+      guard try SQLiteFiles.isRegularFile(path) else { return }
+      let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
+      try SQLiteMarks(try SQLitePages(file, log: path + "-wal")).requireStore(path)
+      // The database first: a log without one is removed when the next store is made.
+      for suffix in [""] + SQLiteFiles.companions { try SQLiteFiles.removeIfPresent(path + suffix) }
+      withExtendedLifetime(file) {}
+    }
+  }
+}

@@ -1,0 +1,46 @@
+public import CacheDomain
+public import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+extension AppDIContainer {
+  /// What keeps entries from being removed, but not the whole store.
+  private static let removable: Set<String> = Set(
+    [StorageError.Code.damaged, .unsupportedFormat, .noSpace, .ioFailed, .tooLarge].map(\.rawValue))
+
+  /// Removes every entry of the configured engine's store. One that is damaged, or has no room to remove anything, is
+  /// removed as a whole: an empty one takes its place.
+  ///
+  /// - Parameter withStore: opens the store, gives it to its argument, and closes it.
+  /// - Throws: `CacheError`: the store is out of reach, or another process has open what would have to be removed.
+  public func removeAll(
+    withStore: ((OpenStore) async throws(CacheError) -> Void) async throws(CacheError) -> Void
+  ) async throws(CacheError) -> RemovalView {
+    var held = EntryTally.Count()
+    var replacement: String?
+    do throws(CacheError) {
+      try await withStore { store throws(CacheError) in try await store.administration.removeAll { held = $0 } }
+    } catch {
+      guard Self.removable.contains(error.code.rawValue) else { throw error }
+      try await removeStore(because: error)
+      // Where there is no room for a new store, the next command makes it.
+      do throws(CacheError) { try await withStore { _ in } } catch {
+        guard ["noSpace", "cannotCreate"].contains(error.code.rawValue) else { throw error }
+      }
+      replacement = "\(configuration.backend): an empty store has taken the place of the old one (\(error.message))"
+    }
+    var view = RemovalView(backend: configuration.backend, removed: held.entries, bytes: held.payloadBytes)
+    view.replacement = replacement
+    return view
+  }
+
+  private func removeStore(because reason: CacheError) async throws(CacheError) {
+    do throws(StorageError) {
+      let plugin = try catalogue.plugin(named: configuration.backend)
+      try await plugin.removeStore(try engineConfiguration(for: plugin.declaration))
+    } catch {
+      if error.code == .unsupported { throw reason }
+      throw CacheError(error)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+internal import StorageSPI
+
+/// Lists the entries of a store in the order of their keys, page by page, and goes on past damage.
+///
+/// Where a page cannot be read, ever smaller ones find the first entry that cannot be listed. Behind an entry that the
+/// engine names as unreadable the walk goes on at once. Behind any other damage it tries the namespaces one by one, which
+/// it finds by how their names may begin, and within a namespace it looks for the next entry that can be listed.
+struct StoreWalk {
+  /// How many entries a page has at most.
+  static let pageSize = 1_000
+  /// How many beginnings of namespaces, and how many places behind damage, are tried at most, so that the walk ends
+  /// however much is damaged.
+  private static let (maximumParts, maximumProbes) = (4_000, 20_000)
+
+  private let engine: any StorageEngine
+  private let passable: Set<StorageError.Code>
+  /// The keys of the entries that the engine names as unreadable; `nil` as long as it was not asked.
+  private var unreadable: [CacheKey]?
+  /// What a check has reported already; `nil` where there was none.
+  private let reported: Set<String>?
+  /// What the gap before this one failed with, as long as nothing was listed since: it is one gap then.
+  private var gapMessage: String?
+  /// What is still to be listed, the next range last.
+  private var pending: [KeyRange]
+  private var limit: Int
+  private var (parts, probes) = (0, 0)
+  private let pageSize: Int
+
+  /// The entries that were passed over because the engine names them as unreadable.
+  private(set) var unreadableEntries = KeySample()
+  /// What else could not be listed, and was not reported before.
+  private(set) var gaps: [IntegrityIssue] = []
+
+  /// A walk through `range` that goes on past damage.
+  init(engine: any StorageEngine, _ range: KeyRange = KeyRange(), pageSize: Int = pageSize) {
+    (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
+    (pending, reported, passable) = ([range], nil, [.damaged, .unsupportedFormat])
+  }
+
+  /// A walk through the whole store that goes on past everything that has to do with what is stored, and reports only
+  /// what is not among `known`, the issues that a check has found.
+  init(engine: any StorageEngine, known: [IntegrityIssue], pageSize: Int = pageSize) {
+    (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
+    (pending, reported, passable) = ([KeyRange()], Set(known.map(\.message)), StorageError.codesOfData)
+    unreadable = Set(known.compactMap(\.key)).sorted()
+  }
+
+  /// The next entries; `nil` at the end.
+  ///
+  /// - Throws: `StorageError` where the store cannot be asked at all; `cancelled`.
+  mutating func next() async throws(StorageError) -> [EntrySummary]? {
+    while let range = pending.popLast() {
+      if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
+      do throws(StorageError) {
+        let page = try await engine.scan(range, limit: limit)
+        if page.count == limit { pending.append(KeyRange(prefix: range.prefix, after: page.last?.key)) }
+        limit = pageSize
+        if page.isEmpty { continue }
+        gapMessage = nil
+        return page
+      } catch {
+        guard passable.contains(error.code) else { throw error }
+        try await goOn(in: range, after: error)
+      }
+    }
+    return nil
+  }
+
+  private mutating func goOn(in range: KeyRange, after error: StorageError) async throws(StorageError) {
+    if limit > 1 {
+      limit = max(1, limit / 8)
+      return pending.append(range)
+    }
+    limit = pageSize
+    if let entry = try await unreadableEntry(in: range, error) {
+      unreadableEntries.add(entry)
+      pending.append(KeyRange(prefix: range.prefix, after: entry))
+    } else if !range.prefix.contains("/"), parts < Self.maximumParts {
+      let divided = Self.parts(of: range)
+      parts += divided.count
+      pending += divided.reversed()
+    } else {
+      try await passGap(in: range, error)
+    }
+  }
+
+  /// The first entry in `range` that the engine names as unreadable, if the error is about it: to go on behind another
+  /// one would leave out, unnoticed, all those before it.
+  private mutating func unreadableEntry(
+    in range: KeyRange, _ error: StorageError
+  ) async throws(StorageError) -> CacheKey? {
+    try await unreadableKeys().first { range.contains($0) }.flatMap { error.isAbout($0) ? $0 : nil }
+  }
+
+  private mutating func unreadableKeys() async throws(StorageError) -> [CacheKey] {
+    if let unreadable { return unreadable }
+    var keys: [CacheKey] = []
+    do throws(StorageError) {
+      keys = Set(try await engine.checkIntegrity().compactMap(\.key)).sorted()
+    } catch {
+      guard error.isOfData else { throw error }
+    }
+    unreadable = keys
+    return keys
+  }
+
+  /// Goes on with the next entry that can be listed behind what the error is about.
+  private mutating func passGap(in range: KeyRange, _ error: StorageError) async throws(StorageError) {
+    var (gap, end) = (KeyGap(of: range), CacheKey?.none)
+    while probes < Self.maximumProbes, let probe = gap.probe {
+      if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
+      probes += 1
+      let rest = KeyRange(prefix: range.prefix, after: probe)
+      do throws(StorageError) {
+        end = try await engine.scan(rest, limit: 1).first?.key
+        gap.isReadable(after: probe)
+      } catch {
+        guard passable.contains(error.code) else { throw error }
+        if let entry = try await unreadableEntry(in: rest, error) {
+          gap.isReadable(after: probe)
+          end = entry
+        } else {
+          gap.isUnreadable(after: probe)
+        }
+      }
+    }
+    report(range, end, error)
+    if let next = gap.end { pending.append(KeyRange(prefix: range.prefix, after: next)) }
+  }
+
+  private mutating func report(_ range: KeyRange, _ end: CacheKey?, _ error: StorageError) {
+    defer { gapMessage = error.message }
+    guard gapMessage != error.message, reported?.contains(error.message) != true else { return }
+    gaps.append(IntegrityIssue(kind: .structure, message: Self.text(range, end, error)))
+  }
+
+  /// The parts of a range within namespaces, by the next character of the namespace.
+  private static func parts(of range: KeyRange) -> [KeyRange] {
+    let letters = "abcdefghijklmnopqrstuvwxyz"
+    let characters = range.prefix.isEmpty ? letters : "/0123456789" + letters
+    return characters.map { KeyRange(prefix: range.prefix + String($0), after: range.after) }.filter { part in
+      guard let after = part.after?.text else { return true }
+      return after < part.prefix || after.hasPrefix(part.prefix)
+    }
+  }
+
+  private static func text(_ range: KeyRange, _ end: CacheKey?, _ error: StorageError) -> String {
+    let place = range.prefix.isEmpty ? "" : " of \(range.prefix)"
+    let start = range.after.map { " after \($0)" } ?? ""
+    let limit = end.map { " before \($0)" } ?? ""
+    return "the entries\(place)\(start)\(limit) cannot be listed: \(error.message)"
+  }
+}
+
+extension StorageError {
+  /// The kinds of failure that tell of what is stored, and not of how it was asked for.
+  static let codesOfData: Set<Code> = [.damaged, .unsupportedFormat, .ioFailed, .failed]
+
+  /// Whether the failure tells of what is stored: other entries can be read all the same.
+  var isOfData: Bool { Self.codesOfData.contains(code) }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SQLiteStorage
+import StorageSPI
+import Testing
+
+/// A store is removed in whatever state it is, but not under another handle, and not where it is another application's.
+@Suite struct RemovalTests {
+  private func remove(_ folder: TestFolder) async throws(StorageError) {
+    let plugin = SQLitePlugin()
+    try await plugin.removeStore(
+      EngineConfiguration(
+        for: plugin.declaration, values: ["path": .text(folder.store), "busyTimeout": .integer(0)],
+        clock: FixedClock(now: Timestamp(milliseconds: 0))))
+  }
+
+  private func code(_ body: () async throws(StorageError) -> Void) async -> StorageError.Code? {
+    do throws(StorageError) { try await body() } catch { return error.code }
+    return nil
+  }
+
+  @Test(arguments: ["", "this is no store", String(repeating: "x", count: 9_000)])
+  func whatCannotBeOpenedIsRemoved(content: String) async throws {
+    let folder = try TestFolder()
+    try await folder.open().close()
+    try Data(content.utf8).write(to: URL(fileURLWithPath: folder.store))
+    try await remove(folder)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    let engine = try await folder.open()
+    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.statistics().entries == 0)
+    try await engine.close()
+  }
+
+  @Test func nothingIsRemovedUnderAnotherHandle() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    #expect(await code { () async throws(StorageError) in try await remove(folder) } == .busy)
+    #expect(try await engine.checkIntegrity().isEmpty)
+    try await engine.close()
+    try await remove(folder)
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+  }
+
+  @Test func anotherApplicationsDatabaseStays() async throws {
+    let folder = try TestFolder()
+    _ = try folder.shell("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a')")
+    #expect(await code { () async throws(StorageError) in try await remove(folder) } == .unsupportedFormat)
+    #expect(try folder.shell("SELECT name FROM photos") == "a")
+  }
+
+  @Test func whereThereIsNoStoreNothingHappens() async throws {
+    let folder = try TestFolder()
+    try await remove(folder)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+}
