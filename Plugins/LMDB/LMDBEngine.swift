@@ -108,8 +108,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   func compact() async throws(StorageError) {
     let (durability, now) = (durability, clock.now)
     try await run(on: \.writing) { environment throws(StorageError) in
-      try environment.removeExpired(at: now, durability)
-      try environment.releaseFreePages()
+      try environment.compact(at: now, durability)
     }
   }
 

@@ -15,6 +15,19 @@ extension LMDBEnvironment {
   /// The first pages of the file, which are never free.
   private static let metaPages = 2
 
+  /// Removes the entries that are expired at `time`, and makes holes of the free pages. Where there is no room to remove
+  /// anything, the holes come first and make some.
+  func compact(at time: Timestamp, _ durability: Durability) throws(StorageError) {
+    do throws(StorageError) {
+      try removeExpired(at: time, durability)
+    } catch {
+      guard error.isWantOfRoom else { throw error }
+      try releaseFreePages()
+      try removeExpired(at: time, durability)
+    }
+    try releaseFreePages()
+  }
+
   /// Makes holes of the free pages. Without support by the file system it does nothing.
   ///
   /// - Throws: `damaged`, before anything is changed, where the structure is: a wrong list would name pages in use.
@@ -22,7 +35,12 @@ extension LMDBEnvironment {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try checkStructure(.full)
     mdb_reader_check(pointer, nil)
-    try commitNothing()
+    do throws(StorageError) {
+      try commitNothing()
+    } catch {
+      // Then what the last transaction freed stays for the next time.
+      guard error.isWantOfRoom else { throw error }
+    }
     try growing(for: Self.mapGranularity) { () throws(StorageError) in
       let writer = try beginWriting(.full)
       defer { writer.abort() }

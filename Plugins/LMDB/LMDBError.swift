@@ -76,6 +76,9 @@ extension StorageError {
       hint: "end the processes that have it open, then try again")
   }
 
+  /// Whether a commit may have failed because the disk is full: LMDB reports a write that was cut short as `EIO`.
+  var isWantOfRoom: Bool { code == .noSpace || lmdbStatus == EIO }
+
   /// The status of LMDB behind the error, where there is one.
   var lmdbStatus: Int32? { (cause as? LMDBStatus)?.code }
 }
