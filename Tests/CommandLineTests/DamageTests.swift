@@ -145,7 +145,7 @@ import Testing
     try scratch.write(text.replacing("\"format\": 1,", with: "\"format\": 1"), to: "home/plist/cities.json")
     for command in ["ls", "stats", "export"] {
       let run = try await scratch.cachectl("--backend", "plist", command, "--output", "json")
-      #expect(run.status == 65 && run.errors.contains("cities.json") && run.output.contains("movies"), "\(run.errors)")
+      #expect(run.status == 65 && run.errors.contains("cities.json") && run.text.contains("movies"), "\(run.errors)")
       if command != "export" { _ = try run.document() }
     }
     let migration = try await scratch.cachectl("--output", "json", "migrate", "--from", "plist", "--to", "lmdb")

@@ -87,7 +87,7 @@ struct EnginePairTests {
     let exported = try await StoreExport(EntryStore(engine: source, clock: home.clock)).run(
       EntrySelection(), progress: { _, _ in }
     ) { (lines) throws(CacheError) in pieces.append(lines) }
-    #expect(exported.exported == entries.count && exported.damaged.count == 0)
+    #expect(exported.exported == entries.count && exported.damage.isEmpty)
     var rest = pieces[...]
     let imported = try await StoreImport(into: EntryStore(engine: destination, clock: home.clock)).run(
       "the test", TransferOptions(), progress: { _, _ in }
