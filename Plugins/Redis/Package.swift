@@ -44,7 +44,7 @@ let package = Package(
       name: "RedisStorageTests",
       dependencies: [
         "RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance"),
-        core("LibraryStorage"),
+        core("LibraryStorage"), core("ResponseStorage"), core("BuiltInEngines"),
       ],
       swiftSettings: settings),
   ]

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Threads that nobody waits for.
-enum DetachedThread {
+/// Threads that no task waits for, for helpers of engines that work in the background.
+public enum DetachedThread {
   /// Starts a thread that does `work` and then ends.
   ///
   /// - Returns: `false` where no thread could be started; `work` is not done then.
-  static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
+  public static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
     let context = Unmanaged.passRetained(Work(work))
     var thread = pthread_t()
     guard pthread_create(&thread, nil, { DetachedThread.enter($0) }, context.toOpaque()) == 0 else {

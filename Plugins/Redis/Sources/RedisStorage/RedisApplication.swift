@@ -29,10 +29,12 @@ struct RedisApplication: Sendable {
   let mode: Mode
   /// The name under which the server remembers the batch: sent again, it must not undo what others have done since.
   /// Empty where nothing is changed.
-  private let name: String
+  let name: String
+  /// The name of an earlier batch that was answered, and so need not be remembered any more.
+  let formerName: String?
 
-  init(_ batch: RedisBatch, part: Int, _ mode: Mode) {
-    (self.part, self.batch, self.mode) = (part, batch, mode)
+  init(_ batch: RedisBatch, part: Int, _ mode: Mode, replacing formerName: String? = nil) {
+    (self.part, self.batch, self.mode, self.formerName) = (part, batch, mode, formerName)
     if case .apply = mode { name = Self.randomName() } else { name = "" }
   }
 
@@ -61,7 +63,8 @@ struct RedisApplication: Sendable {
       }
     }
     keys += required + put + removals
-    let head = header(options) + [required.count, put.count, removals.count].map { String($0) }
+    let counts = [required.count, put.count, removals.count].map { String($0) }
+    let head = header(options) + counts + [formerName ?? ""]
     return RedisRequest(
       part, .apply, keys: keys, arguments: head.map { Array($0.utf8) } + arguments + puts, isChange: isChange)
   }

@@ -5,7 +5,8 @@ struct RedisCall {
   let requests: [RedisRequest]
   /// When to give up.
   let deadline: ContinuousClock.Instant
-  private var replies: [RedisReply?]
+  /// The answers so far, in the order of the requests.
+  private(set) var replies: [RedisReply?]
   /// Where to ask instead, once, because a slot is being migrated.
   private var redirects: [Int: RedisAddress] = [:]
 
@@ -29,6 +30,13 @@ struct RedisCall {
   var allReplies: [RedisReply]? {
     let found = replies.compactMap { $0 }
     return found.count == requests.count ? found : nil
+  }
+
+  /// Whether a request without an answer is for a server that `isSilent`.
+  func isStuck(_ topology: RedisTopology, _ isSilent: (RedisAddress) -> Bool) -> Bool {
+    requests.indices.contains { index in
+      replies[index] == nil && topology.owner(of: requests[index].part).map(isSilent) == true
+    }
   }
 
   mutating func beginRound() { (trouble, needsMap, needsPause) = (nil, false, false) }

@@ -22,10 +22,20 @@ public struct RedisClusterPlugin: StoragePlugin {
     try await RedisEngine.open(try RedisOptions(configuration, kind: .cluster), clock: configuration.clock)
   }
 
-  /// Says where the store is, without asking the servers.
+  /// Asks the nodes whether there is a store, and of which format. Cost: a connection and two round trips.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where the address is none.
+  /// - Throws: what `open(_:)` throws.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
-    StoreInspection(try RedisOptions(configuration, kind: .cluster))
+    try await RedisEngine.inspect(try RedisOptions(configuration, kind: .cluster), clock: configuration.clock)
+  }
+
+  /// Removes the entries that cannot be read, forgets those that are gone, and counts the rest anew. There are no files
+  /// that could be set aside. Others may go on using the store. Cost: every entry is read.
+  ///
+  /// - Throws: what `open(_:)` throws; `busy` where others write all the time.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    try await RedisEngine.repair(try RedisOptions(configuration, kind: .cluster), plan, clock: configuration.clock)
   }
 }

@@ -23,11 +23,14 @@ final class RedisConnection: @unchecked Sendable {
 
   /// Connects to `address`. Cost: a round trip; name resolution where the host is a name.
   init(_ address: RedisAddress, timeout: Duration, silence: Duration) throws(RedisDisconnection) {
+    errno = 0
     guard let context = redisConnectWithTimeout(address.host, address.port, timeval(timeout)) else {
       throw .refused("out of memory")
     }
     guard context.pointee.err == 0, redisSetTimeout(context, timeval(silence)) == REDIS_OK else {
+      let isSilent = errno == ETIMEDOUT || errno == EINPROGRESS || errno == EAGAIN
       defer { redisFree(context) }
+      if context.pointee.err == REDIS_ERR_IO, isSilent { throw .silent }
       throw .refused(String(cString: chiredis_message(context)))
     }
     // Tells in the end when the machine at the other side has gone without a word.

@@ -18,6 +18,27 @@ final class RedisEngine: StorageEngine {
     return engine
   }
 
+  /// Connects, and says what there is of the store.
+  static func inspect(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> StoreInspection {
+    try await using(options, clock) { store throws(StorageError) in try store.inspect() }
+  }
+
+  /// Connects, and puts right what does not fit together.
+  static func repair(
+    _ options: RedisOptions, _ plan: RepairPlan, clock: any WallClock
+  ) async throws(StorageError) -> RepairReport {
+    try await using(options, clock) { store throws(StorageError) in try store.repair(plan) }
+  }
+
+  private static func using<Output: Sendable>(
+    _ options: RedisOptions, _ clock: any WallClock,
+    _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    let engine = RedisEngine(RedisStore(options), clock: clock)
+    defer { engine.store.router.pool.close() }
+    return try await engine.run(work)
+  }
+
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {

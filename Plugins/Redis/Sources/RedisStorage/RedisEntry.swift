@@ -24,11 +24,27 @@ enum RedisEntry {
     let values = Array(values)
     guard values.count >= fields.count, let storedAt = time(values[0]), let freshUntil = time(values[1]),
       let retainUntil = time(values[2]), let contentType = values[3].text, let json = values[4].text,
-      let attributes = attributes(json), let checksum = values[5].text.flatMap({ UInt64($0, radix: 16) })
+      let attributes = attributes(json), let checksum = Self.checksum(values[5])
     else { return nil }
     return EntryMetadata(
       storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil, contentType: contentType,
       attributes: attributes, checksum: checksum)
+  }
+
+  /// What is said of an entry that cannot be read, of which the index has `slot`: times within it, and the checksum where
+  /// it is one.
+  static func metadata(ofDamaged slot: EntryTally.Slot, _ checksum: RedisValue) -> EntryMetadata {
+    func time(_ slot: Int64) -> Timestamp {
+      Timestamp(milliseconds: min(max(slot, 0), Timestamp.distantFuture.milliseconds >> 20) << 20)
+    }
+    return EntryMetadata(
+      storedAt: Timestamp(milliseconds: 0), freshUntil: time(slot.freshSlot), retainUntil: time(slot.retainSlot),
+      contentType: "", checksum: Self.checksum(checksum) ?? 0)
+  }
+
+  /// The checksum that sixteen hexadecimal digits write.
+  private static func checksum(_ value: RedisValue) -> UInt64? {
+    value.text.flatMap { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
   }
 
   private static func time(_ value: RedisValue) -> Timestamp? {

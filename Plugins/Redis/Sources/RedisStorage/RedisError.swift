@@ -4,6 +4,8 @@ internal import StorageSPI
 enum RedisTrouble: Sendable {
   /// There is no connection to the node: `message` says why.
   case unreachable(String)
+  /// The node does not answer: `message` says so.
+  case silent(String)
   /// The cluster is changing, or the server is starting: `message` is what it says.
   case busy(String)
   /// The change was made, but not all replicas have it.
@@ -18,10 +20,10 @@ extension StorageError {
 
   /// The error of a call on the store `store` that was tried until the time was over.
   ///
-  /// - Parameter mayBeDone: whether a change was sent of which nobody knows what became.
+  /// - Parameter mayBeDone: whether a change was sent and no answer came.
   init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
     switch trouble {
-    case .unreachable(let message):
+    case .unreachable(let message), .silent(let message):
       let error = StorageError(
         .unreachable, "\(store): the server cannot be reached: \(message)",
         hint: "start the server, or see the option url")
@@ -33,19 +35,26 @@ extension StorageError {
       self = error.noting(mayBeDone: mayBeDone)
     case .unconfirmed:
       self.init(
-        .unreachable, "\(store): the change was made, but the replicas have not confirmed it in time",
-        hint: "see that the replicas run, or set durability to normal")
+        .unreachable, "\(store): the server made the change, but its replicas have not confirmed it in time",
+        hint: "start the replicas, or set durability to normal; the change need not be repeated")
     }
   }
 
-  /// The error of a call of which, if `mayBeDone`, a change was sent and nobody knows what became.
+  /// The error of a call that, if `mayBeDone`, sent a change and got no answer to it.
   func noting(mayBeDone: Bool) -> StorageError {
-    mayBeDone
-      ? StorageError(code, "\(message); whether the change was made is not known", hint: hint, cause: cause) : self
+    guard mayBeDone else { return self }
+    let advice = "when the server answers again, see whether the change is there, or repeat the command"
+    return StorageError(
+      code, "\(message), so it is not known whether the server made the change",
+      hint: hint.isEmpty ? advice : "\(hint); \(advice)", cause: cause)
   }
 
   /// The error that `error`, which is not worth another try, means for the store `store`.
   init(_ error: RedisServerError, store: String) {
+    if error.description.contains(RedisScript.damagedTally) {
+      self = .damagedTally(store: store)
+      return
+    }
     let code = Self.code(of: error)
     // What a server says of a login may repeat it.
     let text = code == .permissionDenied ? String(error.word) : error.description
@@ -68,7 +77,8 @@ extension StorageError {
     case .permissionDenied: "see the options user and password, and what the user may do on the server"
     case .noSpace: "raise the server's maxmemory, or lower cache.maxBytes"
     case .ioFailed: "see the server's log: it does not take changes because it cannot keep them"
-    case .damaged: "somebody else uses keys of that name: give another prefix"
+    case .damaged:
+      "remove the entry that cachectl verify names; where another program uses these keys, give another prefix"
     default: ""
     }
   }
@@ -78,6 +88,12 @@ extension StorageError {
     StorageError(
       .permissionDenied, "redis://\(address): the server refuses the user or the password",
       hint: "see the options user and password")
+  }
+
+  /// The error of a tally that cannot be read.
+  static func damagedTally(store: String) -> StorageError {
+    StorageError(
+      .damaged, "\(store): the tally cannot be read", hint: "rebuild it with: cachectl verify --repair")
   }
 
   /// The error of something on the server that this engine has not written.

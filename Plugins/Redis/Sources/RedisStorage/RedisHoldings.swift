@@ -68,7 +68,7 @@ extension RedisStore {
       layout.parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[3])) })
     var parts: [[String: EntryTally.Count]] = []
     for reply in replies {
-      guard let totals = RedisTally.counts(reply.value) else { throw router.undecodable("the totals are damaged") }
+      guard let totals = RedisTally.counts(reply.value) else { throw .damagedTally(store: options.description) }
       parts.append(totals)
     }
     return parts

@@ -46,7 +46,7 @@ struct RedisLogin {
     do throws(RedisDisconnection) {
       answers = try connection.exchange(steps.map(\.command)).map(\.value)
     } catch {
-      throw .trouble(.unreachable(error.message(at: address)))
+      throw .trouble(error.trouble(at: address))
     }
     for (step, answer) in zip(steps.map(\.step), answers) { try judge(step, answer) }
     connection.learn(answers.suffix(RedisScript.allCases.count).compactMap(\.text))
@@ -59,6 +59,11 @@ struct RedisLogin {
       case .authentication: throw .refused(.loginRefused(address))
       // A user may be forbidden to ask; the rest does not depend on it.
       case .name where error.word == "NOPERM", .kind where error.word == "NOPERM": return
+      case .database where error.word == "ERR":
+        throw .refused(
+          .badURL(
+            "redis://\(address) has no database \(options.location.database)",
+            hint: "the number after the slash is 0 to 15, unless the server was told to have more; leave it out for 0"))
       case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
       default: throw .refused(StorageError(error, store: "redis://\(address)"))
       }
@@ -87,7 +92,7 @@ extension RedisConnection {
     do throws(RedisDisconnection) {
       connection = try RedisConnection(address, timeout: options.connectTimeout, silence: options.silence)
     } catch {
-      throw .trouble(.unreachable(error.message(at: address)))
+      throw .trouble(error.trouble(at: address))
     }
     try RedisLogin(options, address).perform(on: connection)
     return connection
@@ -110,6 +115,12 @@ extension RedisOptions {
 }
 
 extension RedisDisconnection {
+  /// What it means for a call to the server at `address`.
+  func trouble(at address: RedisAddress) -> RedisTrouble {
+    if case .silent = self { return .silent(message(at: address)) }
+    return .unreachable(message(at: address))
+  }
+
   func message(at address: RedisAddress) -> String {
     switch self {
     case .refused(let message), .broken(let message): "\(address): \(message)"

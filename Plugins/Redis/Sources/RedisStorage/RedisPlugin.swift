@@ -19,16 +19,20 @@ public struct RedisPlugin: StoragePlugin {
     try await RedisEngine.open(try RedisOptions(configuration, kind: .server), clock: configuration.clock)
   }
 
-  /// Says where the store is, without asking the server.
+  /// Asks the server whether there is a store, and of which format. Cost: a connection and two round trips.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where the address is none.
+  /// - Throws: what `open(_:)` throws.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
-    StoreInspection(try RedisOptions(configuration, kind: .server))
+    try await RedisEngine.inspect(try RedisOptions(configuration, kind: .server), clock: configuration.clock)
   }
-}
 
-extension StoreInspection {
-  init(_ options: RedisOptions) {
-    self.init(path: options.description, files: [], format: nil, currentFormat: RedisLayout.format)
+  /// Removes the entries that cannot be read, forgets those that are gone, and counts the rest anew. There are no files
+  /// that could be set aside. Others may go on using the store. Cost: every entry is read.
+  ///
+  /// - Throws: what `open(_:)` throws; `busy` where others write all the time.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    try await RedisEngine.repair(try RedisOptions(configuration, kind: .server), plan, clock: configuration.clock)
   }
 }

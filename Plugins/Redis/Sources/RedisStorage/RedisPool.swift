@@ -9,6 +9,7 @@ final class RedisPool: Sendable {
   }
 
   private let options: RedisOptions
+  private let breaker = RedisBreaker()
   private let state = Mutex(State())
 
   init(_ options: RedisOptions) { self.options = options }
@@ -16,10 +17,36 @@ final class RedisPool: Sendable {
   /// An idle connection to `address`, or a new one; and whether it was idle, so that it may have been closed by the
   /// server without anybody noticing.
   ///
-  /// - Throws: `RedisOpeningError`.
+  /// - Throws: `RedisOpeningError`; at once where the server was silent and has not answered since.
   func take(_ address: RedisAddress) throws(RedisOpeningError) -> (connection: RedisConnection, wasIdle: Bool) {
+    if breaker.isSilent(address) {
+      throw .trouble(.silent("\(address) does not answer, and is asked again in the background"))
+    }
     if let idle = state.withLock({ $0.idle[address]?.popLast() }) { return (idle, true) }
-    return (try RedisConnection.open(address, options), false)
+    do throws(RedisOpeningError) {
+      return (try RedisConnection.open(address, options), false)
+    } catch {
+      if case .trouble(.silent) = error { noteSilence(address) }
+      throw error
+    }
+  }
+
+  /// Whether the server at `address` was silent, and has not answered since.
+  func isSilent(_ address: RedisAddress) -> Bool { breaker.isSilent(address) }
+
+  /// Notes that the server at `address` did not answer in time. It is asked in the background until it does.
+  func noteSilence(_ address: RedisAddress) {
+    breaker.noteSilence(address) { [weak self, options] in
+      // A server that refuses now has answered.
+      do throws(RedisOpeningError) {
+        let connection = try RedisConnection.open(address, options)
+        self?.give(connection)
+        return true
+      } catch {
+        if case .trouble(.silent) = error { return false }
+        return true
+      }
+    }
   }
 
   /// Takes back a connection on which nothing is under way.
@@ -35,6 +62,7 @@ final class RedisPool: Sendable {
 
   /// Closes all idle connections, and from now on each that comes back.
   func close() {
+    breaker.close()
     let idle = state.withLock { state in
       state.isClosed = true
       defer { state.idle = [:] }

@@ -37,6 +37,19 @@ struct RedisRouter: Sendable {
     return reply.value
   }
 
+  /// The answers of those servers that can be asked now, in the order of `requests`; `nil` for the others. Nothing is
+  /// tried again.
+  ///
+  /// - Throws: `StorageError` where no server answers, or one refuses.
+  func ask(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply?] {
+    var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
+    if options.kind == .cluster { try findOwners(call, .busy("no answer")) }
+    makeRound(&call)
+    if let failure = call.failure { throw failure }
+    // What passes, such as a server that is starting, is waited for where nothing else answers.
+    return call.replies.contains { $0 != nil } ? call.replies : try perform(requests)
+  }
+
   /// The error of an answer that is not what a script or command of this engine gives.
   func undecodable(_ what: String) -> StorageError { .undecodable(what, store: options.description) }
 
@@ -77,8 +90,10 @@ struct RedisRouter: Sendable {
   /// Notes that there is no connection to be had.
   private func note(_ trouble: RedisTrouble, _ call: inout RedisCall) {
     // Nobody else has what one server has: without a connection there is nothing to wait for.
-    if options.kind == .server, case .unreachable = trouble {
+    switch trouble {
+    case .unreachable where options.kind == .server, .silent where options.kind == .server:
       call.fail(StorageError(trouble, store: options.description, mayBeDone: false))
+    default: break
     }
     call.note(trouble, needsMap: true, needsPause: true)
   }
@@ -86,8 +101,9 @@ struct RedisRouter: Sendable {
   private func lose(_ exchange: RedisExchange, _ error: RedisDisconnection, _ call: inout RedisCall) {
     let address = exchange.connection.address
     pool.removeIdle(address)
+    if case .silent = error { pool.noteSilence(address) }
     call.noteLoss(of: exchange.indices)
-    call.note(.unreachable(error.message(at: address)), needsMap: true, needsPause: !exchange.wasIdle)
+    call.note(error.trouble(at: address), needsMap: true, needsPause: !exchange.wasIdle)
   }
 
   private func receive(_ exchange: RedisExchange, _ call: inout RedisCall) {
@@ -147,7 +163,12 @@ struct RedisRouter: Sendable {
       usleep(UInt32(pause.components.attoseconds / 1_000_000_000_000))
       pause = min(pause * 2, .milliseconds(100))
     }
-    if call.needsMap, options.kind == .cluster { try findOwners(call, trouble) }
+    guard call.needsMap, options.kind == .cluster else { return }
+    try findOwners(call, trouble)
+    // No other node has taken the place of one that does not answer: calls do not wait for that one after another.
+    if case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
+      throw StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone)
+    }
   }
 
   /// Asks one node after another who has what, until one answers.
@@ -172,12 +193,15 @@ struct RedisRouter: Sendable {
   private func slots(from address: RedisAddress) throws(RedisOpeningError) -> RedisReply? {
     while true {
       let (connection, wasIdle) = try pool.take(address)
-      if let reply = try? connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0] {
+      do throws(RedisDisconnection) {
+        let reply = try connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0]
         pool.give(connection)
         return reply
+      } catch {
+        pool.removeIdle(address)
+        if case .silent = error { pool.noteSilence(address) }
+        if !wasIdle { return nil }
       }
-      pool.removeIdle(address)
-      if !wasIdle { return nil }
     }
   }
 }

@@ -1,7 +1,8 @@
 extension RedisScript {
   /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long it is remembered;
   /// bounds (entries or nothing, bytes, exempt namespace) and what other parts hold (entries, bytes); the numbers of
-  /// requirements, of puts and of removals; a checksum or nothing for each requirement; payload and fields for each put.
+  /// requirements, of puts and of removals; the name of an earlier batch of this writer, or nothing, which need not be
+  /// remembered any more; a checksum or nothing for each requirement; payload and fields for each put.
   /// `KEYS`, after the tables: the entries in the same order.
   ///
   /// Answers: "done", "conflict" with the number of the requirement, or "over"; then what this part would hold
@@ -13,23 +14,35 @@ extension RedisScript {
     local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
     local more = sweep(\#(sweepLimit), put > 0)
     lifetime = tonumber(ARGV[3])
-    local name, argument = 4, 11
+    local function isChecksum(text)
+      return type(text) == 'string' and #text == 16 and not string.find(text, '%X')
+    end
+    local name, argument = 4, 12
 
     for index = 1, required do
-      local found = redis.call('HGET', KEYS[name + index], 'checksum')
-      if (found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0} end
+      local found = redis.pcall('HGET', KEYS[name + index], 'checksum')
+      if type(found) == 'table' and not isWrongType(found) then return found end
+      -- What is there without a checksum has 0, as in a scan.
+      if not found and redis.call('EXISTS', KEYS[name + index]) == 1 or found and not isChecksum(found) then
+        found = '0000000000000000'
+      end
+      if string.lower(found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0} end
     end
     name, argument = name + required, argument + required
 
-    local lines, ends = {}, {}
+    local lines, ends, foreign = {}, {}, {}
     for index = 1, put do
       local at = argument + (index - 1) * 7
       local key = string.sub(KEYS[name + index], #prefix + 1)
       local fresh = text(math.floor(tonumber(ARGV[at + 3]) / 1048576))
       local retain = text(math.floor(tonumber(ARGV[at + 4]) / 1048576))
       local bytes = #ARGV[at + 1]
-      -- Fails here where it is a key of somebody else's, of another type.
-      redis.call('HEXISTS', KEYS[name + index], 'payload')
+      local kind = redis.call('TYPE', KEYS[name + index]).ok
+      if kind ~= 'hash' and kind ~= 'none' then
+        -- In the place of an entry it is damage, and goes. A key that was never an entry is another program's: fails here.
+        if not linesOf(key)[1] then redis.call('HEXISTS', KEYS[name + index], 'payload') end
+        foreign[index] = true
+      end
       drop(key)
       countEntry(key, fresh, retain, 1, bytes)
       lines[index] = key .. ' ' .. fresh .. ' ' .. retain .. ' ' .. text(bytes)
@@ -60,6 +73,7 @@ extension RedisScript {
 
     for index = 1, put do
       local at, entry = argument + (index - 1) * 7, KEYS[name + index]
+      if foreign[index] then redis.call('UNLINK', entry) end
       redis.call('HSET', entry, 'payload', ARGV[at + 1], 'storedAt', ARGV[at + 2], 'freshUntil', ARGV[at + 3],
         'retainUntil', ARGV[at + 4], 'contentType', ARGV[at + 5], 'attributes', ARGV[at + 6], 'checksum', ARGV[at + 7])
       if ends[index] >= 253402300799999 then
@@ -76,8 +90,9 @@ extension RedisScript {
     for index = 1, removed do
       local entry = KEYS[name + put + index]
       redis.call('UNLINK', entry)
-      forgotten[index] = string.sub(entry, #prefix + 1)
+      forgotten[#forgotten + 1] = string.sub(entry, #prefix + 1)
     end
+    if batch ~= '' and ARGV[12] ~= '' then forgotten[#forgotten + 1] = ' ' .. ARGV[12] end
     commit()
     -- The name of a batch that changed nothing must not keep an empty store for ever.
     if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end

@@ -5,7 +5,7 @@
 ///   server that is giving a slot away refuses to make a key that is not there.
 /// - Tables come as `KEYS`, so that the server refuses to begin where some of them have been given away already.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, scan, statistics, compact, examine
+  case apply, scan, statistics, compact, examine, tidy, rebuild
 
   /// The script's text.
   var source: String {
@@ -15,11 +15,18 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .statistics: Self.common + Self.statisticsSource
     case .compact: Self.common + Self.compactSource
     case .examine: Self.common + Self.examineSource
+    case .tidy: Self.common + Self.tidySource
+    case .rebuild: Self.common + Self.rebuildSource
     }
   }
 
   /// How many expired entries a call forgets at most, so that none of them keeps the server for long.
   static let sweepLimit = 500
+  /// What a script says of a tally that it cannot read.
+  static let damagedTally = "the tally is damaged"
+  /// How many lines of the index a call that adds entries looks at, at random, for entries that the server has dropped
+  /// for want of memory. So the share of lines without an entry stays below the reciprocal of it.
+  static let sampleSize = 8
 
   /// `counts` gathers how the tally changes, `before` what it is, `dropped` the lines of the index that go.
   ///
@@ -40,7 +47,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local function parse(value)
       if not value then return 0, 0 end
       local entries, bytes = string.match(value, '^(-?%d+) (-?%d+)$')
-      if not entries then error('the tally is damaged') end
+      if not entries then error('\#(damagedTally)') end
       return tonumber(entries), tonumber(bytes)
     end
 
@@ -58,19 +65,57 @@ enum RedisScript: Int, Sendable, CaseIterable {
       count(namespace, entries, bytes)
     end
 
-    local function drop(key)
-      local line = redis.call('ZRANGEBYLEX', keys, '[' .. key .. ' ', '(' .. key .. '!', 'LIMIT', 0, 1)[1]
-      if not line then return end
-      local fresh, retain, bytes = string.match(string.sub(line, #key + 1), '^ (%d+) (%d+) (%d+)$')
-      if not fresh then error('the index is damaged at ' .. key) end
-      countEntry(key, fresh, retain, -1, -tonumber(bytes))
+    local function linesOf(key)
+      return redis.call('ZRANGEBYLEX', keys, '[' .. key .. ' ', '(' .. key .. '!')
+    end
+
+    local function dropLine(line)
+      if dropped[line] then return end
+      local key, fresh, retain, bytes = string.match(line, '^(%S+) (%d+) (%d+) (%d+)$')
+      -- A line that is none was never counted.
+      if key then countEntry(key, fresh, retain, -1, -tonumber(bytes)) end
       dropped[line] = true
+    end
+
+    local function drop(key)
+      for _, line in ipairs(linesOf(key)) do dropLine(line) end
+    end
+
+    -- Whether the server has dropped the entry. One that is elsewhere because its slot is migrated is not gone.
+    local function isGone(key) return redis.pcall('EXISTS', prefix .. key) == 0 end
+
+    local function isWrongType(answer) return type(answer) == 'table' and answer.err and
+      string.find(answer.err, 'WRONGTYPE', 1, true) end
+
+    -- Forgets a line whose entry is gone, unless the tally cannot be read: that must not keep a reader from the rest.
+    local canForget = true
+    local function forget(line)
+      if not canForget then return end
+      if pcall(dropLine, line) then
+        forgotten[#forgotten + 1] = string.match(line, '^%S*')
+      else
+        canForget, counts, before, dropped, forgotten = false, {}, {}, {}, {}
+      end
     end
 
     -- Lets the names of batches go with the last of them, whoever else remembers his for a shorter time.
     local function retire()
       local last = redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or now
       redis.call('PEXPIRE', expiry, text(math.max(lifetime, last - now)))
+    end
+
+    -- Where the last entry ends within three hours, the tables end a minute after it: so a store of nothing but passing
+    -- entries, such as that of a benchmark that was killed, goes by itself.
+    local function keep()
+      local last = tonumber(redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or '0')
+      local isNear = last > 0 and last - now < 10800000
+      for _, name in ipairs({keys, expiry, tally, totals}) do
+        if isNear then
+          redis.call('PEXPIREAT', name, text(math.max(last, now) + lifetime))
+        else
+          redis.call('PERSIST', name)
+        end
+      end
     end
 
     local function commit()
@@ -95,7 +140,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
           redis.call('PEXPIRE', tally, lifetime)
           retire()
         else
-          for _, kept in ipairs({tally, expiry}) do redis.call('PERSIST', kept) end
+          keep()
         end
       end
       for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end
@@ -115,42 +160,65 @@ enum RedisScript: Int, Sendable, CaseIterable {
         drop(key)
         forgotten[#forgotten + 1] = key
       end
+      if adds then
+        for _, line in ipairs(redis.call('ZRANDMEMBER', keys, \#(sampleSize))) do
+          if isGone(string.match(line, '^%S*')) then
+            dropLine(line)
+            forgotten[#forgotten + 1] = string.match(line, '^%S*')
+          end
+        end
+      end
       commit()
       return #expired == limit
     end
 
     """#
 
-  /// `ARGV`: the first and the last line as `ZRANGEBYLEX` has them, and how many entries at most. Answers the fields of
-  /// each entry, its key and its size.
+  /// `ARGV`: the first and the last line as `ZRANGEBYLEX` has them, and how many entries at most. Answers whether there
+  /// are no more; from where to go on; for each entry its fields, its key, and its size and slots by the index.
+  ///
+  /// Lines whose entries are gone are forgotten, in steps: a call looks at 1,000 lines more than it finds entries. What is
+  /// in the place of an entry and is none has no fields.
   private static let scanSource = #"""
-    local from, left, found = ARGV[1], tonumber(ARGV[3]), {}
-    while left > 0 do
+    local from, left, found, isLast = ARGV[1], tonumber(ARGV[3]), {}, 0
+    local lines = left + 1000
+    while left > 0 and lines > 0 do
       local size = math.min(left, 1000)
       local page = redis.call('ZRANGEBYLEX', keys, from, ARGV[2], 'LIMIT', 0, size)
       for _, line in ipairs(page) do
-        local key, bytes = string.match(line, '^(%S+) %d+ %d+ (%d+)$')
-        if not key then error('the index is damaged at ' .. line) end
-        local entry = redis.call('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil', 'contentType',
+        local key, fresh, retain, bytes = string.match(line, '^(%S+) (%d+) (%d+) (%d+)$')
+        local entry = key and redis.pcall('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil', 'contentType',
           'attributes', 'checksum')
-        if entry[1] or entry[6] then
-          entry[7], entry[8] = key, bytes
+        if isWrongType(entry) then entry = {false, false, false, false, false, false} end
+        if entry and entry.err then return entry end
+        if not entry or not (entry[1] or entry[6]) and isGone(key) then
+          forget(line)
+        else
+          entry[7], entry[8], entry[9], entry[10] = key, bytes, fresh, retain
           found[#found + 1] = entry
           left = left - 1
         end
       end
-      if #page < size then break end
+      lines = lines - #page
+      if #page < size then
+        isLast = 1
+        break
+      end
       from = '(' .. page[#page]
     end
-    return found
+    if next(dropped) then
+      begin()
+      commit()
+    end
+    return {isLast, from, found}
     """#
 
-  /// Answers whether there is more to forget before counting; the tally; what the tables take up in memory.
+  /// Answers whether there is more to forget before counting; the tally; what the tables take up in memory; the totals.
   private static let statisticsSource = #"""
     if sweep(\#(sweepLimit), false) then return {1} end
     local memory = 0
     for index = 1, 4 do memory = memory + (redis.call('MEMORY', 'USAGE', KEYS[index]) or 0) end
-    return {0, redis.call('HGETALL', tally), memory}
+    return {0, redis.call('HGETALL', tally), memory, redis.call('HGETALL', totals)}
     """#
 
   /// `ARGV`: the time; the latest time at which the server drops what may have expired by then; how many to pass over;
@@ -159,8 +227,11 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local found = redis.call('ZRANGEBYSCORE', expiry, '-inf', ARGV[2], 'LIMIT', ARGV[3], ARGV[4])
     local kept, entries = 0, {}
     for _, key in ipairs(found) do
-      local retain = string.sub(key, 1, 1) ~= ' ' and redis.call('HGET', prefix .. key, 'retainUntil')
-      if string.sub(key, 1, 1) == ' ' or retain and tonumber(retain) > tonumber(ARGV[1]) then
+      local retain = string.sub(key, 1, 1) ~= ' ' and redis.pcall('HGET', prefix .. key, 'retainUntil')
+      -- What is there and cannot be read goes when the table says so.
+      if isWrongType(retain) then retain = '0' end
+      if type(retain) == 'table' then return retain end
+      if string.sub(key, 1, 1) == ' ' or retain and (tonumber(retain) or 0) > tonumber(ARGV[1]) then
         kept = kept + 1
       else
         drop(key)
@@ -191,5 +262,53 @@ enum RedisScript: Int, Sendable, CaseIterable {
       found[#found + 1] = entry
     end
     return found
+    """#
+
+  /// `ARGV`: the first line, and how many lines. Forgets those of them that are none or whose entries are gone. Answers
+  /// how many these were, and where to go on; nothing in the end.
+  private static let tidySource = #"""
+    local page = redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])
+    for _, line in ipairs(page) do
+      if not string.find(line, '^%S+ %d+ %d+ %d+$') or isGone(string.match(line, '^%S+')) then forget(line) end
+    end
+    local count = #forgotten
+    if next(dropped) then
+      begin()
+      commit()
+    end
+    return {count, #page == tonumber(ARGV[2]) and '(' .. page[#page] or ''}
+    """#
+
+  /// `ARGV`: the number of changes that there must have been, or nothing; how many fields of the tally; fields and values
+  /// of the tally, then of the totals. Puts these in the place of what is there. Answers 0 where there were other changes.
+  private static let rebuildSource = #"""
+    for _, name in ipairs({tally, totals}) do
+      local kind = redis.call('TYPE', name).ok
+      if kind ~= 'hash' and kind ~= 'none' then redis.call('DEL', name) end
+    end
+    if (redis.call('HGET', tally, 'changes') or '') ~= ARGV[1] then return 0 end
+    begin()
+    local function replace(name, from, to, kept)
+      for index = from, to, 2 do
+        kept[ARGV[index]] = true
+        redis.call('HSET', name, ARGV[index], ARGV[index + 1])
+      end
+      for _, field in ipairs(redis.call('HKEYS', name)) do
+        if not kept[field] then redis.call('HDEL', name, field) end
+      end
+    end
+    local last = 2 + 2 * tonumber(ARGV[2])
+    redis.call('HSET', tally, 'format', '1')
+    -- What is no number is begun anew.
+    if not pcall(redis.call, 'HINCRBY', tally, 'changes', 1) then redis.call('HSET', tally, 'changes', '1') end
+    replace(tally, 3, last, {format = true, changes = true})
+    replace(totals, last + 1, #ARGV, {})
+    if redis.call('ZCARD', keys) == 0 then
+      redis.call('PEXPIRE', tally, lifetime)
+      retire()
+    else
+      keep()
+    end
+    return 1
     """#
 }

@@ -8,7 +8,12 @@ extension RedisStore {
   func apply(_ batch: RedisBatch) throws(StorageError) {
     if layout.partCount > 1 { return try spread(batch) }
     if batch.isEmpty, batch.bounds == nil { return }
-    try apply([RedisApplication(batch, part: 0, .apply(batch.bounds, others: EntryTally.Count()))])
+    try apply([application(batch, part: 0, .apply(batch.bounds, others: EntryTally.Count()))])
+  }
+
+  /// The application of `batch` to `part`, which takes the place of an earlier one in the server's memory.
+  private func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
+    RedisApplication(batch, part: part, mode, replacing: names.take(part))
   }
 
   /// Carries out `applications`, each of another part, all at once.
@@ -28,7 +33,7 @@ extension RedisStore {
   /// again without them.
   private func verdicts(_ applications: [RedisApplication]) throws(StorageError) -> [RedisApplication.Verdict] {
     var verdicts: [RedisApplication.Verdict] = []
-    let replies = try router.perform(applications.map { $0.request(options) })
+    let replies = try performMakingRoom(applications.map { $0.request(options) })
     for (application, reply) in zip(applications, replies) {
       guard var verdict = application.verdict(reply.value) else { throw router.undecodable("a batch has no verdict") }
       while case .over = verdict.outcome, verdict.isStale {
@@ -36,9 +41,21 @@ extension RedisStore {
         guard let next = application.verdict(again) else { throw router.undecodable("a batch has no verdict") }
         verdict = next
       }
+      names.settle(application, verdict)
       verdicts.append(verdict)
     }
     return verdicts
+  }
+
+  /// The answers to `requests`. A server without room may have dropped entries whose lines are still in the index: some
+  /// of these are forgotten, and then it is asked again.
+  private func performMakingRoom(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
+    do throws(StorageError) {
+      return try router.perform(requests)
+    } catch {
+      guard error.code == .noSpace, try isTidied(Set(requests.map(\.part))) else { throw error }
+      return try router.perform(requests)
+    }
   }
 
   /// Applies a batch on a cluster, where it is over its bounds for entries that have expired in other parts again without
@@ -62,13 +79,13 @@ extension RedisStore {
         try holdings.ofOthers(than: Set(parts.keys), adding: batch, bounds, self)
       } ?? EntryTally.Count()
     if parts.count == 1, let (part, piece) = parts.first {
-      return try apply([RedisApplication(piece, part: part, .apply(batch.bounds, others: others))])
+      return try apply([application(piece, part: part, .apply(batch.bounds, others: others))])
     }
     try check(parts, batch.bounds, others)
     let required = parts.filter { !$0.value.requirements.isEmpty }
     let rest = parts.filter { $0.value.requirements.isEmpty }
-    for (part, piece) in required { try apply([RedisApplication(piece, part: part, .unbounded)]) }
-    try apply(rest.map { RedisApplication($0.value, part: $0.key, .unbounded) })
+    for (part, piece) in required { try apply([application(piece, part: part, .unbounded)]) }
+    try apply(rest.map { application($0.value, part: $0.key, .unbounded) })
   }
 
   /// Throws unless the parts together may be changed so.

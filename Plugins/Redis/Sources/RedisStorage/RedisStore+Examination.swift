@@ -1,48 +1,70 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Looks at every entry, and whether the tally is theirs. Cost: a round trip for each 500 entries.
+  /// Looks at every entry, and whether tally and totals are theirs. Cost: a round trip for each 500 entries.
   ///
   /// Where others write all the time the tally cannot be compared; then only the entries are checked.
   func examine() throws(StorageError) -> [IntegrityIssue] {
     for _ in 0..<3 {
-      let before = try count()
-      var examination = Examination()
-      for part in layout.parts { try examine(part, &examination) }
-      let after = try count()
-      guard before.changes == after.changes else { continue }
-      return examination.issues + examination.differences(from: after.tally)
+      guard let before = try countIfReadable() else { return try lookAtAll().issues + [.unreadableTally] }
+      let examination = try lookAtAll()
+      guard let after = try countIfReadable() else { return examination.issues + [.unreadableTally] }
+      if before.changes == after.changes { return examination.issues + examination.differences(from: after) }
     }
-    var examination = Examination()
-    for part in layout.parts { try examine(part, &examination) }
-    return examination.issues
+    return try lookAtAll().issues
   }
 
-  private func examine(_ part: Int, _ examination: inout Examination) throws(StorageError) {
+  /// `nil` where the tally cannot be read.
+  private func countIfReadable() throws(StorageError) -> RedisCount? {
+    do throws(StorageError) {
+      return try count()
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  private func lookAtAll() throws(StorageError) -> RedisExamination {
+    var examination = RedisExamination()
+    for part in layout.parts { try examine(part) { examination.look(at: $0) } }
+    return examination
+  }
+
+  /// Gives each line of the index of `part` to `look`, as the script `examine` gives them.
+  func examine(_ part: Int, _ look: ([RedisValue]) throws(StorageError) -> Void) throws(StorageError) {
     var from = "-"
     while true {
       let arguments = [from, "500"].map { Array($0.utf8) }
       let request = RedisRequest(part, .examine, keys: layout.tables(of: part), arguments: arguments)
       guard let lines = try router.perform(request).elements else { throw router.undecodable("a check gives no list") }
-      for line in lines { examination.look(at: line.elements ?? []) }
+      for line in lines { try look(line.elements ?? []) }
       guard lines.count == 500, let last = lines.last?.elements?[6].text else { return }
       from = "(\(last)"
     }
   }
 }
 
+extension IntegrityIssue {
+  fileprivate static var unreadableTally: IntegrityIssue {
+    IntegrityIssue(kind: .structure, message: "the tally or the totals cannot be read")
+  }
+}
+
 /// What an examination has found so far.
-private struct Examination {
+struct RedisExamination {
   private(set) var issues: [IntegrityIssue] = []
   private var tally = EntryTally()
+  private var totals: [String: EntryTally.Count] = [:]
 
   /// Looks at a line of the index and its entry, as the script `examine` gives them.
   mutating func look(at values: [RedisValue]) {
-    guard values.count == 9, let line = values[6].text, let line = Line(line), let size = values[7].integer else {
+    guard values.count == 9, let line = values[6].text, let line = RedisLine(line), let size = values[7].integer else {
       issues.append(IntegrityIssue(kind: .structure, message: "the index has a line that is none"))
       return
     }
     tally.add(line.slot, payloadBytes: line.bytes)
+    totals[line.key.namespace] =
+      (totals[line.key.namespace] ?? EntryTally.Count()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
     if values.prefix(6).allSatisfy(\.isNil) {
       guard values[8].integer == 0 else { return }  // Dropped, and not yet forgotten.
       add(line.key, .structure, "the index has it, but it is gone: was it evicted for want of memory")
@@ -59,15 +81,25 @@ private struct Examination {
     issues.append(IntegrityIssue(key: key, kind: kind, message: "entry \(key): \(message)"))
   }
 
-  /// What is wrong with `counted`, the tally that the server has.
-  func differences(from counted: EntryTally) -> [IntegrityIssue] {
-    if counted == tally { return [] }
-    return [IntegrityIssue(kind: .structure, message: "the tally counts other entries than there are")]
+  /// What is wrong with what the server has counted.
+  func differences(from counted: RedisCount) -> [IntegrityIssue] {
+    var issues: [IntegrityIssue] = []
+    if counted.tally != tally {
+      issues.append(IntegrityIssue(kind: .structure, message: "the tally counts other entries than the index has"))
+    }
+    let empty = EntryTally.Count()
+    let namespaces = Set(totals.keys).union(counted.totals.keys).sorted()
+    for namespace in namespaces where totals[namespace] ?? empty != counted.totals[namespace] ?? empty {
+      issues.append(
+        IntegrityIssue(
+          kind: .structure, message: "the totals count other entries of \(namespace) than the index has"))
+    }
+    return issues
   }
 }
 
 /// A line of the index.
-private struct Line {
+struct RedisLine {
   let key: CacheKey
   let slot: EntryTally.Slot
   let bytes: Int

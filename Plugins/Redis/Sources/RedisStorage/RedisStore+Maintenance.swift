@@ -3,6 +3,8 @@ internal import StorageSPI
 /// What a store holds, and how often it was changed.
 struct RedisCount: Sendable {
   var tally = EntryTally()
+  /// What the totals of all parts together say, by namespace.
+  var totals: [String: EntryTally.Count] = [:]
   /// The number of changes there have been to each part.
   var changes: [Int64] = []
   /// What the tables take up in the memory of the servers, by their account.
@@ -37,11 +39,13 @@ extension RedisStore {
   }
 
   private func add(_ answer: RedisValue, to count: inout RedisCount) throws(StorageError) {
-    guard let values = answer.elements, values.count == 3, let memory = values[2].integer,
-      let slots = RedisTally.counts(values[1]), let fields = values[1].elements
-    else { throw router.undecodable("the tally is damaged") }
+    guard let values = answer.elements, values.count == 4, let memory = values[2].integer,
+      let slots = RedisTally.counts(values[1]), let fields = values[1].elements,
+      let totals = RedisTally.counts(values[3])
+    else { throw .damagedTally(store: options.description) }
+    for (namespace, part) in totals { count.totals[namespace] = (count.totals[namespace] ?? .init()) + part }
     for (field, part) in slots {
-      guard let slot = RedisTally.slot(field) else { throw router.undecodable("the tally counts '\(field)'") }
+      guard let slot = RedisTally.slot(field) else { throw .damagedTally(store: options.description) }
       count.tally.add(part, to: slot)
     }
     count.tableBytes += Int(memory)
@@ -49,7 +53,8 @@ extension RedisStore {
     count.changes.append(position.flatMap { fields[$0 + 1].number } ?? 0)
   }
 
-  /// Removes what has expired at `now`. Cost: a round trip for each 1,000 such entries of a part.
+  /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a round trip for each 1,000
+  /// expired entries of a part, and one for each 1,000 lines of its index.
   func compact(at now: Timestamp) throws(StorageError) {
     var open = layout.parts.map { (part: $0, kept: Int64(0)) }
     while !open.isEmpty {
@@ -63,6 +68,7 @@ extension RedisStore {
       }
       open = rest
     }
+    for part in layout.parts { try tidy(part) }
   }
 
   private func compactRequest(_ part: Int, passingOver kept: Int64, at now: Timestamp) -> RedisRequest {

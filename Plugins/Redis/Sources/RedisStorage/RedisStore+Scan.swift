@@ -20,7 +20,10 @@ extension RedisStore {
 
   /// Asks for more of each part of which nothing is left.
   private func fill(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
-    guard pages.contains(where: \.needsMore) else { return }
+    while pages.contains(where: \.needsMore) { try fillOnce(&pages, to: last, size) }
+  }
+
+  private func fillOnce(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
     // Those that will be empty soon are filled along with those that are: each round is a round trip.
     let indices = pages.indices.filter { pages[$0].isNearlyEmpty }
     let requests = indices.map { index in
@@ -28,21 +31,26 @@ extension RedisStore {
       return RedisRequest(pages[index].part, .scan, keys: layout.tables(of: pages[index].part), arguments: arguments)
     }
     for (index, reply) in zip(indices, try router.perform(requests)) {
-      guard let entries = reply.value.elements else { throw router.undecodable("a scan gives no list") }
+      guard let values = reply.value.elements, values.count == 3, let isLast = values[0].integer,
+        let from = values[1].text, let entries = values[2].elements
+      else { throw router.undecodable("a scan gives no list") }
       var summaries: [EntrySummary] = []
-      for entry in entries { summaries.append(try summary(entry)) }
-      pages[index].append(summaries, isLast: summaries.count < size)
+      for entry in entries { if let summary = summary(entry) { summaries.append(summary) } }
+      pages[index].append(summaries, next: from, isLast: isLast == 1)
     }
   }
 
-  private func summary(_ value: RedisValue) throws(StorageError) -> EntrySummary {
+  /// What is said of an entry; `nil` where the index has a line with a key that is none, which a check names.
+  ///
+  /// One that cannot be read is as old as the index says, and has its checksum or, where that is none, 0: so it is listed,
+  /// can be removed and goes when room is needed. Reading it fails.
+  private func summary(_ value: RedisValue) -> EntrySummary? {
     let values = value.elements ?? []
-    guard values.count == RedisEntry.fields.count + 2, let text = values[6].text, let key = try? CacheKey(text),
-      let bytes = values[7].number
-    else { throw router.undecodable("the index has a line that is none") }
-    guard let metadata = RedisEntry.metadata(values) else {
-      throw router.undecodable("entry \(key) is not what was written")
-    }
+    guard values.count == RedisEntry.fields.count + 4, let text = values[6].text, let key = try? CacheKey(text),
+      let bytes = values[7].number, let fresh = values[8].number, let retain = values[9].number
+    else { return nil }
+    let slot = EntryTally.Slot(namespace: key.namespace, freshSlot: fresh, retainSlot: retain)
+    let metadata = RedisEntry.metadata(values) ?? RedisEntry.metadata(ofDamaged: slot, values[5])
     return EntrySummary(key: key, metadata: metadata, payloadBytes: Int(bytes))
   }
 }
@@ -79,8 +87,8 @@ private struct RedisPage {
   var needsMore: Bool { entries.isEmpty && !isComplete }
   var isNearlyEmpty: Bool { entries.count < 4 && !isComplete }
 
-  mutating func append(_ more: [EntrySummary], isLast: Bool) {
-    if let last = more.last { from = "[\(last.key.text)!" }
+  mutating func append(_ more: [EntrySummary], next: String, isLast: Bool) {
+    from = next
     entries += more
     isComplete = isLast
   }

@@ -6,6 +6,10 @@ struct RedisStore: Sendable {
   let router: RedisRouter
   /// What the parts held when they were asked last.
   let holdings = RedisHoldings()
+  /// The names of batches that were answered.
+  let names = RedisBatchNames()
+  /// How far lines without an entry were looked for.
+  let tidying = RedisTidying()
 
   var layout: RedisLayout { options.layout }
 
@@ -14,14 +18,34 @@ struct RedisStore: Sendable {
     router = RedisRouter(options)
   }
 
-  /// Throws `unsupportedFormat` where the store was written by another version.
+  /// Throws `unsupportedFormat` where the store was written by another version. On a cluster the parts whose nodes do not
+  /// answer are passed over.
   func checkFormat() throws(StorageError) {
-    let format = try router.perform(RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[2], "format")))
-    guard format.isNil || format.number == Int64(RedisLayout.format) else {
-      throw StorageError(
-        .unsupportedFormat, "\(options): the store has a format that this version does not read",
-        hint: "give another prefix; nothing was changed")
+    for format in try router.ask(layout.parts.map(formatRequest)).compactMap({ $0?.value }) {
+      guard format.isNil || format.number == Int64(RedisLayout.format) else {
+        throw StorageError(
+          .unsupportedFormat, "\(options): the store has a format that this version does not read",
+          hint: "give another prefix; nothing was changed")
+      }
     }
+  }
+
+  private func formatRequest(_ part: Int) -> RedisRequest {
+    RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "format"))
+  }
+
+  /// What there is of the store. Cost: a round trip, in which all parts are asked at once.
+  func inspect() throws(StorageError) -> StoreInspection {
+    let indexes = layout.parts.map { RedisRequest($0, RedisCommand("EXISTS", layout.tables(of: $0)[0])) }
+    let answers = try router.perform(layout.parts.map(formatRequest) + indexes).map(\.value)
+    let formats = answers.prefix(layout.partCount).filter { !$0.isNil }
+    let hasIndex = answers.dropFirst(layout.partCount).contains { $0.integer == 1 }
+    // An index without a tally is that of a store in which something is missing, and which can be opened.
+    let format = formats.isEmpty ? Int64(RedisLayout.format) : formats.compactMap(\.number).max()
+    let exists = hasIndex || !formats.isEmpty
+    return StoreInspection(
+      path: options.description, exists: exists, files: [], format: exists ? format.flatMap { Int(exactly: $0) } : nil,
+      currentFormat: RedisLayout.format)
   }
 
   /// The entry under `key`; `nil` where there is none. Cost: a round trip.

@@ -48,7 +48,7 @@ struct RedisDamageTests {
     try await engine.put("cities/b", "12")
     #expect(try await engine.text("cities/b") == "12")
     #expect(try await engine.keys() == ["cities/b", "cities/c"])
-    #expect(try await engine.checkIntegrity().map(\.key) == [nil])
+    #expect(try await engine.checkIntegrity().map(\.key) == [nil, nil], "tally and totals")
     try await engine.close()
   }
 
@@ -75,7 +75,6 @@ struct RedisDamageTests {
     try server.ask("HSET", "cachectl:cities/b", "payload", "12")
     try server.ask("DEL", "cachectl:cities/c")
     #expect(await code { _ = try await engine.text("cities/a") } == .damaged)
-    #expect(await code { _ = try await engine.keys() } == .damaged)
     let issues = try await engine.checkIntegrity()
     #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
     #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])

@@ -8,6 +8,27 @@ import Testing
 struct RedisLayoutTests {
   private let plugin = RedisPlugin()
 
+  @Test("A store of nothing but passing entries goes by itself, and one with lasting entries never")
+  func abandoned() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    let now = SystemClock().now
+    let tables = ["keys", "expiry", "tally", "totals"].map { "cachectl:\($0)" }
+    for _ in 0..<2 { try await engine.put("cities/a", "1", .sample(retainUntil: now.advanced(by: .seconds(7_200)))) }
+    for table in tables {
+      let left = try #require(try server.ask("PTTL", table).integer)
+      #expect((7_200_000...7_270_000).contains(left), "\(table) stays for \(left) ms")
+    }
+    try await engine.put("cities/b", "1", .sample(retainUntil: now.advanced(by: .seconds(86_400))))
+    for table in tables { #expect(try server.ask("PTTL", table).integer == -1, "\(table)") }
+    var batch = WriteBatch()
+    batch.remove(try CacheKey("cities/b"))
+    for _ in 0..<2 { try await engine.apply(batch) }
+    try await engine.put("cities/a", "2", .sample(retainUntil: now.advanced(by: .seconds(7_200))))
+    for table in tables { #expect(try server.ask("PTTL", table).integer ?? 0 > 0, "\(table)") }
+    try await engine.close()
+  }
+
   @Test("redis-cli shows what the README says")
   func view() async throws {
     let server = try RedisServer()
@@ -62,7 +83,7 @@ struct RedisLayoutTests {
     batch.require(try CacheKey("cities/absent"), .absent)
     try await engine.apply(batch)
     #expect(try server.ask("PTTL", "cachectl:expiry").integer ?? 0 > 0)
-    try await engine.put("cities/a", "1")
+    try await engine.put("cities/a", "1", .sample(retainUntil: .distantFuture))
     #expect(try server.ask("PTTL", "cachectl:expiry").integer == -1)
     batch.remove(try CacheKey("cities/a"))
     try await engine.apply(batch)
@@ -76,6 +97,7 @@ struct RedisLayoutTests {
   func expiryMakesRoom() async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
+    // Late enough for the entries to be written before it also where much else is going on.
     let end = SystemClock().now.advanced(by: .seconds(3))
     var filling = WriteBatch()
     for number in 0..<1_200 {

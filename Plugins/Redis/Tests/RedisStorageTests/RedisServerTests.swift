@@ -169,6 +169,16 @@ struct RedisServerTests {
     try await hasty.close()
   }
 
+  @Test("A server remembers the last batch of a writer, and not each for a minute")
+  func names() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for number in 0..<50 { try await engine.put("cities/a", "\(number)") }
+    let members = try #require(try server.ask("ZRANGE", "cachectl:expiry", "0", "-1").elements).compactMap(\.text)
+    #expect(members.count { $0.hasPrefix(" ") } == 1, "\(members)")
+    try await engine.close()
+  }
+
   @Test("What is at the address must be what the engine is for")
   func kinds() async throws {
     let (alone, node) = (try RedisServer(), try RedisServer(["--cluster-enabled", "yes"]))

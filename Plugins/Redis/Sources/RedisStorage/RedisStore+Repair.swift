@@ -1,0 +1,121 @@
+internal import StorageSPI
+
+extension RedisStore {
+  /// How often tally and totals are counted anew where others write meanwhile.
+  private static let attempts = 20
+
+  /// Removes the entries that cannot be read or that `plan` finds unsound, writes the lines of the index anew that say
+  /// something else than their entries, forgets those whose entries are gone, and counts the rest.
+  ///
+  /// Each step leaves the store whole, and others may go on using it. Cost: every entry is read.
+  func repair(_ plan: RepairPlan) throws(StorageError) -> RepairReport {
+    var (saved, lost) = (0, [IntegrityIssue]())
+    for part in layout.parts {
+      // First: what follows takes from the tally, which must be readable for that.
+      try rebuild(part)
+      var lines: [RedisLine] = []
+      try examine(part) { values in
+        if values.count == 9, let line = values[6].text.flatMap({ RedisLine($0) }) { lines.append(line) }
+      }
+      for line in lines {
+        switch try mend(line, plan) {
+        case .whole: saved += 1
+        case .gone: continue
+        case .lost(let issue): lost.append(issue)
+        }
+      }
+      try tidy(part)
+      try rebuild(part)
+    }
+    return RepairReport(saved: saved, lost: lost)
+  }
+
+  private enum Mending {
+    case whole, gone
+    case lost(IntegrityIssue)
+  }
+
+  private func mend(_ line: RedisLine, _ plan: RepairPlan) throws(StorageError) -> Mending {
+    do throws(StorageError) {
+      guard let (value, metadata) = try entry(line.key) else { return .gone }
+      let payload = value.withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
+      guard plan.isSound(line.key, payload.span, metadata) else {
+        return try remove(line.key, ifStill: metadata.checksum)
+      }
+      let slot = EntryTally.Slot(namespace: line.key.namespace, metadata)
+      if slot != line.slot || payload.count != line.bytes { try put(line.key, payload, metadata) }
+      return .whole
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let listed = try scan(KeyRange(prefix: line.key.text), limit: 1).first { $0.key == line.key }
+      guard let listed else { return .gone }
+      return try remove(line.key, ifStill: listed.metadata.checksum)
+    }
+  }
+
+  /// Removes an entry that is damaged, unless another process has stored it anew.
+  private func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(StorageError) -> Mending {
+    var batch = WriteBatch()
+    batch.require(key, .checksum(checksum))
+    batch.remove(key)
+    let isRemoved = try isApplied(batch)
+    return isRemoved
+      ? .lost(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key): it is not what was written"))
+      : .whole
+  }
+
+  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
+    var batch = WriteBatch()
+    batch.require(key, .checksum(metadata.checksum))
+    batch.put(key, payload: payload, metadata: metadata)
+    _ = try isApplied(batch)
+  }
+
+  /// Whether the changes of `batch` were made; not where another process has changed the entry meanwhile.
+  private func isApplied(_ batch: WriteBatch) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try apply(try RedisBatch(batch))
+      return true
+    } catch {
+      guard error.code == .conflict else { throw error }
+      return false
+    }
+  }
+
+  /// Counts the lines of the index of `part` anew.
+  private func rebuild(_ part: Int) throws(StorageError) {
+    for _ in 0..<Self.attempts {
+      let changes = try changes(of: part)
+      var counts: (tally: [String: EntryTally.Count], totals: [String: EntryTally.Count]) = ([:], [:])
+      try examine(part) { values in
+        guard values.count == 9, let line = values[6].text.flatMap({ RedisLine($0) }) else { return }
+        let count = EntryTally.Count(entries: 1, payloadBytes: line.bytes)
+        let (namespace, slot) = (line.key.namespace, line.slot)
+        let field = "\(namespace) \(slot.freshSlot) \(slot.retainSlot)"
+        counts.tally[field] = (counts.tally[field] ?? .init()) + count
+        counts.totals[namespace] = (counts.totals[namespace] ?? .init()) + count
+      }
+      let fields = [counts.tally, counts.totals].flatMap { table in
+        table.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
+      }
+      let arguments = ([changes, String(counts.tally.count)] + fields).map { Array($0.utf8) }
+      let request = RedisRequest(
+        part, .rebuild, keys: layout.tables(of: part), arguments: arguments, isChange: true)
+      if try router.perform(request).integer == 1 { return }
+    }
+    throw StorageError(
+      .busy, "\(options): others change the store all the time, so that it cannot be counted",
+      hint: "stop them, or try again when less is going on")
+  }
+
+  /// The number of changes there have been to `part`, as it is written; empty where there is none that can be read.
+  private func changes(of part: Int) throws(StorageError) -> String {
+    do throws(StorageError) {
+      return try router.perform(RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "changes"))).text
+        ?? ""
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return ""
+    }
+  }
+}

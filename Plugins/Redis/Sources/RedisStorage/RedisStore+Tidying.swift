@@ -1,0 +1,47 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// Where the next look for lines without an entry begins, by part.
+final class RedisTidying: Sendable {
+  fileprivate let positions = Mutex<[Int: String]>([:])
+}
+
+extension RedisStore {
+  /// How many lines of the index are looked at in one step, during which the server answers nobody else.
+  private static let linesPerStep = 1_000
+  /// How many steps a write makes that finds the server without room.
+  private static let stepsPerWrite = 4
+
+  /// Forgets lines of `parts` whose entries the server has dropped, and says whether there were any. Cost: up to four
+  /// round trips for each part; the next call goes on where this one ends.
+  func isTidied(_ parts: Set<Int>) throws(StorageError) -> Bool {
+    var count = 0
+    for part in parts {
+      var position = tidying.positions.withLock { $0[part] ?? "-" }
+      for _ in 0..<Self.stepsPerWrite {
+        let step = try tidy(part, from: position)
+        count += step.forgotten
+        position = step.next ?? "-"
+        if step.next == nil { break }
+      }
+      let reached = position
+      tidying.positions.withLock { $0[part] = reached }
+    }
+    return count > 0
+  }
+
+  /// Forgets all lines of `part` whose entries the server has dropped. Cost: a round trip for each 1,000 lines.
+  func tidy(_ part: Int) throws(StorageError) {
+    var position: String? = "-"
+    while let from = position { position = try tidy(part, from: from).next }
+  }
+
+  private func tidy(_ part: Int, from: String) throws(StorageError) -> (forgotten: Int, next: String?) {
+    let arguments = [from, String(Self.linesPerStep)].map { Array($0.utf8) }
+    let answer = try router.perform(
+      RedisRequest(part, .tidy, keys: layout.tables(of: part), arguments: arguments, isChange: true))
+    guard let values = answer.elements, values.count == 2, let forgotten = values[0].integer, let next = values[1].text
+    else { throw router.undecodable("tidying gives no count") }
+    return (Int(forgotten), next.isEmpty ? nil : next)
+  }
+}

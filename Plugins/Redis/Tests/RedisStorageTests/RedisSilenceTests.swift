@@ -1,0 +1,55 @@
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("A server that does not answer holds nobody up twice")
+struct RedisSilenceTests {
+  @Test("Once it was silent calls fail at once, until it answers a thread that asks in the background")
+  func failsFast() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url, ["timeout": .integer(300)])
+    try await engine.put("cities/a", "1")
+    server.pause()
+    #expect(await code { _ = try await engine.text("cities/a") } == .unreachable)
+    for _ in 0..<100 {
+      let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "2") }
+      #expect(error?.code == .unreachable)
+      #expect(error?.message.contains("asked again") == true, "\(error?.message ?? "")")
+      #expect(error?.message.contains("not known") == false, "nothing was sent")
+    }
+    server.resume()
+    try await until("the server is found to answer") { await code { _ = try await engine.text("cities/a") } == nil }
+    #expect(try await engine.text("cities/a") == "1")
+    try await engine.close()
+  }
+
+  @Test("A server that refuses connections is asked by every call, and so is found as soon as it is back")
+  func refusal() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    server.stop()
+    for _ in 0..<10 { #expect(await code { _ = try await engine.text("cities/a") } == .unreachable) }
+    try server.start()
+    #expect(try await engine.text("cities/a") == nil)
+    try await engine.close()
+  }
+
+  @Test("On a cluster a silent node keeps no store from being opened, nor the entries of others from being read")
+  func cluster() async throws {
+    let cluster = try RedisCluster(timeout: 60_000)
+    let options = try options(.cluster, cluster.url)
+    let silent = try #require(try cluster.owner(of: options.layout.slot(of: 0), asking: cluster.nodes[0]))
+    let other = try #require(
+      try (0..<100).map { try CacheKey("cities/\($0)") }.first { key in
+        try cluster.owner(of: options.layout.slot(of: options.layout.part(of: key)), asking: cluster.nodes[0])?.port
+          != silent.port
+      })
+    silent.pause()
+    let engine = try await RedisClusterPlugin().open(cluster.url, ["timeout": .integer(2_000)])
+    try await engine.put(other.text, "1")
+    #expect(try await engine.text(other.text) == "1")
+    silent.resume()
+    try await engine.close()
+  }
+}

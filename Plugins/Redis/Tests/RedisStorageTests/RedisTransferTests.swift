@@ -1,0 +1,69 @@
+import LMDBStorage
+import PlistStorage
+import SQLiteStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+import struct Foundation.UUID
+import class Foundation.FileManager
+
+@testable import RedisStorage
+@testable import ResponseStorage
+
+/// Every entry from every engine that keeps any to every other one, as `migrate` does it.
+@Suite("Stores are moved between Redis and the other engines", .serialized)
+struct RedisTransferTests {
+  private static let plugins: [any StoragePlugin] = [
+    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), RedisPlugin(), RedisClusterPlugin(),
+  ]
+  /// Pairs without a server on either side are tested where their engines are.
+  private static let pairs = plugins.indices.flatMap { from in
+    plugins.indices.filter { $0 != from && max(from, $0) > 2 }.map { (from, $0) }
+  }
+  private static let server = Result { try RedisServer() }
+  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
+
+  private func configuration(
+    _ plugin: any StoragePlugin, _ folder: String, _ name: String
+  ) throws -> EngineConfiguration {
+    let values: [String: OptionValue] =
+      switch plugin.declaration.name {
+      case "redis": ["url": .text(try Self.server.get().url), "prefix": .text(name)]
+      case "rediscluster": ["url": .text(try Self.cluster.get().url), "prefix": .text(name)]
+      default: ["path": .text("\(folder)/\(name)")]
+      }
+    return try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
+  }
+
+  @Test(arguments: pairs)
+  func arrives(_ from: Int, _ to: Int) async throws {
+    let (source, target) = (Self.plugins[from], Self.plugins[to])
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("transfer-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let name = "\(source.declaration.name)-\(target.declaration.name)"
+    let (here, there) = (
+      try configuration(source, folder, "\(name)-source"), try configuration(target, folder, "\(name)-target")
+    )
+    #expect(try await source.inspect(here).exists == false)
+    let first = try await source.open(here)
+    for number in 0..<50 {
+      let (key, payload) = (try CacheKey("cities/v1/page=\(number)"), Array("{\"page\":\(number)}".utf8))
+      var (metadata, batch) = (EntryMetadata.sample(), WriteBatch())
+      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      batch.put(key, payload: payload, metadata: metadata)
+      try await first.apply(batch)
+    }
+    #expect(try await source.inspect(here).exists)
+    #expect(try await target.inspect(there).exists == false)
+    let second = try await target.open(there)
+    let migration = StoreMigration(
+      from: EntryStore(engine: first, clock: SystemClock()), to: EntryStore(engine: second, clock: SystemClock()))
+    let report = try await migration.run(TransferOptions()) { _, _, _ in }
+    #expect(report.copied == 50 && report.verified == 50 && report.damaged.count == 0)
+    #expect(try await target.inspect(there).exists)
+    let again = try await migration.run(TransferOptions(isDryRun: true)) { _, _, _ in }
+    #expect(again.copied == 0, "what is there already is not to be copied")
+    for engine in [first, second] { try await engine.close() }
+  }
+}
