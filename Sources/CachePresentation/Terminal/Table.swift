@@ -52,8 +52,8 @@ public struct Table: Sendable {
     }
   }
 
-  private let columns: [Column]
-  private let rows: [[Cell]]
+  let columns: [Column]
+  let rows: [[Cell]]
 
   /// A table; every row has one cell a column.
   public init(_ columns: [Column], rows: [[Cell]]) {
@@ -117,7 +117,7 @@ public struct Table: Sendable {
     }
   }
 
-  private func naturalWidths(of rows: [[Cell]], atLeast minimum: [Int] = []) -> [Int] {
+  func naturalWidths(of rows: [[Cell]], atLeast minimum: [Int] = []) -> [Int] {
     var natural = minimum.isEmpty ? columns.map { _ in 0 } : minimum
     for row in rows {
       for (index, cell) in zip(natural.indices, row) {

@@ -61,8 +61,9 @@ public struct DoctorView: OutputView {
   /// The checks, the result first, and below each what to do about it. Sentences are broken between words.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [.init("Result"), .init("Check"), .init("Found")]
-    return Table(columns, rows: checks.flatMap(Self.rows)).wrappingLastColumn(on: screen)
-      .text(on: screen.unlimited, hasHeader: hasHeader)
+    let table = Table(columns, rows: checks.flatMap(Self.rows))
+    return table.stackedText(on: screen, leading: 2)
+      ?? table.wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
   /// How many checks ended how.
