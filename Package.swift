@@ -63,6 +63,8 @@ let package = Package(
     .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
+    // What was meant by a misspelled name.
+    layer("Spelling"),
     layer("CacheDomain"),
     layer("CacheData", "CacheDomain"),
     layer("StorageSPI"),
@@ -74,14 +76,14 @@ let package = Package(
     layer("StorageConformance", "StorageSPI"),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", exclude: ["README.md", "Data"]),
-    layer("StorageBenchmark", "StorageSPI", "CStorageBenchmark"),
+    layer("StorageBenchmark", "Spelling", "StorageSPI", "CStorageBenchmark"),
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     .target(name: "CLazyCurl"),
     layer("CacheNetwork", "CacheDomain", "CacheData", "CLazyCurl"),
     layer("CachePresentation", "CacheDomain"),
-    layer("ArgumentParser"),
+    layer("ArgumentParser", "Spelling"),
 
     engine("Memory"),
     // Engines of others, as shared libraries.
@@ -97,8 +99,9 @@ let package = Package(
     library("LMDB"),
 
     layer(
-      "CacheComposition", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
-      "StorageBenchmark", "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage", "PlistStorage",
+      "CacheComposition", "CacheDomain", "CacheData", "Spelling", "StorageSPI", "ResponseStorage",
+      "StorageConformance", "StorageBenchmark", "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage",
+      "PlistStorage",
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
@@ -135,6 +138,7 @@ let package = Package(
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
+    tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(

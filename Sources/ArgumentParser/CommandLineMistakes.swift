@@ -1,10 +1,12 @@
+internal import Spelling
+
 /// The mistakes that a command line can contain, each with what to do about it.
 extension CommandLineError {
   /// No subcommand of `path` is called `name`.
   static func unknownCommand(_ name: String, at path: CommandPath) -> CommandLineError {
     let names = path.isRoot ? path.childNames + ["help"] : path.childNames
     let full = (path.names.dropFirst() + [name]).joined(separator: " ")
-    let remedy = didYouMean(Suggestion.nearest(to: name, among: names)) ?? path.listOfChildren
+    let remedy = didYouMean(Spelling.nearest(to: name, among: names)) ?? path.listOfChildren
     return CommandLineError(.unknownCommand, "unknown command '\(full)'", remedy: remedy, at: path)
   }
 
@@ -51,7 +53,7 @@ extension CommandLineError {
   static func malformedValue(
     _ text: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
-    let nearest = didYouMean(Suggestion.nearest(to: text, among: definition.valueDescription.allowedValues))
+    let nearest = didYouMean(Spelling.nearest(to: text, among: definition.valueDescription.allowedValues))
     let remedy = [nearest, definition.expectationSentence].compactMap { $0 }.joined(separator: " ")
     let message = "invalid value '\(text)' for '\(definition.displayName)'"
     return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
@@ -73,7 +75,7 @@ extension CommandLineError {
   private static func didYouMean(_ name: String?) -> String? { name.map { "did you mean '\($0)'?" } }
 
   private static func nearestOption(to name: String, among names: [String]) -> String? {
-    let nearest = Suggestion.nearest(to: String(name.dropFirst(2)), among: names.lazy.map { String($0.dropFirst(2)) })
+    let nearest = Spelling.nearest(to: String(name.dropFirst(2)), among: names.lazy.map { String($0.dropFirst(2)) })
     return nearest.map { "--" + $0 }
   }
 }

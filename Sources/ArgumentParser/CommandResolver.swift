@@ -1,3 +1,5 @@
+internal import Spelling
+
 /// Finds the command that a command line names, and the options given before its name.
 struct CommandResolver {
   private let arguments: [String]
@@ -77,7 +79,7 @@ struct CommandResolver {
       return .help(try requestAfterHelp())
     }
     guard let child = path.defaultChild, child.isGroup || !ArgumentSet(child.command).positionals.isEmpty,
-      Suggestion.nearest(to: name, among: path.childNames) == nil
+      Spelling.nearest(to: name, among: path.childNames) == nil
     else {
       throw .unknownCommand(name, at: path)
     }

@@ -86,13 +86,3 @@ func reportsUndeclaredProperty() throws {
   let error = try #require(throws: CommandLineError.self) { try Undeclared.parseAsRoot([]) }
   #expect(error.kind == .defect && error.exitCode == ExitCode(70))
 }
-
-@Test(
-  "the nearest name is suggested, if it is near",
-  arguments: [
-    ("revnue", "revenue"), ("REVENUE", "revenue"), ("nmae", "name"), ("org", "organizations"), ("x", nil), ("", nil),
-    ("cities", nil), ("reveneus", "revenue"),
-  ])
-func suggests(name: String, expected: String?) {
-  #expect(Suggestion.nearest(to: name, among: ["revenue", "organizations", "name"]) == expected)
-}

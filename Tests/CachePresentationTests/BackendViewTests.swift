@@ -130,7 +130,49 @@ struct BackendViewTests {
         """)
     #expect(
       Self.text(view, .ndjson).hasPrefix(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
-    #expect(Self.text(view, .json).hasPrefix(#"{"settings":[{"key":"backend","#))
+    #expect(Self.text(view, .json).hasPrefix(#"{"file":null,"trust":null,"settings":[{"key":"backend","#))
+    #expect(view.status == StatusLine(["No file: every setting has its default"]))
+    let file = SettingsView.File(path: "/c.json", trust: "trusted")
+    #expect(SettingsView([], file: file, showsOrigin: true).status == StatusLine(["/c.json (trusted)"]))
+  }
+
+  @Test func settingsFitANarrowScreen() {
+    let screen = Screen.terminal(width: 40, hasColor: false)
+    let settings = [
+      SettingsView.SettingRow(path: ["backends", "sqlite", "path"], value: "/h/cache.sqlite", origin: "x")
+    ]
+    #expect(
+      SettingsView(Self.settings + settings, showsOrigin: false).table(on: screen, hasHeader: true) == """
+        backend  lmdb
+        cache.timeToLive  1h
+        cache.maxEntries  100000
+        origin.movies.apiKey
+          {"env":"TMDB_API_KEY"}
+        backends.sqlite.path  /h/cache.sqlite
+
+        """)
+    let view = DoctorView([
+      .init(
+        name: "configuration", result: .problem, message: "the file says something that is wrong in it", hint: "mend it"
+      ),
+      .init(name: "home", result: .ok, message: "is there"),
+    ])
+    #expect(
+      view.table(on: screen, hasHeader: true) == """
+        problem  configuration
+          the file says something that is wrong
+          in it
+          mend it
+        ok  home  is there
+
+        """)
+    let paths = PathsView([
+      .init(
+        path: "/a/rather/long/path/to/cachectl.json", exists: true, isUsed: false, source: "default",
+        trust: "not trusted")
+    ])
+    let lines = paths.table(on: screen, hasHeader: true).split(separator: "\n")
+    #expect(lines == ["/a/rather/long/path/to/cachectl.json", "  not trusted", "  default"] && paths.status == nil)
   }
 
   @Test(

@@ -8,7 +8,7 @@ import Testing
 
   private func scratch(_ engine: String, cache: String) throws -> Scratch {
     let scratch = try Scratch()
-    try scratch.write(#"{"backend": "\#(engine)", "cache": {\#(cache)}}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"backend": "\#(engine)", "cache": {\#(cache)}}"#)
     return scratch
   }
 

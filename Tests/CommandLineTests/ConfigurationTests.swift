@@ -73,6 +73,29 @@ import Testing
     #expect(try await scratch.cachectl("config", "schema").document()["properties"]?["backend"] != nil)
   }
 
+  @Test func withoutHOMETheFolderOfTheUserIsTheOneThatTheSystemKnows() async throws {
+    let registered = getpwuid(geteuid()).flatMap { $0.pointee.pw_dir.map { String(cString: $0) } } ?? "/"
+    let names = ["HOME", "CACHECTL_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"]
+    let run = try await Scratch().cachectl(
+      "config", "show", "--output", "json", environment: Dictionary(uniqueKeysWithValues: names.map { ($0, "") }))
+    if registered == "/" { return expectFailure(run, status: 78, mentioning: ["HOME is not set", "CACHECTL_HOME"]) }
+    let path = try run.document()["backends"]?["sqlite"]?["path"]
+    #expect(path == .text("\(registered)/.cache/cachectl/cache.sqlite"))
+  }
+
+  @Test func aFlagSetsAnyKey() async throws {
+    let run = try await Scratch().cachectl(
+      "config", "show", "--origin", "--output", "json", "--set", "cache.timeToLive=5m", "--set",
+      "backends.sqlite.durability=full", environment: ["CACHECTL_QUERIES_MAX_COUNT": "3"])
+    for (key, value, source) in [
+      ("cache.timeToLive", "5m", "--set"), ("backends.sqlite.durability", "full", "--set"),
+      ("queries.maxCount", nil, "CACHECTL_QUERIES_MAX_COUNT"),
+    ] as [(String, String?, String)] { #expect(try origin(of: key, run) == (value, source)) }
+    expectFailure(
+      try await Scratch().cachectl("ls", "--set", "cache.timeToLiv=5m"), status: 64,
+      mentioning: ["--set: unknown key", "'cache.timeToLive'"])
+  }
+
   static let mistakes: [(text: String, words: [String])] = [
     ("{\"backend\": ", [":1:", "json"]), ("{\n  \"backend\": \"lmdb\",\n}", [":3:1"]), ("", [":1:1"]), ("[]", [":1:1"]),
     ("{\n  \"bakend\": \"lmdb\"\n}", [":2:3", "'bakend'", "'backend'"]),

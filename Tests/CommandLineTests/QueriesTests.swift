@@ -29,7 +29,7 @@ import Testing
   @Test(arguments: Contract.persistentEngines)
   func asManyAreKeptAsTheConfigurationSays(engine: String) async throws {
     let scratch = try Scratch()
-    try scratch.write(#"{"queries": {"maxCount": 2}}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"queries": {"maxCount": 2}}"#)
     for text in ["heat", "alien", "amelie"] { try await search(text, engine, in: scratch) }
     #expect(try await queries(engine, in: scratch) == ["amelie", "alien"])
   }

@@ -95,7 +95,7 @@ struct WorkloadReaderTests {
 
   /// Each a second phase, where it stands, and a part of the message and of the hint.
   @Test(arguments: [
-    (#"{"name": "x", "kind": "lode"}"#, 22, "\"lode\", which is unknown", "the nearest is 'load'"),
+    (#"{"name": "x", "kind": "lod"}"#, 22, "\"lod\", which is unknown", "the nearest is 'load'"),
     (#"{"name": "x", "kind": "read", "batchsize": 2}"#, 30, "phases[1] has the unknown key", "'batchSize'"),
     (#"{"name": "x"}"#, 0, "needs one of kind and operations", "one of them"),
     (#"{"name": "x", "kind": "read", "operations": {"read": 1}}"#, 0, "and not both", "one of them"),

@@ -3,10 +3,12 @@ internal import StorageSPI
 /// The typed values, out of the settings.
 extension Configuration {
   init(
-    file: String?, home: (path: String, source: ConfigurationSource), _ settings: ConfigurationSettings,
+    _ document: ConfigurationDocument?, home: (path: String, source: ConfigurationSource),
+    _ settings: ConfigurationSettings,
     loaded engines: [LoadedEngine]
   ) throws(ConfigurationError) {
-    self.file = file
+    file = document?.path
+    trust = document?.trust ?? .own
     self.home = home.path
     homeSource = home.source
     self.settings = settings

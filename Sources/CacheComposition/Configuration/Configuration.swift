@@ -100,6 +100,8 @@ public struct Configuration: Sendable {
 
   /// The absolute path of the file that was read; `nil` where there was none.
   public let file: String?
+  /// Why that file may be used; `own` where there was none.
+  public let trust: ConfigurationTrust
   /// The absolute path of the folder in which stores live.
   public let home: String
   /// Where `home` comes from.

@@ -6,6 +6,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case missingFile
     /// A file cannot be read.
     case unreadableFile
+    /// A file was found in the working folder that sets what only a trusted one may.
+    case untrusted
     /// A file is not JSON.
     case syntax
     /// There is no such key, variable or backend.

@@ -9,35 +9,44 @@ struct ConfigurationKey: Sendable {
   let defaultValue: ConfigurationValue?
   /// What it is for, in one line without a final full stop.
   let help: String
-  /// The environment variable that its declaration names; those of engines' options follow from their paths.
+  /// What a file that was merely found in the working folder may set it to.
+  let safety: ConfigurationSafety
+  /// The environment variable that its declaration names; others follow from their paths.
   let ownVariable: String?
 
   init(
-    _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil, help: String,
-    variable: String? = nil
+    _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil,
+    safety: ConfigurationSafety, help: String, variable: String? = nil
   ) {
     self.path = path
     self.kind = kind
     self.defaultValue = defaultValue
     self.help = help
+    self.safety = safety
     ownVariable = variable
   }
 
-  /// The key of `option` of the engine called `engine`.
+  /// The key of `option` of the engine called `engine`. An option may say where data goes, or weaken what a commit
+  /// survives: without trust only a path below the home is allowed.
   init(_ option: EngineOption, of engine: String) {
     self.init(
       Self.path(of: option.name, engine), option.isSecret ? .secret : .option(option.kind),
-      default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option), help: option.help)
+      default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option),
+      safety: option.kind == .path ? .belowHome : .nothing, help: option.help)
   }
 
-  /// The environment variable that overrides the file; `nil` where there is none. Made when asked for, because few
-  /// processes are given one.
+  /// The environment variable that overrides the file; `nil` where there is none, as headers are several values. Made
+  /// when asked for, because few processes are given one.
   var variable: String? {
     if let ownVariable { return ownVariable }
+    if kind == .headers { return nil }
     let names = path.split(separator: ".")
-    guard names.count == 3, names[0] == Self.engines else { return nil }
-    return Self.variable(of: String(names[1])) + Self.upperSnakeCase(String(names[2]))
+    return "CACHECTL"
+      + names.dropFirst(names[0] == Self.engines ? 1 : 0).map { "_" + Self.upperSnakeCase(String($0)) }.joined()
   }
+
+  /// The objects whose names variables of keys begin with. No engine can be called so, or "plugin".
+  static var sections: [String] { ["cache", "queries", "origin"] }
 
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }

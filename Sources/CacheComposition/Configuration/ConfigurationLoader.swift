@@ -14,7 +14,8 @@ public struct ConfigurationLoader: Sendable {
   private let environment: EnvironmentVariables
   let locations: ConfigurationLocations
   let libraries: EngineLibraries
-  private let readFile: ReadFile
+  let files: any FileInspection
+  let readFile: ReadFile
 
   /// A loader.
   ///
@@ -22,18 +23,29 @@ public struct ConfigurationLoader: Sendable {
   ///   - engines: the declarations of the engines that are built in.
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
-  ///   - userHome: the absolute path of the user's home folder.
+  ///   - userHome: the absolute path of the user's home folder; the root where there is none.
   ///   - libraries: finds and loads the engines that are named and not built in.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   public init(
     engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
     libraries: EngineLibraries = EngineLibraries(), readFile: @escaping ReadFile
   ) {
+    self.init(
+      engines: engines, environment: environment, workingDirectory: workingDirectory, userHome: userHome,
+      libraries: libraries, files: SystemFileInspection(), readFile: readFile)
+  }
+
+  /// The same, which looks at links, and at what is trusted, through `files`.
+  init(
+    engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
+    libraries: EngineLibraries, files: any FileInspection, readFile: @escaping ReadFile
+  ) {
     table = ConfigurationTable(engines)
     self.environment = environment
     locations = ConfigurationLocations(
       environment: environment, paths: PathResolver(base: workingDirectory, userHome: userHome))
     self.libraries = libraries
+    self.files = files
     self.readFile = readFile
   }
 
@@ -48,23 +60,40 @@ public struct ConfigurationLoader: Sendable {
   public func load(
     _ flags: ConfigurationFlags = ConfigurationFlags(), naming references: [EngineReference] = []
   ) throws(ConfigurationError) -> Configuration {
-    let home = locations.home(flags)
-    let (file, settings, engines) = try gather(flags, references, home: home.path)
+    let home = try locations.home(flags)
+    let (document, settings, engines) = try gather(flags, references, home: home.path)
     if let problem = settings.problems.first { throw problem }
-    return try Configuration(file: file, home: home, settings, loaded: engines)
+    return try Configuration(document, home: home, settings, loaded: engines)
   }
 
   /// Everything that is wrong with the configuration, 100 mistakes at most: first the file's in their order, then the
   /// environment's, then the flags', then what does not fit together, then engines that cannot be had.
   public func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] {
-    do { return try gather(flags, [], home: locations.home(flags).path).settings.problems } catch { return [error] }
+    do {
+      if let document = try document(flags), !document.trust.permits {
+        let mistakes = try examine(document.content, in: document.path, flags).problems
+        return (flags.vouchesForFile ? [document.refusal].compactMap(\.self) : []) + mistakes
+      }
+      return try gather(flags, [], home: try locations.home(flags).path).settings.problems
+    } catch {
+      return [error]
+    }
+  }
+
+  /// Whether the file that is there may be used; `nil` where there is none.
+  ///
+  /// - Throws: `ConfigurationError`: the file cannot be read, or is not JSON.
+  public func trust(
+    _ flags: ConfigurationFlags = ConfigurationFlags()
+  ) throws(ConfigurationError) -> ConfigurationTrust? {
+    try document(flags)?.trust
   }
 
   /// The library of the engine that `flags.backend` names, which is not loaded; `nil` where the engine is built in.
   ///
   /// - Throws: `ConfigurationError`: what is wrong with the configuration, or there is no such library.
   public func library(_ flags: ConfigurationFlags) throws(ConfigurationError) -> EngineLibrary? {
-    let settings = self.settings(table, try document(flags), flags, home: locations.home(flags).path)
+    let settings = self.settings(table, try usableDocument(flags), flags, home: try locations.home(flags).path)
     if let problem = settings.problems.first { throw problem }
     guard let (reference, source) = settings.backendToLoad else { return nil }
     let engines = namedEngines(settings)
@@ -73,18 +102,20 @@ public struct ConfigurationLoader: Sendable {
     }
   }
 
-  private typealias Gathered = (file: String?, settings: ConfigurationSettings, engines: [LoadedEngine])
+  private typealias Gathered = (
+    document: ConfigurationDocument?, settings: ConfigurationSettings, engines: [LoadedEngine]
+  )
 
   /// Where all engines are built in, that is all. Otherwise the settings say which libraries to load, and are made
   /// again with the options that those declare.
   private func gather(
     _ flags: ConfigurationFlags, _ references: [EngineReference], home: String
   ) throws(ConfigurationError) -> Gathered {
-    let document = try document(flags)
+    let document = try usableDocument(flags)
     let settings = self.settings(table, document, flags, home: home)
     let backend = settings.backendToLoad
     guard backend != nil || !references.isEmpty, settings.saysWhereLibrariesAre else {
-      return (document?.path, settings, [])
+      return (document, settings, [])
     }
     var engines = namedEngines(settings)
     if let backend { engines.load(backend.reference, from: backend.source, key: ConfigurationKey.engine) }
@@ -92,7 +123,7 @@ public struct ConfigurationLoader: Sendable {
     let all = table.engines + engines.loaded.map(\.plugin.declaration)
     var complete = self.settings(ConfigurationTable(all), document, flags, home: home)
     for problem in engines.problems { complete.report(problem) }
-    return (document?.path, complete, engines.loaded)
+    return (document, complete, engines.loaded)
   }
 
   private func namedEngines(_ settings: ConfigurationSettings) -> NamedEngines {
@@ -101,13 +132,14 @@ public struct ConfigurationLoader: Sendable {
   }
 
   private func settings(
-    _ table: ConfigurationTable, _ document: (path: String, content: JSONDocument)?,
+    _ table: ConfigurationTable, _ document: ConfigurationDocument?,
     _ flags: ConfigurationFlags, home: String
   ) -> ConfigurationSettings {
     let paths = PathResolver(base: home, userHome: locations.paths.userHome)
     var settings = ConfigurationSettings(table, environment: environment, paths: paths)
     if let document { settings.apply(document.content, in: document.path) }
     settings.applyEnvironment()
+    for text in flags.settings { settings.apply(assignment: text, of: "--set") }
     if let backend = flags.backend {
       settings.apply(absolute(backend), of: flags.backendFlag, path: ConfigurationKey.engine)
     }
@@ -120,16 +152,54 @@ public struct ConfigurationLoader: Sendable {
     EngineName.isPath(reference) ? locations.paths.absolute(reference) : reference
   }
 
-  private func document(
-    _ flags: ConfigurationFlags
-  ) throws(ConfigurationError) -> (path: String, content: JSONDocument)? {
-    guard let file = try find(flags) else { return nil }
-    return (file.path, try parse(file))
+  /// The file that is used.
+  ///
+  /// - Throws: `ConfigurationError`, with the code `untrusted` where there is one that may not be used.
+  private func usableDocument(_ flags: ConfigurationFlags) throws(ConfigurationError) -> ConfigurationDocument? {
+    let document = try document(flags)
+    if let refusal = document?.refusal { throw refusal }
+    return document
   }
 
-  private func find(_ flags: ConfigurationFlags) throws(ConfigurationError) -> (path: String, bytes: [UInt8])? {
+  private func document(_ flags: ConfigurationFlags) throws(ConfigurationError) -> ConfigurationDocument? {
+    guard let (file, bytes) = try find(flags) else { return nil }
+    let content = try parse(file.path, bytes)
+    let unsafe = file.isVouchedFor ? [] : try examine(content, in: file.path, flags).unsafe
+    return ConfigurationDocument(
+      file: file, content: content, unsafeSettings: unsafe, trust: trust(in: file, bytes, setting: unsafe))
+  }
+
+  private func trust(
+    in file: ConfigurationFile, _ bytes: [UInt8], setting unsafe: [UnsafeSetting]
+  ) -> ConfigurationTrust {
+    if file.isVouchedFor { return .own }
+    if unsafe.isEmpty { return .harmless }
+    let path = files.realPath(of: file.path) ?? file.path
+    guard let record = trustRecords.record(for: path) else { return .needed(isChanged: false) }
+    return record == TrustRecord(path: path, contents: bytes) ? .trusted : .needed(isChanged: true)
+  }
+
+  /// What is wrong with `content`, which stands in `file`, and what of it asks for trust. No library is loaded for it,
+  /// and no variable of the environment is read.
+  func examine(
+    _ content: JSONDocument, in file: String, _ flags: ConfigurationFlags
+  ) throws(ConfigurationError) -> (problems: [ConfigurationError], unsafe: [UnsafeSetting]) {
+    let home = try locations.home(flags).path
+    let paths = PathResolver(base: home, userHome: locations.paths.userHome)
+    var settings = ConfigurationSettings(table, environment: [:], paths: paths)
+    settings.apply(content, in: file)
+    let places = TrustedPlaces(builtInEngines: table.engines.map(\.name), home: home, files: files)
+    return (settings.problems, settings.unsafeSettings(places))
+  }
+
+  /// The records of what the user trusts.
+  var trustRecords: TrustRecords { TrustRecords(folder: locations.trust, files: files) }
+
+  private func find(
+    _ flags: ConfigurationFlags
+  ) throws(ConfigurationError) -> (file: ConfigurationFile, bytes: [UInt8])? {
     for file in locations.files(flags) {
-      if let bytes = try readFile(file.path) { return (file.path, bytes) }
+      if let bytes = try bytes(of: file) { return (file, bytes) }
       guard file.isExplicit else { continue }
       throw ConfigurationError(
         .missingFile, "\(file.source): there is no file \(file.path)",
@@ -138,14 +208,23 @@ public struct ConfigurationLoader: Sendable {
     return nil
   }
 
-  private func parse(_ file: (path: String, bytes: [UInt8])) throws(ConfigurationError) -> JSONDocument {
-    guard file.bytes.count <= Self.maximumFileSize else {
-      throw .unreadable(file.path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize)))")
+  /// The contents of `file`; `nil` where there is none. One that was found may be a pipe, at which a read would wait.
+  func bytes(of file: ConfigurationFile) throws(ConfigurationError) -> [UInt8]? {
+    if !file.isVouchedFor, files.file(at: file.path)?.kind == .other {
+      throw .unreadable(file.path, reason: "not a regular file")
     }
-    do { return try JSONDocument(parsing: file.bytes) } catch {
+    return try readFile(file.path)
+  }
+
+  /// The document that `bytes`, the contents of the file at `path`, are.
+  func parse(_ path: String, _ bytes: [UInt8]) throws(ConfigurationError) -> JSONDocument {
+    guard bytes.count <= Self.maximumFileSize else {
+      throw .unreadable(path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize)))")
+    }
+    do { return try JSONDocument(parsing: bytes) } catch {
       throw ConfigurationError(
-        .syntax, "\(file.path):\(error.place): \(error.message)", hint: "write the file in JSON",
-        source: .file(file.path, error.place))
+        .syntax, "\(path):\(error.place): \(error.message)", hint: "write the file in JSON",
+        source: .file(path, error.place))
     }
   }
 }

@@ -7,19 +7,40 @@ struct ConfigurationLocations: Sendable {
   /// The files to try, in order; where one was named explicitly, that one alone.
   func files(_ flags: ConfigurationFlags) -> [ConfigurationFile] {
     if let file = explicit(flags.file, "--config", "CACHECTL_CONFIG") {
-      return [ConfigurationFile(path: file.path, source: file.source)]
+      return [ConfigurationFile(path: file.path, source: file.source, isVouchedFor: flags.vouchesForFile)]
     }
     let (folder, source) = folder("XDG_CONFIG_HOME", otherwise: "~/.config")
     return [
-      ConfigurationFile(path: paths.absolute("cachectl.json"), source: .default),
-      ConfigurationFile(path: "\(folder)/cachectl/config.json", source: source),
+      found(nil),
+      ConfigurationFile(path: "\(folder)/cachectl/config.json", source: source, isVouchedFor: true),
     ]
   }
 
+  /// The file at `path`, as if it were found in the working folder; the one that is looked for there where it is `nil`.
+  func found(_ path: String?) -> ConfigurationFile {
+    ConfigurationFile(path: paths.absolute(path ?? "cachectl.json"), source: .default, isVouchedFor: false)
+  }
+
+  /// The folder that remembers which files the user trusts.
+  var trust: String { folder("XDG_STATE_HOME", otherwise: "~/.local/state").path + "/cachectl/trusted" }
+
   /// The folder in which stores live.
-  func home(_ flags: ConfigurationFlags) -> (path: String, source: ConfigurationSource) {
+  ///
+  /// - Throws: `ConfigurationError` where nothing says which folder, and the user has none of their own.
+  func home(
+    _ flags: ConfigurationFlags
+  ) throws(ConfigurationError) -> (path: String, source: ConfigurationSource) {
+    if flags.home?.isEmpty == true {
+      throw ConfigurationError(
+        .malformed, "--home is empty", hint: "name the folder in which stores live", source: .flag("--home"))
+    }
     if let home = explicit(flags.home, "--home", "CACHECTL_HOME") { return home }
     let (folder, source) = folder("XDG_CACHE_HOME", otherwise: "~/.cache")
+    guard source != .default || paths.userHome != "/" else {
+      throw ConfigurationError(
+        .missing, "there is no folder for stores: HOME is not set, or the root folder",
+        hint: "set HOME to your own folder, or CACHECTL_HOME to that of the stores")
+    }
     return ("\(folder)/cachectl", source)
   }
 
@@ -44,6 +65,9 @@ public struct ConfigurationFile: Sendable, Hashable {
   public let path: String
   /// What names it. Where that is a flag or `CACHECTL_CONFIG`, the file must exist.
   public let source: ConfigurationSource
+  /// Whether it is the user's own, or the user named it to be used. Otherwise it must set nothing that asks for trust,
+  /// or be trusted.
+  public let isVouchedFor: Bool
 
   /// Whether the user named the file.
   public var isExplicit: Bool { source == .flag("--config") || source == .variable("CACHECTL_CONFIG") }

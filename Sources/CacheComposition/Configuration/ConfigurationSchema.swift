@@ -15,6 +15,11 @@ public enum ConfigurationSchema {
     return JSONText.text(.object(members: head + object(table, "") + [("$defs", definitions)]), .pretty) + "\n"
   }
 
+  /// The paths of the keys that have one value, so that a flag or a variable can set them.
+  public static func keys(engines: [EngineDeclaration]) -> [String] {
+    ConfigurationKey.all(engines).filter { $0.kind != .headers }.map(\.path)
+  }
+
   /// The keywords for the object at `section`.
   private static func object(_ table: ConfigurationTable, _ section: String) -> [(key: String, value: JSONValue)] {
     let properties = table.children(of: section).map { name in
@@ -22,9 +27,11 @@ public enum ConfigurationSchema {
       let key = table.position(ofPath: path).map { table.keys[$0] }
       return (key: name, value: key.map(schema) ?? .object(members: object(table, path)))
     }
+    let own: [(key: String, value: JSONValue)] =
+      section.isEmpty ? [(ConfigurationSettings.schemaKey, .object(members: [("type", .string("string"))]))] : []
     let others = section == ConfigurationKey.engines ? [(key: "patternProperties", value: library)] : []
     return [("type", .string("object")), ("additionalProperties", .boolean(false))] + others
-      + [("properties", .object(members: properties))]
+      + [("properties", .object(members: own + properties))]
   }
 
   /// The sections of engines that are libraries: which keys they have is known once they are loaded.

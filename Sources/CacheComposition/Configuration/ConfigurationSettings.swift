@@ -1,3 +1,4 @@
+internal import CachePresentation
 internal import StorageSPI
 
 /// The value of each key and where it comes from, gathered layer by layer: defaults, file, environment, flags.
@@ -14,6 +15,8 @@ struct ConfigurationSettings: Sendable {
   let environment: EnvironmentVariables
   let paths: PathResolver
   private(set) var problems: [ConfigurationError] = []
+  /// What the file says of engines that are not known yet.
+  private(set) var libraryMembers: [UnsafeSetting] = []
   private var settings: [Setting?]
 
   /// The defaults. Relative paths are looked for in the home of `paths`.
@@ -60,7 +63,9 @@ struct ConfigurationSettings: Sendable {
       let path = section.isEmpty ? member.key : "\(section).\(member.key)"
       // A full stop inside a key does not lead into an object.
       let isName = !member.key.utf8.contains(UInt8(ascii: "."))
-      if isName, let position = table.position(ofPath: path) {
+      if section.isEmpty, member.key == Self.schemaKey {
+        checkSchema(member, file)
+      } else if isName, let position = table.position(ofPath: path) {
         apply(member.node, position, file)
       } else if isName, table.isSection(path) {
         apply(object(member, path, file) ?? [], section: path, file)
@@ -76,6 +81,8 @@ struct ConfigurationSettings: Sendable {
   /// password.
   private mutating func applyUnknown(_ members: [JSONDocument.Member], section: String, _ file: String) {
     for member in members {
+      libraryMembers.append(
+        UnsafeSetting(key: "\(section).\(Self.shown(key: member.key))", value: JSONValue(member.node)))
       guard case .text = member.node.value else { continue }
       do {
         _ = try ValueReader(kind: .option(.text), environment: environment).value(member.node)
@@ -84,6 +91,18 @@ struct ConfigurationSettings: Sendable {
         report(Self.problem(error, path, .file(file, member.node.place)))
       }
     }
+  }
+
+  /// The key that tells editors the file's JSON Schema. It is no setting.
+  static let schemaKey = "$schema"
+
+  private mutating func checkSchema(_ member: JSONDocument.Member, _ file: String) {
+    if case .text = member.node.value { return }
+    let (place, noun) = (member.node.place, member.node.value.noun)
+    report(
+      ConfigurationError(
+        .wrongType, "\(file):\(place): '\(member.key)' is \(noun), not a text", hint: "give the address of the schema",
+        key: member.key, source: .file(file, place)))
   }
 
   /// The members of an object; `nil` where the value is none, which is then reported.
@@ -115,12 +134,32 @@ struct ConfigurationSettings: Sendable {
     for name in names.sorted() {
       if let position = table.position(ofVariable: name), let text = environment[name] {
         apply(text, position, .variable(name))
-      } else if table.belongsToEngine(variable: name) {
+      } else if table.mayNameKey(variable: name) {
         report(
           ConfigurationError(
-            .unknownKey, "\(Self.shown(key: name)): no backend has such an option",
+            .unknownKey, "\(Self.shown(key: name)): there is no such setting",
             hint: table.hint(forUnknownVariable: name), source: .variable(name)))
       }
+    }
+  }
+
+  /// Overrides the key that `text`, the value of `flag` and written KEY=VALUE, names.
+  mutating func apply(assignment text: String, of flag: String) {
+    let source = ConfigurationSource.flag(flag)
+    guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign > text.startIndex else {
+      return report(
+        ConfigurationError(
+          .malformed, "\(flag): \(ValueReader.shown(text)) names no key and value",
+          hint: "write KEY=VALUE, such as cache.timeToLive=5m", source: source))
+    }
+    let path = String(text[..<sign])
+    if let position = table.position(ofPath: path) {
+      apply(String(text[text.utf8.index(after: sign)...]), position, source)
+    } else if !table.mayBelongToLibrary(path: path) {
+      report(
+        ConfigurationError(
+          .unknownKey, "\(flag): unknown key '\(Self.shown(key: path))'", hint: table.hint(forUnknownPath: path),
+          key: path, source: source))
     }
   }
 
@@ -136,7 +175,10 @@ struct ConfigurationSettings: Sendable {
       return set(position, .secret(Secret(variable: name, value: text)), source)
     }
     do {
-      set(position, try ValueReader(kind: key.kind, environment: environment).value(text), source)
+      let reader = ValueReader(kind: key.kind, environment: environment)
+      // A secret on the command line would be there for all to see, and headers are several: both as in the file.
+      let isObject = key.kind == .secret || key.kind == .headers
+      set(position, isObject ? try reader.value(json: text) : try reader.value(text), source)
     } catch {
       report(Self.problem(error, key.path, source))
     }

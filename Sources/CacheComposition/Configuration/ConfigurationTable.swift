@@ -1,3 +1,4 @@
+internal import Spelling
 internal import StorageSPI
 
 /// The keys, and how to find one by its path or by its variable.
@@ -21,10 +22,10 @@ struct ConfigurationTable: Sendable {
 
   /// The position of the key that `variable` overrides; `nil` where there is none.
   ///
-  /// The names of the variables of engines are made only for a variable that is named like one.
+  /// The names of variables are made only for a variable that is named like one of them.
   func position(ofVariable variable: String) -> Int? {
     if let position = keys.firstIndex(where: { $0.ownVariable == variable }) { return position }
-    return belongsToEngine(variable: variable) ? keys.firstIndex { $0.variable == variable } : nil
+    return mayNameKey(variable: variable) ? keys.firstIndex { $0.variable == variable } : nil
   }
 
   /// Whether keys stand in an object at `path`.
@@ -33,9 +34,12 @@ struct ConfigurationTable: Sendable {
       || path == ConfigurationKey.engines || engines.contains { path == "\(ConfigurationKey.engines).\($0.name)" }
   }
 
-  /// Whether `variable` is named like an option of an engine.
-  func belongsToEngine(variable: String) -> Bool {
-    engines.contains { variable.hasPrefix(ConfigurationKey.variable(of: $0.name)) }
+  /// Whether `variable` is named like an option of an engine, or like a key in an object.
+  func mayNameKey(variable: String) -> Bool { prefix(ofVariable: variable) != nil }
+
+  private func prefix(ofVariable variable: String) -> String? {
+    (engines.map(\.name) + ConfigurationKey.sections).lazy.map { ConfigurationKey.variable(of: $0) }
+      .first(where: variable.hasPrefix)
   }
 
   /// Whether `name` may be that of an engine that is not known because its library is not loaded. A name that is close
@@ -44,26 +48,43 @@ struct ConfigurationTable: Sendable {
     EngineName.isValid(name) && !engines.contains { EngineName.isNear(name, $0.name) }
   }
 
-  /// What to write instead of the unknown key `name` in the object at `section`.
-  ///
-  /// The nearest is looked for among all paths, so that a key that was written into the wrong object is found as well;
-  /// where it is not near at all, the keys of the object are named too.
-  func hint(forUnknown name: String, in section: String) -> String {
-    let path = section.isEmpty ? name : "\(section).\(name)"
-    let all = paths
-    let here = children(of: section)
-    let known = "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
-    guard let nearest = SpellingDistance.nearest(to: path, among: all) else { return known }
-    let isNear = SpellingDistance.between(path, nearest) <= max(2, name.utf8.count / 3)
-    return "the nearest known key is '\(nearest)'" + (isNear ? "" : "; \(known)")
+  /// Whether `path` may be that of an option of such an engine.
+  func mayBelongToLibrary(path: String) -> Bool {
+    let names = path.split(separator: ".", omittingEmptySubsequences: false)
+    return names.count == 3 && names[0] == ConfigurationKey.engines && mayBelongToLibrary(String(names[1]))
   }
 
-  /// What to set instead of the unknown variable `name`.
-  func hint(forUnknownVariable name: String) -> String {
-    guard let nearest = SpellingDistance.nearest(to: name, among: keys.compactMap(\.variable)) else {
-      return "unset it"
+  /// What to write instead of the unknown key at `path`.
+  func hint(forUnknownPath path: String) -> String {
+    let names = path.split(separator: ".", omittingEmptySubsequences: false)
+    return hint(forUnknown: String(names.last ?? ""), in: names.dropLast().joined(separator: "."))
+  }
+
+  /// What to write instead of the unknown key `name` in the object at `section`.
+  ///
+  /// A near one in the same object, else one that was written into the wrong object, else what can stand there.
+  func hint(forUnknown name: String, in section: String) -> String {
+    let here = children(of: section)
+    if let near = Spelling.nearest(to: name, among: here) {
+      return "the nearest known key is '\(section.isEmpty ? near : "\(section).\(near)")'"
     }
-    return "the nearest known variable is \(nearest)"
+    let lastNames = keys.map { String($0.path.split(separator: ".").last ?? "") }
+    if let last = Spelling.nearest(to: name, among: lastNames), let index = lastNames.firstIndex(of: last) {
+      return "the nearest known key is '\(keys[index].path)'"
+    }
+    // A full stop inside a key does not lead into an object.
+    if let path = Spelling.nearest(to: name, among: keys.map(\.path)) { return "the nearest known key is '\(path)'" }
+    return "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
+  }
+
+  /// What to set instead of the unknown variable `name`: a near one of the same engine or object, else all of them.
+  func hint(forUnknownVariable name: String) -> String {
+    let prefix = prefix(ofVariable: name) ?? ""
+    let known = keys.compactMap(\.variable).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    if let near = Spelling.nearest(to: String(name.dropFirst(prefix.count)), among: known) {
+      return "the nearest known variable is \(prefix + near)"
+    }
+    return known.isEmpty ? "unset it" : "known: " + known.map { prefix + $0 }.joined(separator: ", ")
   }
 
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.

@@ -57,6 +57,13 @@ enum ConfigurationKind: Sendable, Hashable {
     }
   }
 
+  /// The first of `numbers` that is in `range`, as an example of how to write one.
+  private static func example(
+    _ numbers: [Int64], in range: ClosedRange<Int64>, _ text: (Int64) -> some CustomStringConvertible
+  ) -> String {
+    numbers.first(where: range.contains).map { ", like \(text($0))" } ?? ""
+  }
+
   /// The values that are allowed, as part of a sentence.
   var allowed: String {
     switch self {
@@ -64,10 +71,12 @@ enum ConfigurationKind: Sendable, Hashable {
     case .option(.path): "a path, which is not empty"
     case .option(.integer(let range)): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .option(.size(let range)):
-      "a size from \(ByteSizeText(bytes: range.lowerBound)) to \(ByteSizeText(bytes: range.upperBound)), like 64MiB"
+      "a size from \(ByteSizeText(bytes: range.lowerBound)) to \(ByteSizeText(bytes: range.upperBound))"
+        + Self.example([64 << 20, 1_024], in: range) { ByteSizeText(bytes: $0) }
     case .option(.duration(let range)):
       "a duration from \(DurationText(milliseconds: range.lowerBound)) to "
-        + "\(DurationText(milliseconds: range.upperBound)), like 1h30m"
+        + "\(DurationText(milliseconds: range.upperBound))"
+        + Self.example([5_400_000, 90_000, 250], in: range) { DurationText(milliseconds: $0) }
     case .option(.boolean): "true or false"
     case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
     case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"

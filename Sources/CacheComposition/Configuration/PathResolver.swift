@@ -10,7 +10,7 @@ struct PathResolver: Sendable {
   /// `path` made absolute. Only a leading "~" and "./" are replaced; links and ".." are for the file system to follow.
   func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
-    if path == "~" || path.hasPrefix("~/") { return userHome + Self.dropping(1, path) }
+    if path == "~" || path.hasPrefix("~/") { return (userHome == "/" ? "" : userHome) + Self.dropping(1, path) }
     var rest = path
     while rest.hasPrefix("./") {
       rest = Self.dropping(2, rest)

@@ -1,3 +1,4 @@
+internal import Spelling
 internal import StorageSPI
 
 /// Makes the checked value of a key out of what the file, a variable or a flag says.
@@ -31,6 +32,14 @@ struct ValueReader {
     case (_, .text(let text)): try value(text)
     default: throw wrongType(node.value.noun)
     }
+  }
+
+  /// The value that a flag says as the configuration file would. The text is not shown: it may be a secret.
+  func value(json text: String) throws(Mismatch) -> ConfigurationValue {
+    guard let document = try? JSONDocument(parsing: Array(text.utf8)) else {
+      throw Mismatch(code: .malformed, message: "is not \(kind.noun)", hint: "give \(kind.allowed)")
+    }
+    return try value(document.root)
   }
 
   /// The value that a variable or a flag says. A list is separated by colons; a secret stands for itself, and headers
@@ -74,7 +83,7 @@ struct ValueReader {
 
   private func choice(_ text: String, _ names: [String]) throws(Mismatch) -> String {
     guard names.contains(text) else {
-      let nearest = SpellingDistance.nearest(to: text, among: names).map { "; the nearest is \($0)" } ?? ""
+      let nearest = Spelling.nearest(to: text, among: names).map { "; the nearest is \($0)" } ?? ""
       throw Mismatch(
         code: .outOfRange, message: "cannot be \(Self.shown(text))", hint: "give \(kind.allowed)\(nearest)")
     }

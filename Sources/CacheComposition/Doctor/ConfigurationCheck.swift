@@ -14,10 +14,11 @@ struct ConfigurationCheck: Sendable {
         Self.name, problem.code == .permissionDenied ? .permissionDenied : .invalidOption, problem.message,
         hint: problem.hint)
     }
+    let trust = ((try? loader.trust(flags)) ?? nil)?.text ?? ""
     let used = loader.searchPath(flags).map(\.path).first { files.file(at: $0) != nil }
     let unsafe = used.map(permissions) ?? []
     if !(problems + unsafe).isEmpty { return problems + unsafe }
-    return [.ok(Self.name, used.map { "\($0) is valid" } ?? "no file: every setting has its default")]
+    return [.ok(Self.name, used.map { "\($0) is valid (\(trust))" } ?? "no file: every setting has its default")]
   }
 
   /// Whoever may change the file decides where plugins and answers come from.

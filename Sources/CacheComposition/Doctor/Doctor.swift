@@ -36,8 +36,9 @@ public struct Doctor: Sendable {
   ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
     if let mistake = loader.problems(flags).first(where: \.isOfCommandLine) { throw mistake }
     let folders = FolderChecks(files: files)
-    let home = loader.locations.home(flags).path
-    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags) + folders.home(home)
+    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags)
+    // Where no folder can be told, that is a finding about the configuration.
+    if let home = try? loader.locations.home(flags).path { findings += folders.home(home) }
     if let configuration = try? loader.load(flags) {
       let catalogue = catalogue.adding(configuration.loadedEngines)
       findings += folders.plugins(configuration.pluginSearchPath)

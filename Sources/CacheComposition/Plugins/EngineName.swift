@@ -1,3 +1,4 @@
+internal import Spelling
 internal import StorageSPI
 
 /// How engines and their libraries are called.
@@ -19,8 +20,10 @@ public enum EngineName {
 
   /// Whether `name` can be an engine's: a lower-case letter, then lower-case letters and digits, 32 at most.
   ///
-  /// "plugin" cannot be, because its variables would begin like CACHECTL_PLUGIN_PATH, which is another setting.
-  static func isValid(_ name: some StringProtocol) -> Bool { CacheKey.isNamespace(name) && name != "plugin" }
+  /// "plugin", "cache" and the like cannot be, because their variables would begin like those of other settings.
+  static func isValid(_ name: some StringProtocol) -> Bool {
+    CacheKey.isNamespace(name) && name != "plugin" && !ConfigurationKey.sections.contains { $0 == name }
+  }
 
   /// The name of the engine whose library is at `path`; `nil` where the file is not called like one.
   static func name(ofLibrary path: String) -> String? {
@@ -33,8 +36,6 @@ public enum EngineName {
   /// What the file of the library of the engine called `name` is called.
   static func file(of name: String) -> String { prefix + name + suffix }
 
-  /// Whether `name` is so close to `other` that it was most likely meant: one mistake, in longer names two.
-  static func isNear(_ name: String, _ other: String) -> Bool {
-    SpellingDistance.between(name, other) <= max(1, min(2, name.utf8.count / 3))
-  }
+  /// Whether `name` is so close to `other` that it was most likely meant.
+  static func isNear(_ name: String, _ other: String) -> Bool { Spelling.isNear(name, other) }
 }

@@ -1,4 +1,5 @@
 internal import LibraryStorage
+internal import Spelling
 internal import StorageSPI
 
 /// The engines that are named and not built in: found, loaded, and what was wrong with them.
@@ -62,7 +63,7 @@ struct NamedEngines {
   private func hint(forUnknown name: String) -> String {
     let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
     let known = builtIn + found
-    let nearest = SpellingDistance.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
+    let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
     let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")
     return "give one of \(known.joined(separator: ", "))\(nearest); "
       + "\(EngineName.file(of: name)) was looked for \(folders)"

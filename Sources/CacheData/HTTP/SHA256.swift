@@ -1,12 +1,15 @@
-/// The digest SHA-256 (FIPS 180-4), for short texts that must not be guessed from what is stored of them.
-struct SHA256: Sendable {
+/// The digest SHA-256 (FIPS 180-4), for texts that are held in memory whole.
+package struct SHA256: Sendable {
   private var pending: [UInt8] = []
 
+  /// The digest of nothing yet.
+  package init() {}
+
   /// Adds `bytes` to what is digested.
-  mutating func update(_ bytes: [UInt8]) { pending += bytes }
+  package mutating func update(_ bytes: [UInt8]) { pending += bytes }
 
   /// The digest of all that was added, as 64 hexadecimal digits.
-  var hexText: String {
+  package var hexText: String {
     digest.map { word in
       let digits = String(word, radix: 16)
       return String(repeating: "0", count: 8 - digits.count) + digits

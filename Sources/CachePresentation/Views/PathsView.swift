@@ -10,13 +10,16 @@ public struct PathsView: OutputView {
     public let isUsed: Bool
     /// What names the place, such as "--config" or "default".
     public let source: String
+    /// Whether the file may be used, in a few words; `nil` where that was not asked.
+    public let trust: String?
 
     /// A place with the given fields.
-    public init(path: String, exists: Bool, isUsed: Bool, source: String) {
+    public init(path: String, exists: Bool, isUsed: Bool, source: String, trust: String?) {
       self.path = path
       self.exists = exists
       self.isUsed = isUsed
       self.source = source
+      self.trust = trust
     }
   }
 
@@ -27,20 +30,20 @@ public struct PathsView: OutputView {
     self.paths = paths
   }
 
-  /// The document `{"file", "searched": [{"path", "exists", "used", "source"}]}`.
+  /// The document `{"file", "searched": [{"path", "exists", "used", "source", "trust"}]}`.
   public var json: JSONValue {
     ["file": JSONValue(paths.first(where: \.isUsed)?.path), "searched": .array(records)]
   }
 
   /// The names of the members of a place.
-  public var columns: [String] { ["path", "exists", "used", "source"] }
+  public var columns: [String] { ["path", "exists", "used", "source", "trust"] }
 
   /// One object for each place.
   public var records: [JSONValue] {
     paths.map { row in
       [
         "path": .string(row.path), "exists": .boolean(row.exists), "used": .boolean(row.isUsed),
-        "source": .string(row.source),
+        "source": .string(row.source), "trust": JSONValue(row.trust),
       ]
     }
   }
@@ -48,15 +51,18 @@ public struct PathsView: OutputView {
   /// One line for each place.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let rows: [[Table.Cell]] = paths.map { row in
+      let trust = row.trust.map { row.isUsed ? "used, \($0)" : $0 }
       let use: Table.Cell =
-        row.isUsed ? .init("used", .green) : .init(row.exists ? "not reached" : "not there", .dim)
+        row.isUsed
+        ? .init(trust ?? "used", .green) : .init(trust ?? (row.exists ? "not reached" : "not there"), .dim)
       return [.init(row.path), use, .init(row.source, .dim)]
     }
-    return Table([.init("File"), .init("State"), .init("Named by")], rows: rows).text(on: screen, hasHeader: hasHeader)
+    let table = Table([.init("File"), .init("State"), .init("Named by")], rows: rows)
+    return table.stackedText(on: screen) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
   /// That defaults are used, where there is no file.
   public var status: StatusLine? {
-    paths.contains(where: \.isUsed) ? nil : StatusLine(["No file: every setting has its default"])
+    paths.contains { $0.isUsed || $0.trust != nil } ? nil : StatusLine(["No file: every setting has its default"])
   }
 }

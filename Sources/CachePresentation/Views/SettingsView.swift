@@ -20,19 +20,37 @@ public struct SettingsView: OutputView {
     public var key: String { path.joined(separator: ".") }
   }
 
+  /// The file that settings come from.
+  public struct File: Sendable, Hashable {
+    /// Its absolute path.
+    public let path: String
+    /// Whether it is trusted, in a few words.
+    public let trust: String
+
+    /// A file with the given fields.
+    public init(path: String, trust: String) {
+      self.path = path
+      self.trust = trust
+    }
+  }
+
   private let settings: [SettingRow]
+  private let file: File?
   private let showsOrigin: Bool
 
-  /// The view of `settings` in their order, with the origin of each where `showsOrigin` is set.
-  public init(_ settings: [SettingRow], showsOrigin: Bool) {
+  /// The view of `settings` in their order, with the origin of each and the file where `showsOrigin` is set.
+  public init(_ settings: [SettingRow], file: File? = nil, showsOrigin: Bool) {
     self.settings = settings
+    self.file = file
     self.showsOrigin = showsOrigin
   }
 
   /// Without origins a document that is itself a valid configuration; with them
-  /// `{"settings": [{"key", "value", "origin"}]}`.
+  /// `{"file", "trust", "settings": [{"key", "value", "origin"}]}`, the first two `null` where no file is used.
   public var json: JSONValue {
-    if showsOrigin { return ["settings": .array(records)] }
+    if showsOrigin {
+      return ["file": JSONValue(file?.path), "trust": JSONValue(file?.trust), "settings": .array(records)]
+    }
     return settings.reduce(.object([])) { Self.setting($1.value, at: $1.path[...], in: $0) }
   }
 
@@ -47,6 +65,12 @@ public struct SettingsView: OutputView {
     }
   }
 
+  /// The file with its trust, where origins are shown.
+  public var status: StatusLine? {
+    guard showsOrigin else { return nil }
+    return StatusLine([file.map { "\($0.path) (\($0.trust))" } ?? "No file: every setting has its default"])
+  }
+
   /// The settings, one a line.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [.init("Setting"), .init("Value", isShrinkable: true)]
@@ -54,8 +78,8 @@ public struct SettingsView: OutputView {
       let cells = [Table.Cell(setting.key, .plain), Table.Cell(CSVText.field(setting.value), .bold)]
       return showsOrigin ? cells + [Table.Cell(setting.origin, .dim)] : cells
     }
-    return Table(showsOrigin ? columns + [.init("Origin", isShrinkable: true)] : columns, rows: rows)
-      .text(on: screen, hasHeader: hasHeader)
+    let table = Table(showsOrigin ? columns + [.init("Origin", isShrinkable: true)] : columns, rows: rows)
+    return table.stackedText(on: screen) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
   /// `document` with `value` at the end of `path`; what is no object on the way gives way to one.

@@ -1,3 +1,4 @@
+internal import Spelling
 internal import StorageSPI
 
 /// An object of a file that a person may have written, whose members are asked for by key. Every mistake names its place.
@@ -63,7 +64,7 @@ struct FileObject {
   private static func unknownKey(
     _ member: JSONDocument.Member, in value: Value, _ known: [String]
   ) -> BenchmarkFileError {
-    let nearest = SpellingDistance.nearest(to: member.key, among: known)
+    let nearest = Spelling.nearest(to: member.key, among: known)
     let hint = nearest.map { "the nearest known key is '\($0)'" } ?? "remove it"
     return BenchmarkFileError(
       file: value.file, place: member.place, "\(value.path) has the unknown key \(JSONString.quoted(member.key))",
@@ -118,7 +119,7 @@ extension FileObject.Value {
 
   /// The error that `name`, which the value is, is none of `names`.
   func unknownName(_ name: String, _ names: [String]) -> BenchmarkFileError {
-    let nearest = SpellingDistance.nearest(to: name, among: names).map { "; the nearest is '\($0)'" } ?? ""
+    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is '\($0)'" } ?? ""
     return error(
       "\(path) is \(JSONString.quoted(name)), which is unknown",
       hint: "write one of \(names.joined(separator: ", "))\(nearest)")

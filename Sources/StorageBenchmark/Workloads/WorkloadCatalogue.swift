@@ -1,4 +1,5 @@
 internal import CStorageBenchmark
+internal import Spelling
 internal import StorageSPI
 
 /// The workloads that are built in.
@@ -22,7 +23,7 @@ public enum WorkloadCatalogue {
   }
 
   /// The name that is spelled most like `name`.
-  public static func nearestName(to name: String) -> String? { SpellingDistance.nearest(to: name, among: names) }
+  public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
 
   /// The file of the workload called `name`, to begin an own one with; `nil` where there is none.
   public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }

@@ -6,6 +6,6 @@ struct ConfigCommand: ParsableCommand {
     commandName: "config", abstract: "Show, check or make the configuration",
     subcommands: [
       ShowConfiguration.self, ValidateConfiguration.self, InitConfiguration.self, PathOfConfiguration.self,
-      SchemaOfConfiguration.self,
+      SchemaOfConfiguration.self, TrustConfiguration.self,
     ])
 }

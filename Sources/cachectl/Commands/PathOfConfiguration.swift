@@ -13,12 +13,15 @@ struct PathOfConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
-    let files = ConfigurationLoader.ofProcess.searchPath(global.configurationFlags)
+    let loader = ConfigurationLoader.ofProcess
+    let files = loader.searchPath(global.configurationFlags)
     let used = files.firstIndex { access($0.path, F_OK) == 0 }
+    // A file that cannot be read is shown too; what is wrong with it, `config validate` says.
+    let trust = (try? loader.trust(global.configurationFlags)) ?? nil
     let rows = files.enumerated().map { index, file in
       PathsView.PathRow(
-        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used,
-        source: file.source.description)
+        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used && trust?.permits != false,
+        source: file.source.description, trust: index == used ? trust?.text : nil)
     }
     try global.show(PathsView(rows))
   }

@@ -16,6 +16,12 @@ struct GlobalOptions: ParsableArguments {
   @Option(help: "The folder in which stores live", completion: .directory)
   var home: String?
 
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp("Give KEY of the configuration another value; repeatable", valueName: "key=value"),
+    completion: .settings)
+  var settings: [String] = []
+
   @Option(help: "How data is written")
   var output = OutputFormat.table
 
@@ -29,7 +35,7 @@ struct GlobalOptions: ParsableArguments {
   var noColor = false
 
   var configurationFlags: ConfigurationFlags {
-    ConfigurationFlags(file: config, backend: backend, home: home)
+    ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
   }
 
   /// Prints a view in the format that was asked for, its remark and its warnings on the standard error. A heading tells
@@ -78,6 +84,11 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension CompletionKind {
+  /// The keys of the configuration, each with the equals sign that its value follows.
+  static var settings: CompletionKind {
+    .list(ConfigurationSchema.keys(engines: PluginCatalogue.builtIn.declarations).map { "\($0)=" })
+  }
+
   /// The names of the engines, those of libraries that are there when the script is made among them.
   static var backends: CompletionKind {
     .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.builtInNames)

@@ -39,6 +39,7 @@ struct IsolatedTest {
     var arguments = ["backends", "test", library.path, "--in-process", "--output", "ndjson", "--seed", "\(seed)"]
     if let config = global.config { arguments += ["--config", config] }
     if let home = global.home { arguments += ["--home", home] }
+    for setting in global.settings { arguments += ["--set", setting] }
     return arguments
   }
 

@@ -41,8 +41,25 @@ enum ProcessEnvironment {
   /// The first variable that says how this program works or where its files are and whose value is no UTF-8; `nil` where
   /// all are. In a `String` its bytes would be replaced: it would name another folder.
   static var malformedVariable: String? {
-    let own = names(beginning: "CACHECTL_") + ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"]
+    let own = names(beginning: "CACHECTL_") + ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]
     return own.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
+  }
+
+  /// The absolute path of the user's home folder: what `HOME` says, otherwise what the system knows of the user; the
+  /// root where neither tells. A relative one would depend on the working folder.
+  static var userHome: String {
+    [value(of: "HOME"), registeredHome].lazy.compactMap(\.self).first { $0.hasPrefix("/") } ?? "/"
+  }
+
+  /// The home folder of the user in the system's database; `nil` where that does not know the user.
+  private static var registeredHome: String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+      var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+      guard let start = buffer.baseAddress, getpwuid_r(geteuid(), &entry, start, buffer.count, &found) == 0,
+        found != nil
+      else { return nil }
+      return entry.pw_dir.map { String(cString: $0) }
+    }
   }
 
   /// The current directory; the root where it cannot be told, because it was removed.

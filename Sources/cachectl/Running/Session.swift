@@ -21,7 +21,8 @@ struct Session {
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     for engine in configuration.loadedEngines { global.explain("library", engine.path) }
-    global.explain("configuration", configuration.file ?? "no file, all defaults")
+    global.explain(
+      "configuration", configuration.file.map { "\($0) (\(configuration.trust.text))" } ?? "no file, all defaults")
   }
 
   var configuration: Configuration { container.configuration }
@@ -102,7 +103,7 @@ extension ConfigurationLoader {
     let environment = ProcessEnvironment.variables
     return ConfigurationLoader(
       engines: PluginCatalogue.builtIn.declarations, environment: environment,
-      workingDirectory: ProcessEnvironment.workingDirectory, userHome: environment["HOME"] ?? "/",
+      workingDirectory: ProcessEnvironment.workingDirectory, userHome: ProcessEnvironment.userHome,
       libraries: libraries,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
   }

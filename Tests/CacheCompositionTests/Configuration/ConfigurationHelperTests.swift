@@ -6,20 +6,6 @@ import Testing
 
 struct ConfigurationHelperTests {
   @Test(arguments: [
-    ("", "", 0), ("abc", "abc", 0), ("", "abc", 3), ("abc", "", 3), ("abc", "acb", 1), ("abc", "ab", 1),
-    ("abc", "xbc", 1), ("kitten", "sitting", 3), ("ca", "abc", 3), ("sqlite", "sqilte", 1),
-  ])
-  func theDistanceOfWords(left: String, right: String, distance: Int) {
-    #expect(SpellingDistance.between(left, right) == distance)
-    #expect(SpellingDistance.between(right, left) == distance)
-  }
-
-  @Test func theNearestWordIsTheFirstOfTheNearest() {
-    #expect(SpellingDistance.nearest(to: "b", among: ["aa", "a", "c"]) == "a")
-    #expect(SpellingDistance.nearest(to: "b", among: []) == nil)
-  }
-
-  @Test(arguments: [
     ("path", "PATH"), ("mapSize", "MAP_SIZE"), ("busyTimeout", "BUSY_TIMEOUT"), ("useTLS", "USE_TLS"),
     ("maxRetryCount", "MAX_RETRY_COUNT"), ("utf8", "UTF8"),
   ])

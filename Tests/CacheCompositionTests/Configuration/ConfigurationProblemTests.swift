@@ -9,6 +9,7 @@ struct ConfigurationProblemTests {
     (#"{"maxEntries": 1}"#, "1:2: unknown key 'maxEntries'", "nearest known key is 'cache.maxEntries'"),
     (#"{"backend ": "x"}"#, "1:2: unknown key '\"backend \"'", "nearest known key is 'backend'"),
     (#"{"cache.shared": true}"#, "1:2: unknown key '\"cache.shared\"'", "nearest known key is 'cache.shared'"),
+    (#"{"cache": {"$schema": "x"}}"#, "1:12: unknown key 'cache.\"$schema\"'", "known here: timeToLive"),
     (#"{"a\u001bb": true}"#, "1:2: unknown key '\"a\\u001bb\"'", "known here: backend, environment, backends"),
     (#"{"backends": {"Redis!": {}}}"#, "1:15: unknown key 'backends.\"Redis!\"'", "known here: sqlite, lmdb, plist"),
     (#"{"backends": {"lmbd": {}}}"#, "1:15: unknown key 'backends.lmbd'", "nearest known key is 'backends.lmdb'"),
@@ -25,6 +26,8 @@ struct ConfigurationProblemTests {
     ("[]", "1:1: the configuration is a list", "give an object"),
     (#"{"cache": 1}"#, "1:11: 'cache' is a number, not an object", "give an object"),
     (#"{"backends": {"redis": 1}}"#, "1:24: 'backends.redis' is a number, not an object", "give an object"),
+    (#"{"$schema": 1}"#, "1:13: '$schema' is a number, not a text", "give the address"),
+
     (#"{"backend": null}"#, "1:13: 'backend' is null, not a text", "give one of sqlite, lmdb"),
     (#"{"cache": {"timeToLive": 3600}}"#, "'cache.timeToLive' is a number, not a duration", "from 0s to 3650d"),
     (#"{"cache": {"maxBytes": 5}}"#, "'cache.maxBytes' is a number, not a size", "from 1KiB to 1024TiB"),
@@ -77,6 +80,8 @@ struct ConfigurationProblemTests {
     (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lru"}}"#, "'cache.eviction' cannot be \"lru\"", "least-recently-used"),
     (#"{"cache": {"maxEntries": 0}}"#, "'cache.maxEntries' is out of range: \"0\"", "from 1 to"),
+    (#"{"origin": {"cities": {"timeout": "0s"}}}"#, "1:35: 'origin.cities.timeout' is out of", "1ms to 1h, like 1m30s"),
+    (#"{"origin": {"movies": {"maxResponseBytes": "0B"}}}"#, "is out of range: \"0B\"", "from 1B to 1GiB, like 64MiB"),
     (#"{"cache": {"maxEntries": -0}}"#, "'cache.maxEntries' is out of range", "from 1 to"),
     (#"{"cache": {"timeToLive": "3651d"}}"#, "'cache.timeToLive' is out of range: \"3651d\"", "from 0s to 3650d"),
     (#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, "'backends.lmdb.mapSize' is out of range", "from 1MiB to 64TiB"),
@@ -104,7 +109,7 @@ struct ConfigurationProblemTests {
     #expect(found.map(\.code) == [.unknownKey, .wrongType, .outOfRange, .unknownKey, .missing, .outOfRange])
     #expect(
       found[3].description
-        == "CACHECTL_LMDB_MAPSIZE: no backend has such an option: the nearest known variable is CACHECTL_LMDB_MAP_SIZE")
+        == "CACHECTL_LMDB_MAPSIZE: there is no such setting: the nearest known variable is CACHECTL_LMDB_MAP_SIZE")
     let loader = Fixtures.loader(["/project/cachectl.json": text])
     #expect(throws: found[0]) { try loader.load() }
   }

@@ -11,6 +11,7 @@ struct FakeFiles: FileInspection {
   var readOnly: Set<String> = []
   var texts: [String: String] = [:]
   var links: [String: String] = [:]
+  var realPaths: [String: String] = [:]
   var free: FileSystemSpace? = FileSystemSpace(free: 1 << 40, isReadOnly: false)
 
   func file(at path: String) -> InspectedFile? { files[path] }
@@ -18,7 +19,7 @@ struct FakeFiles: FileInspection {
   func space(at path: String) -> FileSystemSpace? { free }
   func text(of path: String) -> String? { texts[path] }
   func target(of path: String) -> String? { links[path] }
-  func realPath(of path: String) -> String? { files[path] == nil ? nil : path }
+  func realPath(of path: String) -> String? { realPaths[path] ?? (files[path] == nil ? nil : path) }
 
   func names(in path: String) -> [String] {
     let start = path == "/" ? "/" : path + "/"

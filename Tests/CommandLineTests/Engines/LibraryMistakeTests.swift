@@ -14,7 +14,7 @@ import Testing
       let run = try await scratch.cachectl(command + ["--backend", backend], environment: environment)
       expectFailure(run, status: flagStatus ?? status, mentioning: words, sourceLocation: sourceLocation)
     }
-    try scratch.write(#"{"backend": "\#(backend)"}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"backend": "\#(backend)"}"#)
     for command in Self.commands.dropLast() {
       let run = try await scratch.cachectl(command, environment: environment)
       expectFailure(run, status: status, mentioning: words + [":1:13"], sourceLocation: sourceLocation)
@@ -46,7 +46,7 @@ import Testing
     let paths = try ["a", "b"].map { try scratch.install(EngineLibraries.folder, in: $0, as: "folder") }
     let environment = scratch.searching("a", "b")
     try await expectMistake(scratch, "folder", status: 78, ["more than one folder"] + paths, environment: environment)
-    try FileManager.default.removeItem(atPath: scratch.path("work/cachectl.json"))
+    try FileManager.default.removeItem(atPath: scratch.path(Scratch.configuration))
     expectSuccess(try await scratch.cachectl("--backend", paths[1], "ls", environment: environment))
     let list = try await scratch.cachectl("backends", "--output", "json", environment: environment).document()
     #expect(list.elements.count { $0["summary"]?.text?.contains("another folder") == true } == 2)
@@ -59,7 +59,7 @@ import Testing
     let scratch = try Scratch()
     let path = try scratch.install(EngineLibraries.folder, as: "lmdb")
     try await expectMistake(scratch, path, status: 78, [path, "built-in engine lmdb"])
-    try scratch.write("{}", to: "work/cachectl.json")
+    try scratch.configure(text: "{}")
     let environment = scratch.searching("plugins")
     let fetch = try await scratch.cachectl(
       "fetch", "cities", "--backend", "lmdb", "--output", "json", environment: environment)

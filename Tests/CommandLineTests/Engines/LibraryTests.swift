@@ -61,7 +61,7 @@ import Testing
 
   @Test func aFetchIsAnsweredFromALibrary() async throws {
     let (scratch, path) = try scratch()
-    try scratch.write(#"{"backend": "\#(path)"}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"backend": "\#(path)"}"#)
     for source in ["origin", "cache"] {
       let document = try await scratch.cachectl("fetch", "cities", "--output", "json").document()
       #expect(document["backend"] == "folder" && document["source"] == .text(source))
@@ -96,7 +96,7 @@ import Testing
     let scratch = try Scratch()
     let path = try scratch.install(EngineLibraries.folder, in: "home/engines", as: "folder")
     let text = #"{"backend": "folder", "plugins": {"searchPath": ["engines"]}}"#
-    try scratch.write(text, to: "work/cachectl.json")
+    try scratch.configure(text: text)
     expectSuccess(try await scratch.cachectl("ls"))
     let found = try await scratch.cachectl("backends", "show", "folder", "--output", "json").document()
     #expect(found["path"] == .text(path), "Relative to the home")
@@ -105,7 +105,7 @@ import Testing
   @Test func theOptionsOfALibraryAreConfigured() async throws {
     let (scratch, path) = try scratch()
     let text = #"{"backend": "\#(path)", "backends": {"folder": {"path": "elsewhere"}}}"#
-    try scratch.write(text, to: "work/cachectl.json")
+    try scratch.configure(text: text)
     expectSuccess(try await scratch.cachectl("fetch", "cities"))
     #expect(scratch.exists("home/elsewhere"))
     expectSuccess(try await scratch.cachectl("fetch", "cities", environment: ["CACHECTL_FOLDER_PATH": "there"]))
@@ -114,7 +114,7 @@ import Testing
     #expect(try shown.document()["backends"]?["folder"]?["path"] == .text(scratch.path("home/elsewhere")))
     try scratch.write(shown.output, to: "shown.json")
     expectSuccess(try await scratch.cachectl("config", "validate", scratch.path("shown.json")))
-    try scratch.write(text.replacing("\"path\"", with: "\"pth\""), to: "work/cachectl.json")
+    try scratch.configure(text: text.replacing("\"path\"", with: "\"pth\""))
     expectFailure(
       try await scratch.cachectl("ls"), status: 78, mentioning: ["backends.folder.pth", "'backends.folder.path'"])
   }

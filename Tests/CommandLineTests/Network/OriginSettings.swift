@@ -32,6 +32,6 @@ enum OriginSettings {
 extension Scratch {
   /// Writes the configuration with the given origins.
   func configure(_ origins: String...) throws {
-    try write(#"{"origin": {\#(origins.joined(separator: ", "))}}"#, to: "work/cachectl.json")
+    try configure(text: #"{"origin": {\#(origins.joined(separator: ", "))}}"#)
   }
 }

@@ -11,6 +11,9 @@ enum EngineLibraries {
     try compile(["-Dcachectl_plugin=folder_plugin"], ["Tests/CommandLineTests/Libraries/faulty.c"], as: "faulty")
   }
 
+  /// The same engine, which leaves a mark when its code runs.
+  static let marking = Result { try compile([], ["Tests/CommandLineTests/Libraries/marking.c"], as: "marking") }
+
   private static let project = URL(fileURLWithPath: #filePath)
     .appendingPathComponent("../../../..").standardized.path
   private static let scratch = Result { try Scratch() }

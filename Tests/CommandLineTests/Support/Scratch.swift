@@ -32,6 +32,15 @@ final class Scratch: Sendable {
 
   func write(_ data: Data, to name: String) throws { try data.write(to: URL(fileURLWithPath: path(name))) }
 
+  /// Writes the user's own configuration file.
+  func configure(text: String) throws {
+    try makeFolder("user/config/cachectl")
+    try write(text, to: Scratch.configuration)
+  }
+
+  /// Where the user's own configuration file is.
+  static let configuration = "user/config/cachectl/config.json"
+
   func read(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path(name))) }
 
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }

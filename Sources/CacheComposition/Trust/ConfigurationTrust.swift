@@ -1,0 +1,57 @@
+internal import StorageSPI
+
+/// Whether a configuration file may be used.
+public enum ConfigurationTrust: Sendable, Hashable {
+  /// The user named the file, or it is the user's own.
+  case own
+  /// It was found in the working folder, and sets nothing that asks for trust.
+  case harmless
+  /// It was found in the working folder, and the user trusts what is in it.
+  case trusted
+  /// It was found in the working folder, and is not used. `isChanged` where another content of it was trusted.
+  case needed(isChanged: Bool)
+
+  /// Whether the file may be used.
+  public var permits: Bool { if case .needed = self { false } else { true } }
+
+  /// The trust in one or two words.
+  public var text: String {
+    switch self {
+    case .own: "your own"
+    case .harmless: "needs no trust"
+    case .trusted: "trusted"
+    case .needed(isChanged: false): "not trusted"
+    case .needed(isChanged: true): "changed since it was trusted"
+    }
+  }
+}
+
+/// A configuration file that was read once: what is judged is what is used.
+struct ConfigurationDocument {
+  let file: ConfigurationFile
+  let content: JSONDocument
+  /// What only a trusted file may set; empty for a file of the user's own.
+  let unsafeSettings: [UnsafeSetting]
+  let trust: ConfigurationTrust
+
+  var path: String { file.path }
+
+  /// Why the file is not used; `nil` where it is.
+  var refusal: ConfigurationError? {
+    guard case .needed(let isChanged) = trust else { return nil }
+    let names = unsafeSettings.prefix(5).map(\.key)
+    let rest = unsafeSettings.count > names.count ? " and \(unsafeSettings.count - names.count) more" : ""
+    return ConfigurationError(
+      .untrusted,
+      "\(file.path) \(isChanged ? "has changed since it was trusted" : "is not trusted"), and sets "
+        + names.joined(separator: ", ") + rest,
+      hint: "read it, then trust it with: cachectl config trust \(Self.shellWord(file.path))", source: file.source)
+  }
+
+  /// `text` as one word of a shell.
+  private static func shellWord(_ text: String) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "/._-+,".unicodeScalars.contains($0) }
+    return isPlain
+      ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+}

@@ -1,0 +1,47 @@
+public import CachePresentation
+internal import StorageSPI
+
+/// A setting that only a trusted file may make.
+public struct UnsafeSetting: Sendable, Hashable {
+  /// The names of the objects around the key and its own, joined by full stops.
+  public let key: String
+  /// The value as the file has it. A secret names its variable only.
+  public let value: JSONValue
+}
+
+extension ConfigurationSettings {
+  /// What the file that was applied sets, and only a trusted one may: first known keys in the order of their
+  /// declaration, then those of engines that are not built in.
+  func unsafeSettings(_ places: TrustedPlaces) -> [UnsafeSetting] {
+    let known = all.filter { key, setting in
+      guard case .file = setting.source else { return false }
+      let defaultValue = key.defaultValue.map { paths.resolving($0, key.kind) }
+      return !key.safety.allows(setting.value, over: defaultValue, in: places)
+    }
+    return known.map { UnsafeSetting(key: $0.key.path, value: $0.key.kind.json($0.setting.value)) }
+      + libraryMembers.filter { !PluginCatalogue.isDefault($0.value, at: $0.key) }
+  }
+}
+
+extension PluginCatalogue {
+  /// Whether `value` is the default of the option at `path` of one of this project's own libraries. The defaults of
+  /// others are not known before their code runs.
+  fileprivate static func isDefault(_ value: JSONValue, at path: String) -> Bool {
+    apart.contains { $0.path == path && $0.value == value }
+  }
+}
+
+extension JSONValue {
+  /// The value that `node` is.
+  init(_ node: JSONDocument.Node) {
+    self =
+      switch node.value {
+      case .null: .null
+      case .boolean(let flag): .boolean(flag)
+      case .number(let digits): Int(digits).map(JSONValue.integer) ?? .string(digits)
+      case .text(let text): .string(text)
+      case .array(let nodes): .array(nodes.map { JSONValue($0) })
+      case .object(let members): .object(members.map { Member($0.key, JSONValue($0.node)) })
+      }
+  }
+}
