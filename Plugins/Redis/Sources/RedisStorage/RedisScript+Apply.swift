@@ -93,7 +93,8 @@ extension RedisScript {
       forgotten[#forgotten + 1] = string.sub(entry, #prefix + 1)
     end
     if batch ~= '' and ARGV[12] ~= '' then forgotten[#forgotten + 1] = ' ' .. ARGV[12] end
-    commit()
+    -- Entries of the same counts may last longer than those before.
+    if not commit() and put > 0 then keep() end
     -- The name of a batch that changed nothing must not keep an empty store for ever.
     if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end
     return {'done', text(entries), text(bytes), 0}

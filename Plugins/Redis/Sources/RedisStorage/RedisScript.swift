@@ -147,6 +147,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       for line in pairs(dropped) do redis.call('ZREM', keys, line) end
       for _, key in ipairs(forgotten) do redis.call('ZREM', expiry, key) end
       counts, before, dropped, forgotten = {}, {}, {}, {}
+      return changed
     end
 
     -- A server without room refuses a script's first write where it may take memory, and none after it. What only takes
