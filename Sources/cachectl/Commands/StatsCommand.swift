@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
+internal import CachePresentation
 
 /// `stats`.
 struct StatsCommand: AsyncParsableCommand {
