@@ -10,16 +10,19 @@ internal import StorageSPI
 struct LMDBRepair {
   private let path: String
   private let plan: RepairPlan
+  /// Called just before the store is locked, so that a test acts as another process then.
+  private let willLock: () -> Void
   /// Where the new store is made. Whoever repairs is alone, so what is there already was left behind by a crash.
   private var scratch: String { path + "/repair" }
 
-  init(_ path: String, _ plan: RepairPlan) {
-    (self.path, self.plan) = (path, plan)
+  init(_ path: String, _ plan: RepairPlan, willLock: @escaping () -> Void = {}) {
+    (self.path, self.plan, self.willLock) = (path, plan, willLock)
   }
 
   /// Repairs the store. No environment of it may be open in this process.
   func run() throws(StorageError) -> RepairReport {
     guard try LMDBDataFile(readingIfPresentIn: path) != nil else { return RepairReport(saved: 0) }
+    willLock()
     let lock = try LMDBExclusiveLock(path)
     // Again: until then another process may have written to the file, or put another one in its place.
     guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }

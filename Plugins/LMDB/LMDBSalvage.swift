@@ -53,6 +53,7 @@ struct LMDBSalvage {
   /// What is wrong with the structure of the file; `nil` where nothing is.
   func structureFault() -> LMDBFault? {
     do throws(LMDBFault) {
+      try LMDBMetaPage.requireConsecutive(in: file.bytes)
       let both = try LMDBMetaPage.both(in: file.bytes)
       let latest = both[both[0].transaction >= both[1].transaction ? 0 : 1]
       guard let state, state.root == latest.main.root, isLast else { throw .damaged("its latest meta page is not") }
