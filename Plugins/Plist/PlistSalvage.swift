@@ -18,6 +18,8 @@ struct PlistSalvage {
   var isWholeButForItsVersion: Bool { lost.isEmpty && mended.isEmpty && !entries.isEmpty }
   /// The bytes before the first entry, white space and the name of the namespace apart, with some to spare.
   private static let largestHeader = 60
+  /// The bytes of the smallest entry, white space apart, with some to spare.
+  private static let smallestEntry = 160
 
   private let bytes: [UInt8]
   private let namespace: String
@@ -43,9 +45,14 @@ struct PlistSalvage {
 
   /// The first position from `position` on at which an entry may begin.
   private func nextStart(from position: Int) -> Int? {
-    let (marker, span) = (Array("\"\(namespace)/".utf8), bytes.span)
-    var index = position
-    while index + marker.count <= span.count {
+    next(Array("\"\(namespace)/".utf8), in: position..<bytes.count)
+  }
+
+  /// The first position in `range` of `marker`, which begins with a quote that is not escaped.
+  private func next(_ marker: [UInt8], in range: Range<Int>) -> Int? {
+    let span = bytes.span
+    var index = range.lowerBound
+    while index + marker.count <= range.upperBound {
       if span[index] == marker[0], index == 0 || span[index - 1] != UInt8(ascii: "\\"),
         bytes[index..<(index + marker.count)].elementsEqual(marker)
       {
@@ -82,11 +89,44 @@ struct PlistSalvage {
     for (key, reason) in failures {
       lost.append(IntegrityIssue(key: key, kind: .undecodable, message: "\(path): \(key) cannot be read: \(reason)"))
     }
-    guard failures.isEmpty else { return }
+    guard failures.isEmpty || mayHideEntry(gap) else { return }
     let (first, last) = (lines.line(at: gap.lowerBound, in: bytes), lines.line(at: gap.upperBound, in: bytes))
     let issue = IntegrityIssue(
       kind: .structure, message: "\(path): lines \(first) to \(last) are not as they were written")
-    if mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
+    if !failures.isEmpty || mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
+  }
+
+  /// Whether in `gap` more entries may have stood than those that failed: where the end of the file is gone, so much is
+  /// damaged that an entry has room in it, or a field comes once more than there are entries.
+  private func mayHideEntry(_ gap: Range<Int>) -> Bool {
+    if gap.upperBound == bytes.count {
+      let last = bytes[gap].reversed().lazy.filter { !$0.isSpaceInJSON }.prefix(2)
+      guard last.elementsEqual("}}".utf8) else { return true }
+    }
+    let first = bytes[gap].firstIndex(where: Self.isNeverWritten)
+    if let first, let last = bytes[gap].lastIndex(where: Self.isNeverWritten), last - first >= Self.smallestEntry {
+      return true
+    }
+    return ["storedAt", "freshUntil", "retainUntil", "contentType", "checksum", "payload"].contains { name in
+      count(Array("\"\(name)\":".utf8), in: gap) > failures.count
+    }
+  }
+
+  /// Whether no file that was written here has the byte: it is of no text, or escaped in every string.
+  private static func isNeverWritten(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\n"): false
+    case 0..<0x20, 0xC0, 0xC1, 0xF5...: true
+    default: false
+    }
+  }
+
+  private func count(_ marker: [UInt8], in range: Range<Int>) -> Int {
+    var (count, position) = (0, range.lowerBound)
+    while let start = next(marker, in: position..<range.upperBound) {
+      (count, position) = (count + 1, start + marker.count)
+    }
+    return count
   }
 
   /// Whether an entry may have stood in `gap`, or behind the end of the file: unless what encloses the entries is there,
