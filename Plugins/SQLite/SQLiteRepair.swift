@@ -12,7 +12,7 @@ struct SQLiteRepair {
   /// Repairs the store, unless nothing is wrong with it.
   func run() throws(StorageError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
-    if let entries = try soundEntries() { return RepairReport(saved: entries) }
+    if try !isLogDamaged(), let entries = try soundEntries() { return RepairReport(saved: entries) }
     var report = RepairReport(saved: 0)
     try SQLiteFiles.withLock(onFolder: SQLiteFiles.folder(of: path), timeout: options.busyTimeout) {
       () throws(StorageError) in report = try replaceStore()
@@ -39,6 +39,21 @@ struct SQLiteRepair {
     } catch {
       guard [.permissionDenied, .ioFailed].contains(error.code) else { throw error }
       return try SQLiteFile(path)
+    }
+  }
+
+  /// Whether the log is damaged, which SQLite does not tell: it ends the log there without a word, and on closing it
+  /// removes what lies behind. So this is to be asked before SQLite opens the store.
+  private func isLogDamaged() throws(StorageError) -> Bool {
+    guard try SQLiteLog(path + "-wal").isDamaged else { return false }
+    do throws(StorageError) {
+      // A log looks just so while a process writes to it: then what that has open is the store.
+      let file = try SQLiteFile.locked(path, timeout: 0)
+      defer { withExtendedLifetime(file) {} }
+      return try SQLiteLog(path + "-wal").isDamaged
+    } catch {
+      guard error.code == .busy else { throw error }
+      return false
     }
   }
 
