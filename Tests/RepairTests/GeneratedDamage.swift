@@ -8,6 +8,8 @@ struct GeneratedDamage: Sendable, CustomStringConvertible {
   private(set) var description: String
   /// Whether the end of the file is gone.
   private(set) var isCutOff = false
+  /// Whether a part of the file now holds what another part holds.
+  private(set) var isCopied = false
 
   private var random: SeededGenerator
 
@@ -83,6 +85,7 @@ struct GeneratedDamage: Sendable, CustomStringConvertible {
     let from = Int.random(in: 0..<pages, using: &random) * 4_096
     let to = Int.random(in: 0..<pages, using: &random) * 4_096
     note("the page at \(from) written over that at \(to)")
+    isCopied = true
     bytes.replaceSubrange(to..<to + 4_096, with: Array(bytes[from..<from + 4_096]))
   }
 
