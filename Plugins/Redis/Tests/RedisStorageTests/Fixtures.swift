@@ -1,5 +1,6 @@
 import Foundation
 import StorageSPI
+import Testing
 
 @testable import RedisStorage
 
@@ -8,10 +9,32 @@ struct SystemClock: WallClock {
   var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 }
 
+/// How long an engine waits unless a test is about waiting, in milliseconds: longer than a server takes on any machine.
+let patience: Int64 = 600_000
+
+/// The options of a patient engine at `url`, and `values`, which go before them.
+func patient(_ url: String, _ values: [String: OptionValue] = [:]) -> [String: OptionValue] {
+  ["url": .text(url), "timeout": .integer(patience), "connectTimeout": .integer(patience)].merging(values) { $1 }
+}
+
+/// What `body` gives. It is tried again where an engine that waits only briefly takes a busy server for a silent one.
+func patiently<Output>(_ body: () async throws -> Output) async throws -> Output {
+  var output: Output?
+  try await until("the server answers in time") {
+    do {
+      output = try await body()
+      return true
+    } catch let error as StorageError where error.code == .unreachable {
+      return false
+    }
+  }
+  return try #require(output)
+}
+
 extension StoragePlugin {
   /// Opens the store at `url` with further options.
   func open(_ url: String, _ values: [String: OptionValue] = [:]) async throws -> any StorageEngine {
-    let values = values.merging(["url": .text(url)]) { $1 }
+    let values = patient(url, values)
     return try await open(try EngineConfiguration(for: declaration, values: values, clock: SystemClock()))
   }
 }
@@ -57,7 +80,7 @@ func code(_ body: () async throws -> Void) async -> StorageError.Code? {
 
 /// The options of an engine at `url`, as a test looks at the parts of the engine below.
 func options(_ kind: RedisOptions.Kind, _ url: String, _ values: [String: OptionValue] = [:]) throws -> RedisOptions {
-  let values = values.merging(["url": .text(url)]) { $1 }
+  let values = patient(url, values)
   let declaration = RedisPlugin().declaration
   return try RedisOptions(try EngineConfiguration(for: declaration, values: values, clock: SystemClock()), kind: kind)
 }

@@ -30,6 +30,21 @@ struct RedisBatchTests {
     }
   }
 
+  @Test(
+    "A server remembers a batch for twice as long as it is sent again, and at least a minute",
+    arguments: [(5_000, "60000"), (600_000, "1200000")])
+  func remembered(_ timeout: Int64, _ expected: String) throws {
+    var batch = WriteBatch()
+    batch.put(key, payload: [1], metadata: .sample())
+    let application = RedisApplication(try RedisBatch(batch), part: 0, .apply(nil, others: EntryTally.Count()))
+    let options = try options(.server, "redis://127.0.0.1:1", ["timeout": .integer(timeout)])
+    guard case .script(_, _, let arguments) = application.request(options).body else {
+      Issue.record("a batch is no script")
+      return
+    }
+    #expect(String(decoding: arguments[2], as: UTF8.self) == expected)
+  }
+
   @Test("What a server does not take is refused before anything is sent")
   func tooLarge() throws {
     var single = WriteBatch()

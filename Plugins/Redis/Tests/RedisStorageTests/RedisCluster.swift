@@ -7,11 +7,12 @@ final class RedisCluster: Sendable {
   let nodes: [RedisServer]
 
   /// Starts the nodes and joins them; a node that says nothing for `timeout` milliseconds is replaced by its replica.
-  init(timeout: Int = 1_000) throws {
+  /// By default that is so long that no node is replaced for having to wait for the processor.
+  init(timeout: Int = 60_000) throws {
     nodes = try (0..<6).map { _ in
       try RedisServer([
         "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "\(timeout)",
-        "--repl-diskless-sync-delay", "0",
+        "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
       ])
     }
     let addresses = nodes.map(\.address.description)
@@ -37,6 +38,12 @@ final class RedisCluster: Sendable {
   /// The nodes that are masters at the moment, of those that run.
   func masters() throws -> [RedisServer] {
     nodes.filter { (try? $0.ask("ROLE").elements?.first?.text) == "master" }
+  }
+
+  /// The replica of `master`.
+  func replica(of master: RedisServer) throws -> RedisServer? {
+    let port = try master.ask("ROLE").elements?[2].elements?.first?.elements?[1].number
+    return nodes.first { Int64($0.port) == port }
   }
 
   /// The master that has `slot`, by the account of `witness`.

@@ -8,9 +8,8 @@ struct RedisInspectionTests {
   private func inspect(
     _ plugin: any StoragePlugin = RedisPlugin(), _ url: String, _ values: [String: OptionValue] = [:]
   ) async throws -> StoreInspection {
-    let values = values.merging(["url": .text(url)]) { $1 }
     return try await plugin.inspect(
-      try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
+      try EngineConfiguration(for: plugin.declaration, values: patient(url, values), clock: SystemClock()))
   }
 
   @Test("A store is there once it was written to")

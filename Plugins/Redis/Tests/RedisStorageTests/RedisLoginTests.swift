@@ -54,20 +54,17 @@ struct RedisLoginTests {
     let engine = try await plugin.open(server.url, login)
     try await engine.put("cities/a", "1")
     try await engine.close()
-    let full = login.merging(["durability": .text("full"), "timeout": .integer(300)]) { $1 }
+    let full = login.merging(["durability": .text("full")]) { $1 }
     #expect(await code { _ = try await plugin.open(server.url, full) } == .permissionDenied)
   }
 
   @Test("A user who loses the leave to ask for the replicas is not told that they have confirmed a change")
   func leaveTaken() async throws {
     let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all"])
-    let engine = try await plugin.open(
-      server.url,
-      [
-        "user": .text("guest"), "password": .text("guest-secret"), "durability": .text("full"),
-        "timeout": .integer(300),
-      ])
-    try await engine.put("cities/a", "1")
+    let login = ["user": OptionValue.text("guest"), "password": .text("guest-secret")]
+    let hasty = login.merging(["durability": .text("full"), "timeout": .integer(1_000)]) { $1 }
+    let engine = try await patiently { try await plugin.open(server.url, hasty) }
+    try await patiently { try await engine.put("cities/a", "1") }
     try server.ask("ACL", "SETUSER", "guest", "-role")
     #expect(await code { try await engine.put("cities/a", "2") } == .unreachable)
     try await engine.close()

@@ -68,7 +68,7 @@ struct RedisRepairTests {
     let (server, engine) = try await store(damage)
     #expect(try await engine.checkIntegrity().map { $0.key?.text } == damage.named)
     let configuration = try EngineConfiguration(
-      for: RedisPlugin().declaration, values: ["url": .text(server.url)], clock: SystemClock())
+      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
     let report = try await RedisPlugin().repair(configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
     #expect(report.saved == damage.left.count)
     #expect(report.lost.map { $0.key?.text } == damage.lost)
@@ -84,7 +84,7 @@ struct RedisRepairTests {
   func unsound() async throws {
     let (server, engine) = try await store(Damage(testDescription: "nothing", named: []))
     let configuration = try EngineConfiguration(
-      for: RedisPlugin().declaration, values: ["url": .text(server.url)], clock: SystemClock())
+      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
     let plan = RepairPlan(suffix: ".damaged") { key, _, _ in key.text != "cities/b" }
     #expect(try await RedisPlugin().repair(configuration, plan).lost.map { $0.key?.text } == ["cities/b"])
     #expect(try await engine.keys() == ["cities/a", "cities/c", "cities/d", "cities/e"])

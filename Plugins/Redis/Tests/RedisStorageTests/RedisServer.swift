@@ -76,7 +76,7 @@ final class RedisServer: @unchecked Sendable {
 
   /// A connection that is not logged in.
   func connection() throws -> RedisConnection {
-    try RedisConnection(address, timeout: .seconds(5), silence: .seconds(5))
+    try RedisConnection(address, timeout: .seconds(120), silence: .seconds(120))
   }
 
   /// Runs a program and returns what it prints; fails where the program does.
@@ -157,9 +157,9 @@ final class RedisServer: @unchecked Sendable {
   }
 }
 
-/// What `condition` says as soon as it says anything, which it must within two minutes.
+/// What `condition` says as soon as it says anything, which it must within ten minutes.
 func eventually<Output>(_ what: String, _ condition: () throws -> Output?) throws -> Output {
-  let deadline = ContinuousClock.now.advanced(by: .seconds(120))
+  let deadline = ContinuousClock.now.advanced(by: .seconds(600))
   while ContinuousClock.now < deadline {
     if let output = try condition() { return output }
     usleep(10_000)
@@ -167,9 +167,9 @@ func eventually<Output>(_ what: String, _ condition: () throws -> Output?) throw
   throw RedisServer.Failure(description: "it took too long until \(what)")
 }
 
-/// Waits without keeping a thread until `condition` holds, which it must within two minutes.
+/// Waits without keeping a thread until `condition` holds, which it must within ten minutes.
 func until(_ what: String, _ condition: () async throws -> Bool) async throws {
-  let deadline = ContinuousClock.now.advanced(by: .seconds(120))
+  let deadline = ContinuousClock.now.advanced(by: .seconds(600))
   while ContinuousClock.now < deadline {
     if try await condition() { return }
     try await Task.sleep(for: .milliseconds(10))

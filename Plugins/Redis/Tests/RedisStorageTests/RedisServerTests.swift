@@ -8,12 +8,12 @@ import Testing
 struct RedisServerTests {
   private let plugin = RedisPlugin()
 
-  /// A server that lets a change wait for a minute, its engine, and the change.
+  /// A server that lets a change wait for ten minutes, its engine, and the change.
   private func waitingPut() async throws -> (RedisServer, any StorageEngine, Task<Void, any Error>) {
     let server = try RedisServer()
-    let engine = try await plugin.open(server.url, ["timeout": .integer(60_000)])
+    let engine = try await plugin.open(server.url)
     try await engine.put("cities/a", "1")
-    try server.ask("CLIENT", "PAUSE", "60000", "WRITE")
+    try server.ask("CLIENT", "PAUSE", "600000", "WRITE")
     let writing = Task { try await engine.put("cities/a", "2") }
     try await until("the call waits") {
       try server.ask("INFO", "clients").text?.contains("blocked_clients:1\r\n") == true
@@ -67,8 +67,8 @@ struct RedisServerTests {
   @Test("A server that says nothing is unreachable when the time is over")
   func saysNothing() async throws {
     let server = try RedisServer()
-    let engine = try await plugin.open(server.url, ["timeout": .integer(200)])
-    try server.ask("CLIENT", "PAUSE", "60000")
+    let engine = try await patiently { try await plugin.open(server.url, ["timeout": .integer(200)]) }
+    try server.ask("CLIENT", "PAUSE", "600000")
     let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "1") }
     #expect(error?.code == .unreachable)
     #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
@@ -78,9 +78,10 @@ struct RedisServerTests {
   @Test("Under durability full a change that no replica confirms is not reported as done")
   func confirmation() async throws {
     let (server, replica) = (try RedisServer(["--repl-diskless-sync-delay", "0"]), try RedisServer())
-    // A replica whose first word comes too early for the server says it again after a second.
-    let engine = try await plugin.open(
-      server.url, ["durability": .text("full"), "timeout": .integer(2_500)])
+    let engine = try await plugin.open(server.url, ["durability": .text("full")])
+    let hasty = try await patiently {
+      try await plugin.open(server.url, ["durability": .text("full"), "timeout": .integer(1_000)])
+    }
     try await engine.put("cities/a", "alone")
     try replica.ask("REPLICAOF", "127.0.0.1", "\(server.port)")
     try await until("the replica follows") {
@@ -89,12 +90,12 @@ struct RedisServerTests {
     try await engine.put("cities/a", "both")
     #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "both")
     replica.pause()
-    let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "unconfirmed") }
+    let error = await #expect(throws: StorageError.self) { try await hasty.put("cities/a", "unconfirmed") }
     #expect(error?.code == .unreachable)
     replica.resume()
     try await engine.put("cities/a", "again")
     #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "again")
-    try await engine.close()
+    for engine in [engine, hasty] { try await engine.close() }
   }
 
   @Test("A change whose answer was lost is not said to have failed where the server then refuses the user")
@@ -155,7 +156,7 @@ struct RedisServerTests {
   func remembered() async throws {
     let server = try RedisServer()
     let (patient, hasty) = (
-      try await plugin.open(server.url, ["timeout": .integer(600_000)]), try await plugin.open(server.url)
+      try await plugin.open(server.url), try await plugin.open(server.url, ["timeout": .integer(60_000)])
     )
     for engine in [patient, hasty] {
       try await engine.put("cities/a", "1")

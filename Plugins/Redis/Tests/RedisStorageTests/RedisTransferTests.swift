@@ -22,15 +22,15 @@ struct RedisTransferTests {
     plugins.indices.filter { $0 != from && max(from, $0) > 2 }.map { (from, $0) }
   }
   private static let server = Result { try RedisServer() }
-  private static let cluster = Result { try RedisCluster(timeout: 5_000) }
+  private static let cluster = Result { try RedisCluster() }
 
   private func configuration(
     _ plugin: any StoragePlugin, _ folder: String, _ name: String
   ) throws -> EngineConfiguration {
     let values: [String: OptionValue] =
       switch plugin.declaration.name {
-      case "redis": ["url": .text(try Self.server.get().url), "prefix": .text(name)]
-      case "rediscluster": ["url": .text(try Self.cluster.get().url), "prefix": .text(name)]
+      case "redis": patient(try Self.server.get().url, ["prefix": .text(name)])
+      case "rediscluster": patient(try Self.cluster.get().url, ["prefix": .text(name)])
       default: ["path": .text("\(folder)/\(name)")]
       }
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
@@ -60,7 +60,7 @@ struct RedisTransferTests {
     let migration = StoreMigration(
       from: EntryStore(engine: first, clock: SystemClock()), to: EntryStore(engine: second, clock: SystemClock()))
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
-    #expect(report.copied == 50 && report.verified == 50 && report.damaged.count == 0)
+    #expect(report.copied == 50 && report.verified == 50 && report.damage.isEmpty)
     #expect(try await target.inspect(there).exists)
     let again = try await migration.run(TransferOptions(isDryRun: true)) { _, _, _ in }
     #expect(again.copied == 0, "what is there already is not to be copied")
