@@ -104,11 +104,18 @@ enum RedisScript: Int, Sendable, CaseIterable {
       redis.call('PEXPIRE', expiry, text(math.max(lifetime, last - now)))
     end
 
+    -- Whether the server may drop a key that ends before its time; also where it does not say.
+    local function evicts()
+      local info = redis.pcall('INFO', 'memory')
+      return type(info) ~= 'string' or not string.find(info, 'maxmemory_policy:noeviction', 1, true)
+    end
+
     -- Where the last entry ends within three hours, the tables end a minute after it: so a store of nothing but passing
-    -- entries, such as that of a benchmark that was killed, goes by itself.
+    -- entries, such as that of a benchmark that was killed, goes by itself. A server that evicts would drop such tables
+    -- like entries.
     local function keep()
       local last = tonumber(redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or '0')
-      local isNear = last > 0 and last - now < 10800000
+      local isNear = last > 0 and last - now < 10800000 and not evicts()
       for _, name in ipairs({keys, expiry, tally, totals}) do
         if isNear then
           redis.call('PEXPIREAT', name, text(math.max(last, now) + lifetime))

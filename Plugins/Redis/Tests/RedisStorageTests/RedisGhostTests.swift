@@ -68,6 +68,10 @@ struct RedisGhostTests {
     let live = try await engine.keys().count
     #expect(live > 0)
     #expect(try await engine.statistics().entries >= live)
+    #expect(try await engine.checkIntegrity().allSatisfy { $0.message.contains("it is gone") })
+    for table in ["keys", "expiry", "tally", "totals"] {
+      #expect(try server.ask("PTTL", "cachectl:\(table)").integer == -1, "\(table) may be dropped like an entry")
+    }
     try await engine.put("cities/last", "1")
     #expect(try await engine.text("cities/last") == "1")
     try await engine.close()
