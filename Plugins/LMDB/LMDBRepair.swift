@@ -125,6 +125,7 @@ struct LMDBRepair {
     let structure = fault.map {
       IntegrityIssue(kind: .structure, message: StorageError.lmdb($0, in: LMDBFile.data(in: path)).message)
     }
+    if salvage.hasMisplacedPage { isExact = false }
     var outcome = LMDBRepairOutcome(saved: try store.count(), structure: structure, expected: isExact ? expected : nil)
     for issue in salvage.issues + unsound.values.sorted(by: { $0.message < $1.message }) {
       guard let key = issue.key else {

@@ -24,6 +24,8 @@ struct LMDBSalvage {
   private let free: Set<UInt64>?
   /// The pages that are free and in a tree: one of the two is wrong.
   private var disputed: Set<UInt64> = []
+  /// Whether a page in a tree says that its place is another: then it may be an older one.
+  private(set) var hasMisplacedPage = false
   private var namespace = LMDBNamespace.none
 
   init(_ file: LMDBDataFile) {
@@ -258,6 +260,7 @@ extension LMDBSalvage {
       return (bytes, try LMDBPage(bytes, number: number).isLeaf)
     } catch {
       report("page \(number) is damaged: entries may be lost")
+      if bytes.loadUnaligned(as: UInt64.self) != number { hasMisplacedPage = true }
     }
     switch bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) {
     case LMDBPage.Kind.leaf: return (bytes, true)
