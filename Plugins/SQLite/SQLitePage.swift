@@ -22,7 +22,9 @@ struct SQLitePage {
     else { return nil }
     let start = headerOffset + (kind == .tableInterior || kind == .indexInterior ? 12 : 8)
     (self.kind, self.content) = (kind, content)
-    cells = (0..<count).compactMap { content.number(at: start + 2 * $0, 2) }
+    // As SQLite does, which reads no more of a place than the bits that one within the page has.
+    let mask = content.bytes.count - 1
+    cells = (0..<count).compactMap { content.number(at: start + 2 * $0, 2).map { $0 & mask } }
   }
 
   var isInterior: Bool { kind == .tableInterior || kind == .indexInterior }

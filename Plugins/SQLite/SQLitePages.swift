@@ -49,9 +49,16 @@ final class SQLitePages {
       if let offset = log.offsets[number] {
         (try? logFile?.bytes(at: offset, pageSize)) ?? nil
       } else {
-        file.bytes(at: (number - 1) * pageSize, pageSize)
+        bytesInFile(of: number)
       }
     return bytes.map { SQLiteBytes($0) }
+  }
+
+  /// The page in the file. Where it is cut off, SQLite reads zeros, and may still find an entry in it.
+  private func bytesInFile(of number: Int) -> [UInt8]? {
+    let start = (number - 1) * pageSize
+    let count = min(pageSize, file.size - start)
+    return file.bytes(at: start, count).map { $0 + [UInt8](repeating: 0, count: pageSize - count) }
   }
 
   /// The numbers of the pages that hold nothing; `nil` where their list is not as long as the header says.
