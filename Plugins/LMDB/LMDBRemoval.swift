@@ -14,7 +14,9 @@ enum LMDBRemoval {
     // Whoever opens the store next must not take the locks for those of the store that it makes.
     guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
     guard unlink(data) != 0, errno != ENOENT else { return }
-    guard errno == EISDIR || errno == EPERM, rmdir(data) != 0 else { throw .lmdb(errno, "remove", path: path) }
-    throw StorageError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
+    guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
+    guard rmdir(data) == 0 else {
+      throw StorageError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
+    }
   }
 }

@@ -84,7 +84,7 @@ private func values(of globals: GlobalOptions) -> [String] {
     ("backends --help", "help: tool backends"),
     ("help", "help: tool"),
     ("help fetch cities", "help: tool fetch cities"),
-    ("--quiet help --verbose fetch", "help: tool fetch"),
+    ("--quiet help fetch", "help: tool fetch"),
     ("ls -- --help", "ls; 0.0 [\"--help\"]"),
   ])
 func parses(line: String, expected: String) throws {

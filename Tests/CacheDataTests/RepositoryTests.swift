@@ -33,7 +33,7 @@ struct RepositoryTests {
     func answer(
       to request: MoviesRequestDTO, conditions: HTTPFields
     ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
-      let page = MoviesPage(page: request.page, totalPages: 1, totalItems: 1, movies: [])
+      let page = MoviesPage(page: request.page, totalPages: 3, totalItems: 1, movies: [])
       return .whole(MoviesPageDTO(page))
     }
   }

@@ -162,17 +162,15 @@ struct DoctorViewTests {
         + #"{"name":"lmdb","result":"problem","message":"bad\u001b[0m","hint":"see"}]}"# + "\n")
   }
 
-  @Test func sentencesAreBrokenBetweenWords() {
+  @Test func checksFitANarrowScreen() {
     let screen = Screen.terminal(width: 40, hasColor: false)
     #expect(
       OutputRenderer(.table, on: screen).text(DoctorView(Self.checks)) == """
-        Result   Check  Found
-        ok       home   /cache is for you alone
+        ok  home  /cache is for you alone
         warning  space  1 KiB is free
-                        make some room for what
-                        is to come
-        problem  lmdb   bad\\u{1B}[0m
-                        see
+          make some room for what is to come
+        problem  lmdb  bad\\u{1B}[0m
+          see
 
         """)
   }

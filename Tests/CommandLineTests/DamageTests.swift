@@ -106,7 +106,7 @@ import Testing
     switch run.status {
     case 0: break
     case 66 where damage.mayHideEntries: expectFailure(run, status: 66, sourceLocation: sourceLocation)
-    default: expectFailure(run, status: 65, sourceLocation: sourceLocation)
+    default: expectDamage(run, sourceLocation: sourceLocation)
     }
   }
 

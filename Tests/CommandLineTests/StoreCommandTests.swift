@@ -132,7 +132,7 @@ import Testing
     #expect(try await keys(scratch, engine).count == 4)
     let run = try await scratch.cachectl(command + removal.options)
     #expect(run.status == (removal.options.contains("movies/none") ? 66 : 0), "\(run.errors)")
-    #expect(try run.document().names == ["backend", "bytes", "dryRun", "missing", "removed"])
+    #expect(try run.document().names == ["backend", "bytes", "dryRun", "missing", "removed", "soft"])
     #expect(try run.document()["removed"] == .number(Double(removal.count)))
     #expect(try await keys(scratch, engine).count == 4 - removal.count)
   }

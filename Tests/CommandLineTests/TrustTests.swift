@@ -7,18 +7,18 @@ import Testing
   private static let commands: [(arguments: [String], status: Int32)] = [
     (["ls"], 78), (["fetch", "cities"], 78), (["rm", "--all", "--yes"], 78), (["stats", "--backend", "lmdb"], 78),
     (["config", "show"], 78), (["config", "show", "--origin"], 78), (["config", "validate"], 78), (["doctor"], 78),
-    (["backends"], 78), (["backends", "show", "marking"], 78), (["backends", "test", "marking"], 78),
-    (["migrate", "--from", "sqlite", "--to", "marking"], 78), (["completion", "bash"], 0), (["config", "path"], 0),
+    (["backends"], 78), (["backends", "show", "folder"], 78), (["backends", "test", "folder"], 78),
+    (["migrate", "--from", "sqlite", "--to", "folder"], 78), (["completion", "bash"], 0), (["config", "path"], 0),
     (["config", "trust", "--list"], 0), (["help"], 0), (["__complete", "keys", ""], 0),
   ]
 
   @Test(arguments: [
-    #"{"backend": "PLUGINS/libcachectl-marking.so"}"#,
-    #"{"backend": "marking", "plugins": {"searchPath": ["PLUGINS"]}}"#,
+    #"{"backend": "PLUGINS/libcachectl-folder.so"}"#,
+    #"{"backend": "folder", "plugins": {"searchPath": ["PLUGINS"]}}"#,
   ])
   func noLibraryIsLoaded(text: String) async throws {
     let scratch = try Scratch()
-    try scratch.install(EngineLibraries.marking, as: "marking")
+    try scratch.install(EngineLibraries.marking, as: "folder")
     try scratch.write(text.replacing("PLUGINS", with: scratch.path("plugins")), to: "work/cachectl.json")
     for (arguments, status) in Self.commands {
       let run = try await scratch.cachectl(arguments)

@@ -37,7 +37,7 @@ import Testing
       #expect(run.lines.contains { $0.contains("\"resource\"") }, "the answer was not shown: \(run.errors)")
       if run.status == 0 { continue }
       #expect(run.status == 74, "\(tool.engine): \(run.errors)")
-      #expect(run.errors.contains("cachectl: "), "\(run.errors)")
+      #expect(run.errors.contains("{\"error\":"), "\(run.errors)")
       let lenient = try tool.run("fetch", "cities", "--page", "\(page)", "--output", "json")
       #expect(lenient.status == 0 && lenient.errors.contains("warning"), "\(tool.engine): \(lenient.errors)")
       return
@@ -59,7 +59,7 @@ import Testing
       #expect(removal.status == 0 && removal.lines.contains { $0.contains("Removed 20 entries") }, "\(removal)")
       #expect(try tool.run("verify").status == 0)
       let again = try tool.run("fetch", "cities", "--page", "1")
-      #expect(again.status == 0 && again.errors.isEmpty, "\(engine): there is room now: \(again.errors)")
+      #expect(again.status == 0 && !again.errors.contains("warning"), "\(engine): there is room now: \(again.errors)")
     }
   }
 

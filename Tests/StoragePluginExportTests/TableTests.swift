@@ -72,7 +72,7 @@ import Testing
 
   @Test func theRemovalOfAStoreIsPassedOn() throws {
     let (table, failure) = (try table(), Failure())
-    let status = withConfiguration([:], [:]) { table.remove_store(&$0, failure.pointer) }
+    let status = withConfiguration(["path": "/ünder"], [:]) { table.remove_store(&$0, failure.pointer) }
     #expect(status != 0 && failure.message == "/ünder is open")
   }
 

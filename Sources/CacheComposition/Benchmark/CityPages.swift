@@ -5,7 +5,8 @@ internal import SampleOrigin
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// Pages of cities, as the sample answers them, for the workloads that fetch through the cache.
+/// Pages of cities, as the sample answers them, for the workloads that fetch through the cache. A run that asks for more
+/// pages than there are gets the same cities again, under other numbers of pages.
 struct CityPages: Sendable {
   private static let sorts = CityOrder.allCases.flatMap { order in
     SortDirection.allCases.map { (order: order, direction: $0) }
@@ -22,14 +23,16 @@ struct CityPages: Sendable {
   ///   - share: which process this is: each has keys of its own.
   ///   - now: the time of the run.
   static func load(share: Int, now: Duration) async throws(CacheError) -> CityPages {
-    let origin = BenchmarkCityOrigin(share: share)
+    let sample = SampleCityOrigin()
     var pages: [CitiesPage] = []
     while true {
-      let request = CitiesRequestDTO(origin: origin.name, query: query(pages.count))
-      guard let page = try await origin.answer(to: request, conditions: [:]).response?.toDomain(), !page.cities.isEmpty
-      else { return CityPages(pages: pages, origin: origin, now: now) }
+      let request = CitiesRequestDTO(origin: sample.name, query: query(pages.count))
+      guard let page = try await sample.answer(to: request, conditions: [:]).response?.toDomain(), !page.cities.isEmpty
+      else { break }
       pages.append(page)
     }
+    let origin = BenchmarkCityOrigin(share: share, pageCount: pages.count / sorts.count)
+    return CityPages(pages: pages, origin: origin, now: now)
   }
 
   /// The query number `number`: the first page in every order, then the second, and so on.
@@ -38,10 +41,9 @@ struct CityPages: Sendable {
     return CitiesQuery(order: sort.order, direction: sort.direction, page: number / sorts.count)
   }
 
-  /// Whether `page` is the answer to the query number `number`: behind the last page it has no cities.
+  /// Whether `page` is the answer to the query number `number`.
   func isAnswer(_ page: CitiesPage, to number: Int) -> Bool {
-    if number < pages.count { return page == pages[number] }
-    return page.page == Self.query(number).page && page.cities.isEmpty
+    page.page == Self.query(number).page && page.cities == pages[number % pages.count].cities
   }
 
   /// Fetches by the use case, the repository and the storage that `fetch cities` has, over `engine`. The store has
@@ -75,18 +77,34 @@ private struct CityFetcher: BenchmarkFetcher {
   }
 }
 
-/// The sample under a name that only one process of a run uses, because the name is part of the keys.
+/// The sample, which begins again behind its last page, under a name that only one process of a run uses, because the
+/// name is part of the keys.
 private struct BenchmarkCityOrigin: CityOrigin {
   private let sample = SampleCityOrigin()
+  private let pageCount: Int
   let name: String
   let isInProcess = true
 
-  init(share: Int) { name = share == 0 ? sample.name : "\(sample.name)-\(share)" }
+  init(share: Int, pageCount: Int) {
+    name = share == 0 ? sample.name : "\(sample.name)-\(share)"
+    self.pageCount = pageCount
+  }
 
   func answer(
     to request: CitiesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
-    try await sample.answer(to: request, conditions: conditions)
+    let query = request.query
+    guard query.page >= pageCount else { return try await sample.answer(to: request, conditions: conditions) }
+    let repeated = CitiesQuery(order: query.order, direction: query.direction, page: query.page % pageCount)
+    let answer = try await sample.answer(
+      to: CitiesRequestDTO(origin: request.origin, query: repeated), conditions: conditions)
+    let page = answer.response?.toDomain()
+    return OriginAnswer(
+      head: answer.head,
+      response: page.map { page in
+        CitiesPageDTO(
+          CitiesPage(page: query.page, totalPages: page.totalPages, totalItems: page.totalItems, cities: page.cities))
+      })
   }
 }
 

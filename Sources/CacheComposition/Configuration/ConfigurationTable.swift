@@ -73,7 +73,9 @@ struct ConfigurationTable: Sendable {
       return "the nearest known key is '\(keys[index].path)'"
     }
     // A full stop inside a key does not lead into an object.
-    if let path = Spelling.nearest(to: name, among: keys.map(\.path)) { return "the nearest known key is '\(path)'" }
+    if name.contains("."), let path = Spelling.nearest(to: name, among: keys.map(\.path)) {
+      return "the nearest known key is '\(path)'"
+    }
     return "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
   }
 

@@ -29,7 +29,7 @@ enum BenchmarkText {
 
   /// What the column "Batch" says.
   static let batchRemark =
-    "Batch: how many operations one call of the engine did; the times from p50 on are those of a call"
+    "Batch: how many operations a call of the engine does; times are of one call"
 
   /// A ratio to the best: "1.00", "0.08".
   static func ratio(_ value: Double, to best: Double) -> String {

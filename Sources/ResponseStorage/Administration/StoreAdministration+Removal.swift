@@ -2,7 +2,8 @@ public import CacheDomain
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Removes all entries, leases aside, and makes sure that what is left is an empty, sound store.
+  /// Removes all entries, leases aside, gives their room back to the file system, and makes sure that what is left is an
+  /// empty, sound store.
   ///
   /// - Parameter held: is told how much the store held, before anything is removed.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may be removed then.
@@ -16,12 +17,33 @@ extension StoreAdministration {
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
       do throws(StorageError) {
+        try await giveRoomBack()
         problem = try await store.engine.checkIntegrity().first?.message
       } catch {
         throw CacheError(error)
       }
     }
     if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
+  }
+
+  /// On a full disk nothing can be stored before that. The entries are gone all the same where another process has the
+  /// store in use.
+  ///
+  /// - Throws: `StorageError`: the engine failed, or has no room even now for the smallest entry.
+  private func giveRoomBack() async throws(StorageError) {
+    do throws(StorageError) {
+      try await store.engine.compact()
+      let key = try CacheKey("\(Lease.namespace)/v1/room")
+      var (put, removal) = (WriteBatch(), WriteBatch())
+      let metadata = EntryMetadata(
+        storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
+      put.put(key, payload: [], metadata: metadata)
+      removal.remove(key)
+      try await store.engine.apply(put)
+      try await store.engine.apply(removal)
+    } catch {
+      guard error.code == .busy else { throw error }
+    }
   }
 
   /// Others have to be faster for so many times for a removal to give up.

@@ -1,7 +1,10 @@
 internal import StorageSPI
 
-/// A gap within a namespace: keys after which nothing can be listed. It is narrowed down by asking, half-way between the
-/// last key known to be in it and the first known to be behind it, whether the store can be listed from there on.
+/// A gap within a namespace: keys after which nothing can be listed.
+///
+/// Most gaps are short, and keys that follow each other begin alike. So the first probes lie behind all keys that share
+/// ever less of the beginning of the first one. Then the gap is narrowed down half-way between the last key known to be
+/// in it and the first known to be behind it.
 struct KeyGap {
   /// How many places are tried at most: enough for nine characters.
   private static let maximumProbes = 60
@@ -13,6 +16,9 @@ struct KeyGap {
   private let prefix: [UInt8]
   private var low: [UInt8]
   private var high: [UInt8]?
+  private let start: [UInt8]
+  /// How many of the last characters of `start` the next probe leaves out; `nil` where the gap is narrowed down.
+  private var step: Int?
   private var count = 0
 
   /// The key after which the store can be listed again; `nil` where none was found.
@@ -22,19 +28,33 @@ struct KeyGap {
   init(of range: KeyRange) {
     prefix = Array(range.prefix.utf8)
     let after = range.after?.text ?? ""
-    low = after.hasPrefix(range.prefix) ? Array(after.utf8.dropFirst(prefix.count)) : []
+    start = after.hasPrefix(range.prefix) ? Array(after.utf8.dropFirst(prefix.count)) : []
+    low = start
+    step = Self.step(in: start, from: 1)
+  }
+
+  /// The first of `step`, twice that and so on that leaves something of `start` behind which keys may lie.
+  private static func step(in start: [UInt8], from step: Int) -> Int? {
+    sequence(first: step) { $0 * 2 }.prefix { $0 < start.count }.first { start[start.count - $0] < highest - 1 }
   }
 
   /// The next key to list after; `nil` where the gap is as narrow as it gets.
   var probe: CacheKey? {
     guard count < (count > 0 && high == nil ? Self.maximumProbesOfLost : Self.maximumProbes) else { return nil }
     // The first tells whether there is anything behind the gap.
-    let middle = count == 0 ? [Self.highest - 1] : Self.middle(low, high)
-    return middle.flatMap { try? CacheKey(String(decoding: prefix + $0, as: UTF8.self)) }
+    let place = count == 0 ? [Self.highest - 1] : sharedBeginning ?? Self.middle(low, high)
+    return place.flatMap { try? CacheKey(String(decoding: prefix + $0, as: UTF8.self)) }
+  }
+
+  /// Behind all keys that begin as the first one does; `nil` where the gap is narrowed down.
+  private var sharedBeginning: [UInt8]? {
+    guard high != nil, let step else { return nil }
+    return start.dropLast(step) + [Self.highest - 1]
   }
 
   /// Notes that the store can be listed after `probe`.
   mutating func isReadable(after probe: CacheKey) {
+    if count > 0 { step = nil }
     count += 1
     (end, high) = (probe, Array(probe.text.utf8.dropFirst(prefix.count)))
   }
@@ -42,7 +62,10 @@ struct KeyGap {
   /// Notes that it cannot.
   mutating func isUnreadable(after probe: CacheKey) {
     // That nothing can be listed at the very end says nothing of what comes before it.
-    if count > 0 { low = Array(probe.text.utf8.dropFirst(prefix.count)) }
+    if count > 0 {
+      low = Array(probe.text.utf8.dropFirst(prefix.count))
+      step = step.flatMap { Self.step(in: start, from: $0 * 2) }
+    }
     count += 1
   }
 

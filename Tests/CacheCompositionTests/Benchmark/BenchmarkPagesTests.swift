@@ -32,7 +32,7 @@ struct BenchmarkPagesTests {
       EngineConfiguration(
         for: PluginCatalogue.builtIn.plugin(named: "memory").declaration, values: [:], clock: SystemWallClock()))
     let fetcher = pages.fetcher(over: engine)
-    // Behind the last page answers have no cities, and are cached all the same.
+    // Behind the last page the same cities come again, under other keys.
     for number in [0, 7, 1_457, 1_458, 90_000] {
       #expect(try await fetcher.fetch(number, isStored: false), "\(number)")
       #expect(try await fetcher.fetch(number, isStored: true), "\(number)")

@@ -146,7 +146,7 @@ struct ConfigurationProblemTests {
     #expect(Fixtures.problems(large).map(\.message) == ["/project/cachectl.json: larger than 1MiB"])
     let error = ConfigurationError.unreadable("/x", reason: "it is a folder")
     let loader = ConfigurationLoader(
-      engines: [], environment: [:], workingDirectory: "/", userHome: "/",
+      engines: [], environment: [:], workingDirectory: "/", userHome: "/home/ada",
       readFile: { _ throws(ConfigurationError) in throw error })
     #expect(throws: error) { try loader.load() }
   }

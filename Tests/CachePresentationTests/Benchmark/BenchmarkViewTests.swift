@@ -81,7 +81,7 @@ import Testing
     let view = BenchmarkView(environment: [], rows: rows)
     let lines = view.table(on: .file, hasHeader: true).split(separator: "\n")
     #expect(lines[0].contains("Batch") && lines[1].contains(" 1,000  "))
-    #expect(lines.last?.hasPrefix("Batch: how many operations one call of the engine did") == true)
+    #expect(lines.last?.hasPrefix("Batch: how many operations a call of the engine does") == true)
     #expect(results(view.json).map { $0["operationsPerCall"] } == [1_000, 1])
     #expect(!self.view.table(on: .file, hasHeader: true).contains("Batch"))
   }

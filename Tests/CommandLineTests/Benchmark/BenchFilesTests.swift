@@ -63,7 +63,7 @@ import Testing
     let bars = figures.filter { $0.contains("class=\"bars\"") }
     let lines = figures.filter { $0.contains("class=\"lines\"") }
     #expect(bars.count == 6 && lines.count == 6 + 3)
-    #expect(bars.map { $0.marks("mark bar") } == [4, 4, 4, 4, 3, 3])
+    #expect(bars.map { $0.marks("bar series") } == [4, 4, 4, 4, 3, 3])
     // Five percentiles or two sizes for each engine, and a sample in the legend.
     #expect(lines.map { $0.marks("mark series") } == [24, 24, 24, 24, 18, 18, 12, 12, 9])
     try await keepScreenshots(of: page, scratch)

@@ -43,6 +43,13 @@ func expectFailure(
   for word in words { #expect(run.errors.contains(word), "\(run.errors)", sourceLocation: sourceLocation) }
 }
 
+/// Checks that a run gave all that it could of a damaged store, and ended with an error about the rest.
+func expectDamage(_ run: Run, sourceLocation: SourceLocation = #_sourceLocation) {
+  #expect(run.status == 65, "\(run.errors)", sourceLocation: sourceLocation)
+  let isError = ["cachectl: ", "{\"error\":{\"code\":"].contains { run.errorLines.last?.hasPrefix($0) == true }
+  #expect(isError, "\(run.errors)", sourceLocation: sourceLocation)
+}
+
 /// Checks that a run succeeded.
 func expectSuccess(_ run: Run, sourceLocation: SourceLocation = #_sourceLocation) {
   #expect(run.status == 0, "\(run.errors)", sourceLocation: sourceLocation)

@@ -34,7 +34,7 @@ import Testing
     var screen = ScreenModel(columns: columns, rows: 50)
     screen.write(await terminal.end())
     let lines = screen.all.filter { !$0.isEmpty }
-    #expect(lines.count == 1 + 2 * 3, "Nothing has wrapped: \(lines)")
+    #expect(lines.count == 8, "Nothing has wrapped, a note on batches included: \(lines)")
     #expect(!lines.joined().contains("…") && lines[0].contains("Ratio") && lines[0].contains("p99"), "\(lines)")
     #expect(lines.joined().contains("█") && lines.joined().contains("*"))
     #expect(lines[0].contains("Memory") == (columns == 160))
