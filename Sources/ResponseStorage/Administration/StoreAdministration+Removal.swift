@@ -28,19 +28,9 @@ extension StoreAdministration {
 
   /// On a full disk nothing can be stored before that. The entries are gone all the same where another process has the
   /// store in use.
-  ///
-  /// - Throws: `StorageError`: the engine failed, or has no room even now for the smallest entry.
   private func giveRoomBack() async throws(StorageError) {
     do throws(StorageError) {
       try await store.engine.compact()
-      let key = try CacheKey("\(Lease.namespace)/v1/room")
-      var (put, removal) = (WriteBatch(), WriteBatch())
-      let metadata = EntryMetadata(
-        storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
-      put.put(key, payload: [], metadata: metadata)
-      removal.remove(key)
-      try await store.engine.apply(put)
-      try await store.engine.apply(removal)
     } catch {
       guard error.code == .busy else { throw error }
     }
