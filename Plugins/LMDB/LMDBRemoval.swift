@@ -11,7 +11,7 @@ enum LMDBRemoval {
     let lock = try LMDBExclusiveLock(path)
     // What is a folder, or cannot be mapped, is no store of a later version.
     if let file = try? LMDBDataFile(readingIfPresentIn: path) { try LMDBSalvage(file).requireKnownFormat(path) }
-    // Whoever opens the store next must not take the locks for those of the store that it makes.
+    // The next process makes a new store, and must not take these locks for its own.
     guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
     guard unlink(data) != 0, errno != ENOENT else { return }
     guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }

@@ -18,8 +18,8 @@ struct LMDBState {
 
 /// The states that a data file holds whose meta pages may be damaged, the one to be believed first.
 ///
-/// The last transaction is told three times: by its meta page, by the record of the format, which is the first of its
-/// main tree and is written with each change of entries, and by the other meta page, whose number is the one before. So
+/// Three places name the last transaction: its meta page, the record of the format, which is the first of its
+/// main tree and is written with each change of entries, and the other meta page, whose number is the one before. So
 /// the leaf with the latest record leads to the last state also where no meta page does, and a meta page with a wrong
 /// byte is still known by the rest of it.
 struct LMDBStates {
@@ -150,7 +150,7 @@ private struct LMDBDamagedMetaPage {
     }
   }
 
-  /// Whether page and record agree. A record of an earlier transaction is that of a program that keeps none.
+  /// Whether page and record agree. An earlier version of the program keeps no record: an older one may be left.
   var isConfirmed: Bool { isSound && (summary.map { $0.transaction <= Int(clamping: told) } ?? true) }
 
   /// What may be the number of its transaction. A page of zeros says nothing.
