@@ -54,10 +54,12 @@ final class SQLitePages {
     return bytes.map { SQLiteBytes($0) }
   }
 
-  /// The page in the file. Where it is cut off, SQLite reads zeros, and may still find an entry in it.
+  /// The page in the file. Where it is cut off, SQLite reads zeros, and may still find an entry in it. Without its header
+  /// the first page is none: zeros there would be the marks of another application.
   private func bytesInFile(of number: Int) -> [UInt8]? {
     let start = (number - 1) * pageSize
     let count = min(pageSize, file.size - start)
+    guard number > 1 || count >= 100 else { return nil }
     return file.bytes(at: start, count).map { $0 + [UInt8](repeating: 0, count: pageSize - count) }
   }
 
