@@ -96,8 +96,8 @@ struct PlistSalvage {
     if !failures.isEmpty || mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
   }
 
-  /// Whether in `gap` more entries may have stood than those that failed: where the end of the file is gone, so much is
-  /// damaged that an entry has room in it, or a field comes once more than there are entries.
+  /// Whether `gap` may have held more entries than the failed ones: the end of the file is gone, the damaged part has room
+  /// for an entry, or a field occurs more often than there are entries.
   private func mayHideEntry(_ gap: Range<Int>) -> Bool {
     if gap.upperBound == bytes.count {
       let last = bytes[gap].reversed().lazy.filter { !$0.isSpaceInJSON }.prefix(2)

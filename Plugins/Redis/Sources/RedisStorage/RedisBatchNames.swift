@@ -3,7 +3,7 @@ internal import Synchronization
 /// The names of batches that servers still remember although they were answered. The next batch on the same part takes
 /// the place of one, so that a server remembers one name for each call at once and not one for each batch.
 ///
-/// A name of which nobody knows whether its batch was applied is never among them: the server forgets it by itself.
+/// The name of a batch with an unknown outcome is never among them: it expires on the server.
 final class RedisBatchNames: Sendable {
   private let names = Mutex<[Int: [String]]>([:])
 

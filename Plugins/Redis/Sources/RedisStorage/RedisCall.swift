@@ -18,7 +18,7 @@ struct RedisCall {
   private(set) var needsMap = false
   /// Whether asking again at once would be of no use.
   private(set) var needsPause = false
-  /// Whether a change was sent of which nobody knows what became.
+  /// Whether a change was sent and its outcome is unknown.
   private(set) var mayBeDone = false
 
   init(_ requests: [RedisRequest], deadline: ContinuousClock.Instant) {

@@ -26,7 +26,7 @@ public struct RedisPlugin: StoragePlugin {
     try await RedisEngine.inspect(try RedisOptions(configuration, kind: .server), clock: configuration.clock)
   }
 
-  /// Removes the entries that cannot be read, forgets those that are gone, and counts the rest anew. There are no files
+  /// Removes unreadable entries, drops index lines without an entry, and counts the rest anew. There are no files
   /// that could be set aside. Others may go on using the store. Cost: every entry is read.
   ///
   /// - Throws: what `open(_:)` throws; `busy` where others write all the time.

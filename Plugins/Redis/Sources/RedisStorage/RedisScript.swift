@@ -111,8 +111,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     end
 
     -- Where the last entry ends within three hours, the tables end a minute after it: so a store of nothing but passing
-    -- entries, such as that of a benchmark that was killed, goes by itself. A server that evicts would drop such tables
-    -- like entries.
+    -- entries, such as a killed benchmark leaves, expires. A server that evicts could drop such tables
+    -- as it drops entries.
     local function keep()
       local last = tonumber(redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or '0')
       local isNear = last > 0 and last - now < 10800000 and not evicts()
