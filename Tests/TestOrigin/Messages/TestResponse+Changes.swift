@@ -2,6 +2,9 @@ extension TestResponse {
   /// The same with its content in chunks.
   public func chunked(_ size: Int = 1000) -> TestResponse { changing { $0.framing = .chunked(size) } }
 
+  /// The same with its content in chunks, and fields after it.
+  public func trailing(_ trailers: TestFields) -> TestResponse { chunked().changing { $0.trailers = trailers } }
+
   /// The same with a length of the content that is claimed, and not true.
   public func claiming(length: Int) -> TestResponse { changing { $0.framing = .claimedLength(length) } }
 

@@ -30,6 +30,8 @@ public struct TestResponse: Sendable {
   public var fields: TestFields
   /// The content.
   public var body: TestBody
+  /// The fields after the content, where that is in chunks.
+  public var trailers: TestFields = [:]
   /// How the content is delimited.
   public var framing = Framing.length
   /// After how many bytes of the content the connection is closed, with the rest missing; `nil` for none missing.
@@ -79,9 +81,12 @@ public struct TestResponse: Sendable {
   }
 
   /// Bytes that are no HTTP.
-  public static func raw(_ text: String) -> TestResponse {
+  public static func raw(_ text: String) -> TestResponse { raw(bytes: Array(text.utf8)) }
+
+  /// Bytes that are no text either.
+  public static func raw(bytes: [UInt8]) -> TestResponse {
     var response = TestResponse()
-    response.form = .raw(Array(text.utf8))
+    response.form = .raw(bytes)
     return response
   }
 

@@ -16,10 +16,11 @@ public final class SelfSignedServer: Sendable {
   private let process: pid_t
   private let folder: TemporaryFolder
 
-  /// Makes a certificate and starts the server. It listens when this returns.
+  /// Makes a certificate and starts the server, which may want one of its clients: its own, with its key, will do. It
+  /// listens when this returns.
   ///
   /// - Throws: `Failure`, `Spawning.Failure` or `SystemFailure`.
-  public init() throws {
+  public init(wantsClientCertificate: Bool = false) throws {
     let folder = try TemporaryFolder()
     let key = [
       "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
@@ -28,7 +29,9 @@ public final class SelfSignedServer: Sendable {
     let maker = try Self.start(["req", "-x509"] + key, "-out", folder, output: "req.out")
     guard Spawning.wait(for: maker) == 0 else { throw Failure(message: folder.text("errors")) }
     let pipe = try NamedPipe(folder.path("pipe"))
-    process = try Self.start(["s_server", "-www", "-accept", "127.0.0.1:0"], "-cert", folder, output: "pipe")
+    let trust =
+      wantsClientCertificate ? ["-Verify", "1", "-verify_return_error", "-CAfile", folder.path("certificate.pem")] : []
+    process = try Self.start(["s_server", "-www", "-accept", "127.0.0.1:0"] + trust, "-cert", folder, output: "pipe")
     guard let port = pipe.lines().firstMatch(of: /ACCEPT .*:(\d+)/).flatMap({ Int($0.1) }) else {
       Self.end(process)
       throw Failure(message: folder.text("errors"))
@@ -38,6 +41,11 @@ public final class SelfSignedServer: Sendable {
   }
 
   deinit { Self.end(process) }
+
+  /// The file of the certificate.
+  public var certificateFile: String { folder.path("certificate.pem") }
+  /// The file of its key.
+  public var keyFile: String { folder.path("key.pem") }
 
   /// The URL of a page of the server.
   public var url: String { "https://127.0.0.1:\(port)" }

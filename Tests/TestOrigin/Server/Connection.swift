@@ -3,9 +3,12 @@ import Glibc
 /// A connection as a server has it: bytes in, bytes out.
 final class Connection: Sendable {
   let descriptor: Descriptor
+  private let onSend: @Sendable (Int) -> Void
 
-  init(_ descriptor: Descriptor) {
+  /// The connection that `descriptor` is. `onSend` is told how many bytes the system took.
+  init(_ descriptor: Descriptor, onSend: @escaping @Sendable (Int) -> Void = { _ in }) {
     self.descriptor = descriptor
+    self.onSend = onSend
     var on: Int32 = 1
     setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
@@ -40,6 +43,7 @@ final class Connection: Sendable {
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }
         sent += count
+        onSend(count)
       }
       return true
     }

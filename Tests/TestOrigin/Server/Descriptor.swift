@@ -1,3 +1,4 @@
+import CTestOrigin
 import Glibc
 
 /// A file descriptor of its own, closed with it.
@@ -13,8 +14,9 @@ final class Descriptor: Sendable {
 
   deinit { close(number) }
 
-  /// A socket that is bound to a free port of the loopback interface.
-  static func boundSocket() throws(SystemFailure) -> Descriptor {
+  /// A socket that is bound to a free port of the loopback interface, by default that of IPv4.
+  static func boundSocket(ofIPv6: Bool = false) throws(SystemFailure) -> Descriptor {
+    if ofIPv6 { return try Descriptor("bind", ctestorigin_listener6()) }
     let socket = try Descriptor(
       "socket", Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
     var address = sockaddr_in()
@@ -31,12 +33,13 @@ final class Descriptor: Sendable {
 
   /// The port of this end of a socket; 0 where it has none.
   var port: Int {
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    // The port is at the same place in an address of IPv4 and one of IPv6.
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let result = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(number, $0, &length) }
     }
-    return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : 0
+    return result == 0 ? Int(UInt16(bigEndian: address.sin6_port)) : 0
   }
 
   /// Ends a socket for both sides, and with it every call that waits for it.

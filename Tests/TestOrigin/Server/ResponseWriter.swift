@@ -51,8 +51,12 @@ struct ResponseWriter {
       }
     }
     if closes(response) { fields["Connection"] = "close" }
-    let lines = ["HTTP/1.1 \(response.status) \(StatusPhrase.text(response.status))"]
-    return (lines + fields.lines.map { "\($0.name): \($0.value)" } + ["", ""]).joined(separator: "\r\n")
+    return "HTTP/1.1 \(response.status) \(StatusPhrase.text(response.status))\r\n" + Self.lines(fields)
+  }
+
+  /// Lines as they stand on the wire, and the empty one after them.
+  private static func lines(_ fields: TestFields) -> String {
+    fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
 
   private func content(_ response: TestResponse) -> Bool {
@@ -62,7 +66,7 @@ struct ResponseWriter {
     let isSent = response.body.forEachPiece(size: max(1, size), limit: response.cut) { piece in
       outlet.send("\(String(piece.count, radix: 16))\r\n") && outlet.send(piece) && outlet.send("\r\n")
     }
-    return isSent && (response.cut != nil || outlet.send("0\r\n\r\n"))
+    return isSent && (response.cut != nil || outlet.send("0\r\n" + Self.lines(response.trailers)))
   }
 
   private func framing(_ response: TestResponse) -> TestResponse.Framing {

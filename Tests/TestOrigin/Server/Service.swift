@@ -14,7 +14,7 @@ final class Service: Sendable {
   func accept(from listener: Descriptor) {
     Thread.detachNewThread { [self] in
       let acceptor = Acceptor(listener: listener)
-      while let descriptor = acceptor.next() { serve(Connection(descriptor)) }
+      while let descriptor = acceptor.next() { serve(Connection(descriptor, onSend: traffic.send)) }
     }
   }
 

@@ -6,11 +6,17 @@ public final class TestServer: Sendable {
   private let listener: Descriptor
   private let service: Service
 
-  /// Starts a server that answers each request by `handler`, which is called on the threads of the connections.
+  private let host: String
+
+  /// Starts a server that answers each request by `handler`, which is called on the threads of the connections. It has
+  /// the address 127.0.0.1, or `[::1]`.
   ///
   /// - Throws: `SystemFailure`.
-  public init(_ handler: @escaping @Sendable (TestRequest) -> TestResponse) throws(SystemFailure) {
-    listener = try .boundSocket()
+  public init(
+    hasIPv6: Bool = false, _ handler: @escaping @Sendable (TestRequest) -> TestResponse
+  ) throws(SystemFailure) {
+    listener = try .boundSocket(ofIPv6: hasIPv6)
+    host = hasIPv6 ? "[::1]" : "127.0.0.1"
     service = Service(Answers(handler))
     try SystemFailure.check("listen", listen(listener.number, 1024))
     service.accept(from: listener)
@@ -33,7 +39,7 @@ public final class TestServer: Sendable {
   /// The port.
   public var port: Int { listener.port }
   /// The URL of the server, without a slash at its end.
-  public var url: String { "http://127.0.0.1:\(port)" }
+  public var url: String { "http://\(host):\(port)" }
 
   /// Gives these answers, in order, to the next requests.
   public func enqueue(_ responses: [TestResponse]) { service.answers.enqueue(responses) }
@@ -54,6 +60,9 @@ public final class TestServer: Sendable {
 
   /// How many connections were made so far.
   public var connectionCount: Int { service.traffic.connections }
+
+  /// How many bytes were sent so far; what the peer has not taken is in the buffers of both systems.
+  public var sentByteCount: Int { service.traffic.sent }
 
   /// How many answers the peer did not wait for: it closed the connection first.
   public var abandonedCount: Int { service.traffic.abandoned }

@@ -6,6 +6,7 @@ final class Traffic: Sendable {
     var requests: [TestRequest] = []
     var connections = 0
     var abandoned = 0
+    var sent = 0
     var current = 0
     var highest = 0
     var waiting: [UInt64: (isMet: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -33,10 +34,13 @@ final class Traffic: Sendable {
 
   var requests: [TestRequest] { state.withLock(\.requests) }
   var connections: Int { state.withLock(\.connections) }
+  var sent: Int { state.withLock(\.sent) }
   var abandoned: Int { state.withLock(\.abandoned) }
   var highest: Int { state.withLock(\.highest) }
 
   func connect() { state.withLock { $0.connections += 1 } }
+
+  func send(_ count: Int) { state.withLock { $0.sent += count } }
 
   func begin(_ request: TestRequest) {
     resume { state in
