@@ -66,7 +66,12 @@ let package = Package(
     // What was meant by a misspelled name.
     layer("Spelling"),
     layer("CacheDomain"),
-    layer("CacheData", "CacheDomain"),
+    // Requests and responses as values.
+    layer("HTTPMessages"),
+    // libcurl, loaded when the first request is made.
+    .target(name: "CCurl"),
+    layer("Transport", "HTTPMessages", "CCurl"),
+    layer("CacheData", "CacheDomain", "HTTPMessages"),
     layer("StorageSPI"),
     .target(name: "CChecksum"),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
@@ -131,6 +136,8 @@ let package = Package(
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
+    tests("HTTPMessagesTests", "HTTPMessages"),
+    tests("TransportTests", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
     tests("CacheDataTests", "CacheDomain", "CacheData", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",

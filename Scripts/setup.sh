@@ -9,6 +9,7 @@ build_packages=(
   liblmdb-dev     # the LMDB engine
   libxxhash-dev   # the checksum of each entry
   zlib1g-dev      # the images of the sample origin's posters
+  libcurl4-openssl-dev  # what is sent over the network; the program loads the library itself when it first needs it
 )
 
 # What the tests use besides: the tools that look into stores, and the shells that complete.
@@ -112,8 +113,8 @@ missing_packages() {
 # Elsewhere the packages go by other names: what is there is used, and the message says what is not.
 need_headers() {
   local header
-  for header in sqlite3.h lmdb.h xxhash.h zlib.h; do
+  for header in sqlite3.h lmdb.h xxhash.h zlib.h curl/curl.h; do
     echo "#include <$header>" | "${CC:-clang}" -E - >/dev/null 2>&1 || give_up "$header is missing: install it, on Fedora" \
-      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static"
+      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libcurl-devel"
   done
 }

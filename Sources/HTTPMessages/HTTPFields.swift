@@ -5,7 +5,7 @@ public struct HTTPFields: Sendable, Hashable {
   public struct Field: Sendable, Hashable {
     /// The name as it was written.
     public let name: String
-    /// The value without the white space around it.
+    /// The value without the white space around it. Bytes that are no text are written as `FieldText` says.
     public let value: String
 
     /// A field with the given parts.

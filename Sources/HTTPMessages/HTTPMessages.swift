@@ -18,6 +18,17 @@ public struct HTTPRequest: Sendable, Hashable {
   }
 }
 
+extension HTTPRequest {
+  /// The host of the URL and the port where it has one, without the credentials that may stand before them; `nil` where
+  /// the URL names no server.
+  public var authority: String? {
+    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
+    let authority = url[url.index(colon, offsetBy: 3)...].prefix { !"/?#\\".contains($0) }
+    let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    return host.isEmpty || host.hasPrefix(":") ? nil : String(host)
+  }
+}
+
 /// A final answer of a server.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status and header fields.
@@ -32,16 +43,30 @@ public struct HTTPResponse: Sendable, Hashable {
   }
 }
 
-/// The status and the header fields of a response.
+/// The status line and the header fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-  /// The status, from 100 to 599.
+  /// The version of the protocol; `nil` in a response that no server sent.
+  public var version: HTTPVersion?
+  /// The status, from 100 to 599; servers send others now and then.
   public var status: Int
+  /// The words after the status, as they came; `nil` where there are none, as always with HTTP/2.
+  public var reason: String?
   /// The header fields.
   public var fields: HTTPFields
 
   /// A head with the given parts.
-  public init(status: Int, fields: HTTPFields = [:]) {
+  public init(version: HTTPVersion? = nil, status: Int, reason: String? = nil, fields: HTTPFields = [:]) {
+    self.version = version
     self.status = status
+    self.reason = reason
     self.fields = fields
   }
+}
+
+/// The version of HTTP in which a response came, named as in its status line.
+public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
+  case http10 = "HTTP/1.0"
+  case http11 = "HTTP/1.1"
+  case http2 = "HTTP/2"
+  case http3 = "HTTP/3"
 }

@@ -1,0 +1,148 @@
+#define _GNU_SOURCE
+#include "ccurl.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+// The functions that are used, each with the type that libcurl's header gives it.
+#define FUNCTIONS(F)          \
+  F(curl_easy_cleanup)        \
+  F(curl_easy_getinfo)        \
+  F(curl_easy_init)           \
+  F(curl_easy_pause)          \
+  F(curl_easy_setopt)         \
+  F(curl_easy_strerror)       \
+  F(curl_global_init)         \
+  F(curl_multi_add_handle)    \
+  F(curl_multi_cleanup)       \
+  F(curl_multi_info_read)     \
+  F(curl_multi_init)          \
+  F(curl_multi_perform)       \
+  F(curl_multi_poll)          \
+  F(curl_multi_remove_handle) \
+  F(curl_multi_setopt)        \
+  F(curl_multi_wakeup)        \
+  F(curl_slist_append)        \
+  F(curl_slist_free_all)
+
+#define POINTER(name) __typeof__(name) *name;
+static struct {
+  FUNCTIONS(POINTER)
+} libcurl;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char failure[512];
+
+static void *find(void *library, const char *name) {
+  void *function = dlsym(library, name);
+  if (!function && !failure[0]) snprintf(failure, sizeof failure, "libcurl is too old: it has no function %s", name);
+  return function;
+}
+
+static void load(void) {
+  void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror();
+    snprintf(failure, sizeof failure, "%s", reason ? reason : "libcurl.so.4 cannot be loaded");
+    return;
+  }
+#define FIND(name) libcurl.name = find(library, #name);
+  FUNCTIONS(FIND)
+  if (failure[0]) return;
+  CURLcode code = libcurl.curl_global_init(CURL_GLOBAL_ALL);
+  if (code) snprintf(failure, sizeof failure, "libcurl cannot be used: %s", libcurl.curl_easy_strerror(code));
+}
+
+const char *ccurl_load(void) {
+  pthread_once(&once, load);
+  return failure[0] ? failure : NULL;
+}
+
+CURL *ccurl_easy_init(void) { return libcurl.curl_easy_init(); }
+
+void ccurl_easy_cleanup(CURL *easy) { libcurl.curl_easy_cleanup(easy); }
+
+CURLcode ccurl_easy_pause(CURL *easy, int bits) { return libcurl.curl_easy_pause(easy, bits); }
+
+const char *ccurl_easy_strerror(CURLcode code) { return libcurl.curl_easy_strerror(code); }
+
+CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+  return libcurl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+  return libcurl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value) {
+  return libcurl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return libcurl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode ccurl_set_transfer(CURL *easy, CURLoption option, size_t (*function)(char *, size_t, size_t, void *)) {
+  return libcurl.curl_easy_setopt(easy, option, function);
+}
+
+CURLcode ccurl_set_seek(CURL *easy, int (*function)(void *, curl_off_t, int)) {
+  return libcurl.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+
+CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+  return libcurl.curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
+  return libcurl.curl_easy_getinfo(easy, info, value);
+}
+
+struct curl_slist *ccurl_slist_append(struct curl_slist *list, const char *text) {
+  return libcurl.curl_slist_append(list, text);
+}
+
+void ccurl_slist_free_all(struct curl_slist *list) { libcurl.curl_slist_free_all(list); }
+
+CURLM *ccurl_multi_init(void) { return libcurl.curl_multi_init(); }
+
+CURLMcode ccurl_multi_cleanup(CURLM *multi) { return libcurl.curl_multi_cleanup(multi); }
+
+CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return libcurl.curl_multi_setopt(multi, option, value);
+}
+
+CURLMcode ccurl_multi_add_handle(CURLM *multi, CURL *easy) { return libcurl.curl_multi_add_handle(multi, easy); }
+
+CURLMcode ccurl_multi_remove_handle(CURLM *multi, CURL *easy) {
+  return libcurl.curl_multi_remove_handle(multi, easy);
+}
+
+CURLMcode ccurl_multi_perform(CURLM *multi) {
+  int running;
+  return libcurl.curl_multi_perform(multi, &running);
+}
+
+CURLMcode ccurl_multi_poll(CURLM *multi) { return libcurl.curl_multi_poll(multi, NULL, 0, INT_MAX, NULL); }
+
+CURLMcode ccurl_multi_wakeup(CURLM *multi) { return libcurl.curl_multi_wakeup(multi); }
+
+CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result) {
+  int left;
+  CURLMsg *message;
+  while ((message = libcurl.curl_multi_info_read(multi, &left))) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}
+
+void ccurl_block_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+}

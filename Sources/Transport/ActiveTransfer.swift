@@ -1,0 +1,137 @@
+internal import CCurl
+internal import HTTPMessages
+
+/// A transfer that libcurl carries: its handle, and what libcurl calls. It belongs to the thread of the loop.
+final class ActiveTransfer {
+  /// How many bytes of header lines are taken, of all heads and the trailers: as many as libcurl takes of one head.
+  private static let headLimit = 300 * 1024
+
+  let transfer: Transfer
+  let easy: UnsafeMutableRawPointer
+  /// Whether there is something for readers since they were last woken.
+  var hasNews = false
+  private let lines: UnsafeMutablePointer<curl_slist>?
+  private let text = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private var reader = HeadReader()
+  private var headSize = 0
+  private var hasHead = false
+  /// What ended the transfer from our side.
+  private var failure: TransportError?
+  private var pauses: Int32 = 0
+
+  init(_ transfer: Transfer, _ settings: NetworkSettings) throws(TransportError) {
+    guard let easy = ccurl_easy_init() else { throw transfer.request.error(.unavailable, "there is no memory") }
+    self.transfer = transfer
+    self.easy = easy
+    lines = RequestLines.make(transfer.request)
+    text.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    let setter = EasySetter(easy)
+    setter.configure(transfer.request, settings)
+    setter.set(CURLOPT_HTTPHEADER, lines)
+    setter.set(CURLOPT_ERRORBUFFER, text)
+    connect(setter)
+    if let failed = setter.failed {
+      throw transfer.request.error(.unavailable, "libcurl does not take the option \(failed.option): \(failed.reason)")
+    }
+  }
+
+  deinit {
+    ccurl_easy_cleanup(easy)
+    ccurl_slist_free_all(lines)
+    text.deallocate()
+  }
+
+  /// The transfer whose handle `easy` is.
+  static func of(_ easy: UnsafeMutableRawPointer) -> ActiveTransfer? {
+    var pointer: UnsafeMutableRawPointer?
+    ccurl_get_pointer(easy, CURLINFO_PRIVATE, &pointer)
+    return pointer.map { Unmanaged<ActiveTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Goes on with reading and sending, where either was paused.
+  func resume() {
+    guard pauses != 0 else { return }
+    pauses = 0
+    ccurl_easy_pause(easy, 0)
+  }
+
+  /// The transfer has ended with `code`.
+  func finish(_ code: CURLcode) {
+    var error = failure
+    if error == nil, code != CURLE_OK { error = libcurlError(code) }
+    if error == nil, !hasHead { error = transfer.request.error(.cutOff, "the connection ended within the header") }
+    transfer.finish(trailers: reader.trailers, error)
+  }
+
+  /// Sets what libcurl calls. It is called by `curl_multi_perform` and `curl_easy_pause` alone, while this lives.
+  private func connect(_ setter: EasySetter) {
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    for option in [CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
+      setter.set(option, this)
+    }
+    setter.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+      Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
+        .receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    }
+    setter.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+      Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
+        .receiveContent(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    }
+    setter.set(CURLOPT_READFUNCTION) { bytes, size, count, this in
+      Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
+        .sendContent(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    }
+    setter.setSeek { this, offset, origin in
+      let active = Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
+      return offset == 0 && origin == 0 && active.transfer.content.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+  }
+
+  /// The number of bytes taken: all, or none to have libcurl end the transfer.
+  private func receiveLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+    headSize += bytes.count
+    guard headSize <= Self.headLimit else { return fail(.headTooLarge) }
+    do throws(HeadReader.Failure) {
+      switch try reader.read(bytes) {
+      case .incomplete: break
+      case .interim(let head): transfer.receive(interim: head)
+      case .final(let head):
+        (hasHead, hasNews) = (true, true)
+        transfer.receive(head)
+      }
+      return bytes.count
+    } catch {
+      return fail(.invalidMessage, error.reason)
+    }
+  }
+
+  private func receiveContent(_ bytes: UnsafeRawBufferPointer) -> Int {
+    hasNews = true
+    if transfer.receive(bytes) { return bytes.count }
+    pauses |= CURLPAUSE_RECV
+    return Int(CURL_WRITEFUNC_PAUSE)
+  }
+
+  private func sendContent(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    switch transfer.content.take(target) {
+    case .bytes(let count): return count
+    case .end: return 0
+    case .later:
+      pauses |= CURLPAUSE_SEND
+      return Int(CURL_READFUNC_PAUSE)
+    }
+  }
+
+  private func fail(_ code: TransportError.Code, _ detail: String = "") -> Int {
+    failure = transfer.request.error(code, detail)
+    return 0
+  }
+
+  private func libcurlError(_ code: CURLcode) -> TransportError {
+    var time: curl_off_t = 0
+    ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
+    let words = FieldText.decode(UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 })
+    return LibcurlFailure(code: code, text: words, wasConnected: time > 0, hasHead: hasHead)
+      .error(for: transfer.request.server)
+  }
+}

@@ -1,0 +1,128 @@
+internal import HTTPMessages
+
+/// Reads the lines of a response that are not content, one after the other as libcurl gives them: the heads of interim
+/// responses, the head of the final one, and the trailers.
+struct HeadReader {
+  /// What a line completed.
+  enum Event: Equatable {
+    /// Nothing yet.
+    case incomplete
+    /// The head of an interim response (1xx).
+    case interim(HTTPResponseHead)
+    /// The head of the final response.
+    case final(HTTPResponseHead)
+  }
+
+  /// Why the lines are no message of HTTP.
+  struct Failure: Error, Equatable {
+    let reason: String
+  }
+
+  private enum Place { case start, fields, trailers }
+  private typealias Line = (name: ArraySlice<UInt8>, value: [UInt8])
+
+  private var place = Place.start
+  private var head = HTTPResponseHead(status: 0)
+  private var lines: [Line] = []
+
+  /// The trailers so far.
+  var trailers: HTTPFields { place == .trailers ? fields : [:] }
+
+  /// Takes the next line, with its end.
+  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> Event {
+    let line = Self.withoutEnd(Array(bytes)[...])
+    switch place {
+    case .start:
+      head = try Self.status(line)
+      place = .fields
+      return .incomplete
+    case .fields:
+      if line.isEmpty { return try complete() }
+      try add(line)
+      return .incomplete
+    case .trailers:
+      if !line.isEmpty { try add(line) }
+      return .incomplete
+    }
+  }
+
+  private mutating func complete() throws(Failure) -> Event {
+    head.fields = fields
+    lines = []
+    let isInterim = (100..<200).contains(head.status)
+    if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not asked for") }
+    place = isInterim ? .start : .trailers
+    if isInterim { return .interim(head) }
+    try Self.checkFraming(head.fields)
+    return .final(head)
+  }
+
+  private var fields: HTTPFields {
+    HTTPFields(lines.map { HTTPFields.Field(FieldText.decode($0.name), FieldText.decode($0.value)) })
+  }
+
+  private mutating func add(_ line: ArraySlice<UInt8>) throws(Failure) {
+    if let first = line.first, Self.isSpace(first), let last = lines.last {
+      // Formerly a line that begins with white space continued the one before (RFC 9112, section 5.2).
+      let joined = last.value + [UInt8(ascii: " ")] + Self.trimmed(line)
+      lines[lines.count - 1].value = Array(Self.trimmed(joined[...]))
+      return
+    }
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+      throw Failure(reason: "a line of the header has no colon")
+    }
+    let name = Self.trimmed(line[..<colon])
+    guard !name.isEmpty else { throw Failure(reason: "a line of the header has no name") }
+    // A carriage return alone would end the line for other readers (RFC 9112, section 2.2).
+    let value = line[(colon + 1)...].map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+    lines.append((name, Array(Self.trimmed(value[...]))))
+  }
+
+  /// The head that a status line such as `HTTP/1.1 200 OK` begins.
+  private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTPResponseHead {
+    let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
+    let rest = parts.count > 1 ? parts[1].drop(while: isSpace) : []
+    let digits = rest.prefix { !isSpace($0) }
+    guard let first = parts.first, let version = HTTPVersion(rawValue: FieldText.decode(first)), digits.count == 3,
+      let status = Int(FieldText.decode(digits)), status >= 100
+    else { throw Failure(reason: "the status line cannot be read") }
+    let reason = trimmed(rest.dropFirst(3))
+    return HTTPResponseHead(
+      version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
+  }
+
+  /// Only with one length, and in no codings but chunks, is it clear what the content is and where it ends (RFC 9112,
+  /// section 6). Other codings of the transfer are not asked for, and libcurl leaves them as they are.
+  private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
+    if let coding = fields["transfer-encoding"] {
+      guard ["chunked", "identity"].contains(coding.lowercased()) else {
+        throw Failure(reason: "its Transfer-Encoding was not asked for")
+      }
+    } else if let lengths = fields["content-length"] {
+      let numbers = lengths.split(separator: ",").map { number(trimmed(Array($0.utf8)[...])) }
+      guard let first = numbers.first, first != nil, numbers.allSatisfy({ $0 == first }) else {
+        throw Failure(reason: "its Content-Length is not one number")
+      }
+    }
+  }
+
+  /// The number of which `digits` are all.
+  private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    let isNumber = digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    return isNumber ? Int(FieldText.decode(digits)) : nil
+  }
+
+  private static func withoutEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard line.last == UInt8(ascii: "\n") else { return line }
+    let text = line.dropLast()
+    return text.last == UInt8(ascii: "\r") ? text.dropLast() : text
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes.drop(while: isSpace)
+    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    return rest
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}

@@ -1,0 +1,81 @@
+internal import CCurl
+
+/// A failure as libcurl reports it: a code, a text for people, and how far the transfer had got.
+struct LibcurlFailure {
+  let code: CURLcode
+  let text: String
+  let wasConnected: Bool
+  let hasHead: Bool
+
+  /// `CURLE_TOO_LARGE` of later versions.
+  private static let tooLarge = CURLcode(rawValue: 100)
+
+  /// The error that it is for a transfer with `server`. libcurl's text is passed on where it can hold no part of the
+  /// URL but the host.
+  func error(for server: ServerAddress) -> TransportError {
+    let (code, detail) = meaning(for: server)
+    return TransportError(code, server: server.authority, detail: detail)
+  }
+
+  private func meaning(for server: ServerAddress) -> (TransportError.Code, String) {
+    switch code {
+    case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: (.invalidRequest, "the URL is not valid")
+    case CURLE_COULDNT_RESOLVE_HOST: (.cannotResolve, "")
+    case CURLE_COULDNT_RESOLVE_PROXY: (.cannotResolveProxy, "")
+    case CURLE_COULDNT_CONNECT: refusal(of: server)
+    case CURLE_PROXY: (.proxy, text)
+    case CURLE_OPERATION_TIMEDOUT: (wasConnected ? .timedOut : .connectTimedOut, "")
+    case CURLE_OUT_OF_MEMORY where wasConnected && !hasHead, Self.tooLarge: (.headTooLarge, "")
+    case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING: (.cutOff, "")
+    case CURLE_RECV_ERROR, CURLE_SEND_ERROR: brokenConnection
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.cutOff, text)
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: (.invalidMessage, text)
+    case CURLE_SEND_FAIL_REWIND: (.content, "it would have to be sent again")
+    case _ where isOfTLS: (.tls, text.isEmpty ? words : text)
+    default: (.failed, words)
+    }
+  }
+
+  private var words: String { String(cString: ccurl_easy_strerror(code)) }
+
+  private var isOfTLS: Bool {
+    [
+      CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
+      CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+    ].contains(code)
+  }
+
+  /// The connection was lost. That is also how libcurl reports proxies that refuse, and too large headers.
+  private var brokenConnection: (TransportError.Code, String) {
+    if text.contains("Too large response headers") { return (.headTooLarge, "") }
+    if text.contains("CONNECT") {
+      let status = text.split(separator: " ").compactMap { Int($0) }.first { (100...599).contains($0) }
+      return (.proxy, status.map { "status \($0)" } ?? "")
+    }
+    // A server may take the client's certificate for a bad one, or miss it, when TLS is set up already.
+    if text.contains("alert") { return (.tls, text) }
+    return (.cutOff, "")
+  }
+
+  /// "Failed to connect to HOST port N": where that is not the server it is the proxy.
+  private func refusal(of server: ServerAddress) -> (TransportError.Code, String) {
+    let words = text.split(separator: " ")
+    guard let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
+      let port = Int(words[start + 4].prefix { $0.isNumber })
+    else { return (.cannotConnect, "") }
+    let host = words[start + 2]
+    let isServer = port == server.port && host.lowercased() == server.host.trimming("[]").lowercased()
+    return isServer ? (.cannotConnect, "") : (.cannotConnectToProxy, "\(host):\(port)")
+  }
+}
+
+extension String {
+  /// This text without those of `characters` at its ends.
+  fileprivate func trimming(_ characters: String) -> Substring {
+    var rest = drop { characters.contains($0) }
+    while let last = rest.last, characters.contains(last) { rest.removeLast() }
+    return rest
+  }
+}

@@ -1,0 +1,142 @@
+internal import Synchronization
+
+/// The content of a request on its way from the task that makes it to the thread that sends it.
+final class OutgoingContent: Sendable {
+  /// How many bytes may wait for being sent before more are asked for.
+  private static let lowWater = 65536
+
+  /// What there is to send.
+  enum Portion: Equatable {
+    /// So many bytes.
+    case bytes(Int)
+    /// Nothing now, but later.
+    case later
+    /// Nothing any more.
+    case end
+  }
+
+  private struct State {
+    var bytes: [UInt8] = []
+    var offset = 0
+    /// Whether no bytes come after these.
+    var isComplete = true
+    /// Whether libcurl has asked for any.
+    var isStarted = false
+    /// Whether libcurl has got any.
+    var isTouched = false
+    /// Whether libcurl was told that there is nothing now.
+    var isAwaited = false
+    var isStopped = false
+    var demand: CheckedContinuation<Void, Never>?
+    var feeder: Task<Void, Never>?
+
+    var isWanted: Bool { isStarted && !isComplete && bytes.count - offset < OutgoingContent.lowWater }
+  }
+
+  /// The number of bytes; `nil` where it is not known.
+  let length: Int?
+  private let next: (@Sendable () async throws -> [UInt8]?)?
+  private let state: Mutex<State>
+
+  init(_ content: RequestContent?) {
+    var bytes: [UInt8] = []
+    if case .bytes(let whole) = content { bytes = whole }
+    if case .stream(_, let next) = content { self.next = next } else { next = nil }
+    length = content?.length
+    state = Mutex(State(bytes: bytes, isComplete: next == nil))
+  }
+
+  /// Begins to fetch what is sent. `onMore` is called when libcurl waits for more and there is some, `onFailure` where
+  /// there cannot be any.
+  func feed(onMore: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (String) -> Void) {
+    guard let next else { return }
+    let feeder = Task {
+      var count = 0
+      do {
+        while await isWanted() {
+          guard let piece = try await next() else { break }
+          count += piece.count
+          if let length, count > length { return onFailure("it is longer than \(length) bytes, as was said") }
+          if supply(piece) { onMore() }
+        }
+        if let length, count < length { return onFailure("it has \(count) bytes, and not \(length) as was said") }
+        if supply(nil) { onMore() }
+      } catch {
+        onFailure((error as? TransportError)?.detail ?? "\(error)")
+      }
+    }
+    let isStopped = state.withLock { state in
+      state.feeder = feeder
+      return state.isStopped
+    }
+    if isStopped { feeder.cancel() }
+  }
+
+  /// Ends the fetching.
+  func stop() {
+    let (feeder, demand) = state.withLock { state in
+      state.isStopped = true
+      defer { (state.feeder, state.demand, state.bytes, state.offset) = (nil, nil, [], 0) }
+      return (state.feeder, state.demand)
+    }
+    feeder?.cancel()
+    demand?.resume()
+  }
+
+  /// Moves what there is, as much as fits, to `target`.
+  func take(_ target: UnsafeMutableRawBufferPointer) -> Portion {
+    let (portion, demand) = state.withLock { state -> (Portion, CheckedContinuation<Void, Never>?) in
+      let count = min(target.count, state.bytes.count - state.offset)
+      state.bytes.withUnsafeBytes { bytes in
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[state.offset..<state.offset + count]))
+      }
+      state.offset += count
+      (state.isStarted, state.isTouched) = (true, state.isTouched || count > 0)
+      state.isAwaited = count == 0 && !state.isComplete
+      let demand = state.isWanted ? state.demand : nil
+      if demand != nil { state.demand = nil }
+      return (count > 0 ? .bytes(count) : state.isComplete ? .end : .later, demand)
+    }
+    demand?.resume()
+    return portion
+  }
+
+  /// Goes back to the beginning. False where that is gone.
+  func rewind() -> Bool {
+    state.withLock { state in
+      guard next == nil || !state.isTouched else { return false }
+      if next != nil { return true }
+      state.offset = 0
+      return true
+    }
+  }
+
+  /// Waits until libcurl has use for more; false where it never will.
+  private func isWanted() async -> Bool {
+    await withCheckedContinuation { continuation in
+      let isDecided = state.withLock { state in
+        if state.isStopped || state.isWanted { return true }
+        state.demand = continuation
+        return false
+      }
+      if isDecided { continuation.resume() }
+    }
+    return state.withLock { !$0.isStopped }
+  }
+
+  /// Adds `piece`, or with `nil` the end. True where libcurl waits for it.
+  private func supply(_ piece: [UInt8]?) -> Bool {
+    state.withLock { state in
+      guard !state.isStopped, piece?.isEmpty != true else { return false }
+      if let piece {
+        state.bytes.removeFirst(state.offset)
+        state.offset = 0
+        state.bytes += piece
+      } else {
+        state.isComplete = true
+      }
+      defer { state.isAwaited = false }
+      return state.isAwaited
+    }
+  }
+}

@@ -1,0 +1,69 @@
+internal import HTTPMessages
+
+/// A request that can be sent.
+struct OutgoingRequest: Sendable {
+  let method: String
+  let url: String
+  let fields: HTTPFields
+  /// The content; `nil` for none.
+  let content: RequestContent?
+  let server: ServerAddress
+
+  /// Methods whose requests say of missing content that it has no bytes (RFC 9110, section 8.6).
+  private static let contentMethods: Set = ["POST", "PUT", "PATCH"]
+
+  /// Checks `request`, which is sent with `content` in place of its body where that is not `nil`.
+  init(_ request: HTTPRequest, content: RequestContent?) throws(TransportError) {
+    func check(_ isValid: Bool, _ reason: String) throws(TransportError) {
+      if !isValid { throw TransportError(.invalidRequest, server: request.authority ?? "", detail: reason) }
+    }
+    guard let server = ServerAddress(request) else {
+      throw TransportError(
+        .invalidRequest, server: request.authority ?? "", detail: "this is no URL of a web server")
+    }
+    try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
+    try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
+    try check(Self.isToken(request.method), "the method has characters that HTTP does not allow")
+    try check(request.method != "CONNECT", "CONNECT is for proxies")
+    for field in request.fields.lines {
+      try check(Self.isToken(field.name), "the name of a header field has characters that HTTP does not allow")
+      let isSafe = !FieldText.encode(field.value).contains { $0 < 32 && $0 != 9 || $0 == 127 }
+      try check(isSafe, "a header field has control characters")
+    }
+    try check(!request.fields.contains("transfer-encoding"), "Transfer-Encoding is the transport's to choose")
+    let anyContent = content ?? (request.body.isEmpty ? nil : .bytes(request.body))
+    (method, url, fields, self.server) = (request.method, request.url, request.fields, server)
+    self.content = anyContent ?? (Self.contentMethods.contains(request.method) ? .bytes([]) : nil)
+    try check(method != "HEAD" || self.content == nil, "HEAD has no content")
+    if let length = fields["content-length"] {
+      try check(length == String(self.content?.length ?? -1), "Content-Length is not the length of the content")
+    }
+  }
+
+  func error(_ code: TransportError.Code, _ detail: String = "") -> TransportError {
+    TransportError(code, server: server.authority, detail: detail)
+  }
+
+  /// Whether `text` is a token (RFC 9110, section 5.6.2).
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+}
+
+extension RequestContent {
+  /// The number of bytes; `nil` where it is not known.
+  var length: Int? {
+    switch self {
+    case .bytes(let bytes): bytes.count
+    case .stream(let length, _): length
+    }
+  }
+}

@@ -1,0 +1,199 @@
+internal import CCurl
+internal import Glibc
+internal import HTTPMessages
+internal import Synchronization
+
+/// Carries transfers by libcurl's multi interface, on a thread of its own.
+///
+/// Handles of libcurl are made, used and freed on that thread alone. Other threads post commands, and wake it up.
+final class TransferLoop: Sendable {
+  /// What the thread is to do.
+  enum Command: Sendable {
+    case start(Transfer)
+    /// Go on with a transfer that was paused.
+    case resume(Transfer)
+    /// Close a transfer that has ended from our side.
+    case stop(Transfer)
+    /// End the thread, and close whatever is open.
+    case quit
+  }
+
+  /// The handle of the loop as other threads may use it.
+  ///
+  /// It is safe to share: `curl_multi_wakeup` is the one function that may be called while another thread uses the
+  /// handle, and `Inbox` has this only as long as the handle exists.
+  private struct Alarm: @unchecked Sendable {
+    private let multi: UnsafeMutableRawPointer
+
+    init(_ multi: UnsafeMutableRawPointer) { self.multi = multi }
+
+    func ring() { ccurl_multi_wakeup(multi) }
+  }
+
+  private struct Inbox {
+    var commands: [Command] = []
+    /// `nil` before the thread has begun, and when it has ended.
+    var alarm: Alarm?
+    var isClosed = false
+  }
+
+  private let settings: NetworkSettings
+  private let inbox = Mutex(Inbox())
+
+  init(_ settings: NetworkSettings) {
+    self.settings = settings
+  }
+
+  /// Has the thread do `command`. After its end nothing is done any more but to fail what would be started.
+  func post(_ command: Command) {
+    let isClosed = inbox.withLock { inbox in
+      if inbox.isClosed { return true }
+      inbox.commands.append(command)
+      if inbox.commands.count == 1 { inbox.alarm?.ring() }
+      return false
+    }
+    if isClosed, case .start(let transfer) = command {
+      transfer.finish(trailers: [:], transfer.request.error(.unavailable, "libcurl has failed before"))
+    }
+  }
+
+  /// What the thread does, from its beginning to its end.
+  func run() {
+    ccurl_block_signals()
+    guard let multi = ccurl_multi_init() else { return close(because: "there is no memory") }
+    ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
+    let alarm = Alarm(multi)
+    inbox.withLock { $0.alarm = alarm }
+    var work = Work(multi: multi, settings: settings)
+    var reason: String?
+    while reason == nil {
+      reason = work.apply(takeCommands()) ?? work.step()
+    }
+    close(because: reason ?? "")
+    work.end(because: reason ?? "")
+  }
+
+  private func takeCommands() -> [Command] {
+    inbox.withLock { inbox in
+      defer { inbox.commands = [] }
+      return inbox.commands
+    }
+  }
+
+  private func close(because reason: String) {
+    let commands = inbox.withLock { inbox in
+      defer { inbox = Inbox(isClosed: true) }
+      return inbox.commands
+    }
+    for case .start(let transfer) in commands {
+      transfer.finish(trailers: [:], transfer.request.error(.unavailable, reason))
+    }
+  }
+}
+
+/// The transfers under way.
+private struct Work {
+  let multi: UnsafeMutableRawPointer
+  let settings: NetworkSettings
+  private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
+
+  init(multi: UnsafeMutableRawPointer, settings: NetworkSettings) {
+    self.multi = multi
+    self.settings = settings
+  }
+
+  /// Does `commands`. The result is why to end; `nil` to go on.
+  mutating func apply(_ commands: [TransferLoop.Command]) -> String? {
+    for command in commands {
+      switch command {
+      case .start(let transfer): start(transfer)
+      case .resume(let transfer): transfers[ObjectIdentifier(transfer)]?.resume()
+      case .stop(let transfer): remove(transfer)
+      case .quit: return "the transport has ended"
+      }
+    }
+    return nil
+  }
+
+  /// Lets libcurl do what it can without waiting, tells the readers, and waits. The result is why to end.
+  mutating func step() -> String? {
+    if let failure = Self.failure(ccurl_multi_perform(multi)) { return failure }
+    var code = CURLE_OK
+    while let easy = ccurl_multi_next_done(multi, &code) {
+      guard let active = ActiveTransfer.of(easy) else { continue }
+      active.finish(code)
+      remove(active.transfer)
+    }
+    for active in transfers.values where active.hasNews {
+      active.hasNews = false
+      active.transfer.wake()
+    }
+    return Self.failure(ccurl_multi_poll(multi))
+  }
+
+  /// Ends every transfer and closes every connection.
+  mutating func end(because reason: String) {
+    for active in transfers.values {
+      ccurl_multi_remove_handle(multi, active.easy)
+      active.transfer.finish(trailers: [:], active.transfer.request.error(.unavailable, reason))
+    }
+    transfers = [:]
+    ccurl_multi_cleanup(multi)
+  }
+
+  private mutating func start(_ transfer: Transfer) {
+    if transfer.hasEnded { return }
+    do throws(TransportError) {
+      let active = try ActiveTransfer(transfer, settings)
+      if let failure = Self.failure(ccurl_multi_add_handle(multi, active.easy)) {
+        throw transfer.request.error(.unavailable, failure)
+      }
+      transfers[ObjectIdentifier(transfer)] = active
+    } catch {
+      transfer.finish(trailers: [:], error)
+    }
+  }
+
+  /// Takes the handle of `transfer` from the loop. Unless the response was whole its connection is closed.
+  private mutating func remove(_ transfer: Transfer) {
+    guard let active = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
+    ccurl_multi_remove_handle(multi, active.easy)
+  }
+
+  private static func failure(_ code: CURLMcode) -> String? {
+    code == CURLM_OK ? nil : "libcurl failed with the code \(code.rawValue)"
+  }
+}
+
+/// The thread of a loop, which ends with the last reference to this.
+final class TransferThread: Sendable {
+  let loop: TransferLoop
+  private let thread: pthread_t
+
+  /// Loads libcurl, where that was not done before, and starts a thread; `server` is whom the error is about.
+  init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
+    if let reason = ccurl_load() {
+      throw TransportError(.unavailable, server: server.authority, detail: String(cString: reason))
+    }
+    loop = TransferLoop(settings)
+    var thread = pthread_t()
+    let owned = Unmanaged.passRetained(loop)
+    let code = pthread_create(
+      &thread, nil,
+      { loop in
+        if let loop { Unmanaged<TransferLoop>.fromOpaque(loop).takeRetainedValue().run() }
+        return nil
+      }, owned.toOpaque())
+    self.thread = thread
+    guard code == 0 else {
+      owned.release()
+      throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(code)))
+    }
+  }
+
+  deinit {
+    loop.post(.quit)
+    // The last reference may be one that the thread itself let go of, with what a caller's closure had captured.
+    if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
+  }
+}

@@ -1,0 +1,82 @@
+public import HTTPMessages
+internal import Synchronization
+
+/// Sends requests over HTTP and brings the responses as they come, by libcurl.
+///
+/// Every response is one, whatever its status: no redirection is followed, no coding of content is undone, nothing is
+/// kept but connections. Requests are sent with the caller's fields in their order; only `Host`, and for content
+/// `Content-Length` or `Transfer-Encoding`, are added where they are missing.
+///
+/// The thread that carries the transfers starts with the first request, which loads libcurl; it uses no processor time
+/// while it waits, and ends with the transport and its exchanges. Any number of requests may be under way at once: to
+/// limit them is up to the caller.
+public final class Transport: Sendable {
+  private let options: TransportOptions
+  private let environment: @Sendable (String) -> String?
+  private let thread = Mutex<TransferThread?>(nil)
+
+  /// A transport with the given options. `environment` gives the value of a variable by its name; it is asked for those
+  /// that `TransportOptions` names, with the first request.
+  public init(
+    _ options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
+  ) {
+    self.options = options
+    self.environment = environment
+  }
+
+  /// Sends `request`, with `content` in place of its body where that is not `nil`, and returns when the head of the
+  /// final response has come.
+  ///
+  /// Cancelling the task ends the transfer and closes its connection.
+  ///
+  /// - Throws: `TransportError`.
+  public func send(_ request: HTTPRequest, content: RequestContent? = nil) async throws(TransportError) -> Exchange {
+    let outgoing = try OutgoingRequest(request, content: content)
+    if Task.isCancelled { throw outgoing.error(.cancelled) }
+    let thread = try thread(for: outgoing)
+    let transfer = Transfer(outgoing, loop: thread.loop, bufferSize: options.bufferSize)
+    transfer.start()
+    let head = try await transfer.head()
+    return Exchange(transfer, head: head, thread: thread)
+  }
+
+  /// Sends `request` and returns the whole response, of at most `limit` bytes of content.
+  ///
+  /// - Throws: `TransportError`: `tooLarge` for more bytes than `limit`, as soon as that is known.
+  public func response(
+    to request: HTTPRequest, content: RequestContent? = nil, limit: Int
+  ) async throws(TransportError) -> HTTPResponse {
+    let exchange = try await send(request, content: content)
+    var body: [UInt8] = []
+    let announced = request.method == "HEAD" ? 0 : exchange.announcedLength ?? 0
+    body.reserveCapacity(min(announced, limit))
+    var isTooLarge = announced > limit
+    while !isTooLarge, let bytes = try await exchange.next() {
+      isTooLarge = bytes.count > limit - body.count
+      body += bytes
+    }
+    guard !isTooLarge else {
+      exchange.cancel()
+      throw exchange.transfer.request.error(.tooLarge, "\(limit)")
+    }
+    return HTTPResponse(exchange.head, body: body)
+  }
+
+  private func thread(for request: OutgoingRequest) throws(TransportError) -> TransferThread {
+    try thread.withLock { (thread) throws(TransportError) in
+      if let thread { return thread }
+      let settings = NetworkSettings(options, environment: environment)
+      let started = try TransferThread(settings, for: request.server)
+      thread = started
+      return started
+    }
+  }
+}
+
+extension Exchange {
+  /// The number of bytes that the head announces; `nil` where it does not, or there are none whatever it says.
+  var announcedLength: Int? {
+    guard head.status != 304, head.status != 204, !head.fields.contains("transfer-encoding") else { return nil }
+    return head.fields.values(of: "content-length").first.flatMap { Int($0) }
+  }
+}

@@ -1,0 +1,145 @@
+import HTTPMessages
+import TestOrigin
+import Testing
+import Transport
+
+/// Responses that are not valid or not whole, and servers that cannot be reached: each has its code.
+@Suite(.timeLimit(.minutes(10)))
+struct FailureTests {
+  /// What a server does, and which error that is.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let response: TestResponse
+    let code: TransportError.Code
+    /// The content that came before.
+    var body = ""
+
+    init(_ name: String, _ response: TestResponse, _ code: TransportError.Code, body: String = "") {
+      (self.name, self.response, self.code, self.body) = (name, response, code, body)
+    }
+
+    var testDescription: String { name }
+
+    static let all = [
+      Case("a length cut short", TestResponse("hello").cut(after: 2), .cutOff, body: "he"),
+      Case("a length too long", TestResponse("hello").claiming(length: 9), .cutOff, body: "hello"),
+      Case("chunks cut short", TestResponse("hello").chunked(2).cut(after: 4), .cutOff, body: "hell"),
+      Case(
+        "a chunk cut short", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhe"), .cutOff, body: "he"),
+      Case("a chunk without a size", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhe\r\n"), .cutOff),
+      Case("a header cut short", .raw("HTTP/1.1 200 OK\r\nContent-Le"), .cutOff),
+      Case("a header without an end", .raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"), .cutOff),
+      Case("an interim response alone", .raw("HTTP/1.1 103 Early Hints\r\n\r\n"), .cutOff),
+      Case("nothing", .hangUp, .cutOff),
+      Case("another protocol", .raw("SSH-2.0-x\r\n"), .invalidMessage),
+      Case("HTTP/0.9", .raw("<html>hi</html>"), .invalidMessage),
+      Case("another version", .raw("HTTP/7.1 200 OK\r\n\r\n"), .invalidMessage),
+      Case("a status that is none", .raw("HTTP/1.1 OK\r\n\r\n"), .invalidMessage),
+      Case("a length that is none", .raw("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nhi"), .invalidMessage),
+      Case("a length with a sign", .raw("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi"), .invalidMessage),
+      Case("a negative length", .raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nhi"), .invalidMessage),
+      Case(
+        "two lengths", .raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nhi"), .invalidMessage),
+      Case(
+        "a length beyond all bounds", .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhi"),
+        .invalidMessage),
+      Case(
+        "a coding of the transfer",
+        .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"), .invalidMessage),
+      Case(
+        "another protocol that was not asked for", .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhi"),
+        .invalidMessage),
+      Case("a line without a colon", .raw("HTTP/1.1 200 OK\r\nContent\r\n\r\n"), .invalidMessage),
+      Case("a line without a name", .raw("HTTP/1.1 200 OK\r\n: x\r\n\r\n"), .invalidMessage),
+      Case("a zero byte in a header", .raw("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n"), .invalidMessage),
+      Case("a field of a megabyte", TestResponse(fields: ["X": String(repeating: "a", count: 1 << 20)]), .headTooLarge),
+      Case("a thousand fields", .raw("HTTP/1.1 200 OK\r\n" + lines(1000)), .headTooLarge),
+      Case(
+        "endless interim responses", .raw(String(repeating: "HTTP/1.1 102 P\r\n" + lines(1), count: 1000)),
+        .headTooLarge),
+      Case(
+        "a thousand trailers", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + lines(1000)),
+        .headTooLarge),
+    ]
+
+    private static func lines(_ count: Int) -> String {
+      String(repeating: "X: \(String(repeating: "a", count: 1000))\r\n", count: count) + "\r\n"
+    }
+  }
+
+  @Test(arguments: Case.all)
+  func responsesThatAreNotWholeOrNotValid(_ example: Case) async throws {
+    let server = try TestServer(script: [example.response])
+    var body: [UInt8] = []
+    do throws(TransportError) {
+      let exchange = try await Transport.plain().send(HTTPRequest(url: server.url + "/?key=hidden"))
+      while let bytes = try await exchange.next() { body += bytes }
+      Issue.record("\(exchange.head) \(String(decoding: body, as: UTF8.self))")
+    } catch {
+      #expect(error.code == example.code, "\(error)")
+      #expect(error.server == "127.0.0.1:\(server.port)")
+      #expect(!error.description.contains("hidden"))
+    }
+    #expect(String(decoding: body, as: UTF8.self) == example.body)
+  }
+
+  @Test func closedPort() async throws {
+    let port = try ClosedPort()
+    let error = await failure(port.url)
+    #expect(error == TransportError(.cannotConnect, server: "127.0.0.1:\(port.port)"))
+  }
+
+  @Test func unknownName() async {
+    #expect(
+      await failure("http://no-such-host.invalid") == TransportError(.cannotResolve, server: "no-such-host.invalid"))
+  }
+
+  @Test func silentServer() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    var options = TransportOptions()
+    options.totalTimeout = .milliseconds(200)
+    #expect(await failure(server.url, options)?.code == .timedOut)
+    await server.abandoned(1)
+  }
+
+  @Test func serverThatStopsWithinTheContent() async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    var options = TransportOptions()
+    options.totalTimeout = .milliseconds(200)
+    #expect(await failure(server.url, options)?.code == .timedOut)
+    await server.abandoned(1)
+  }
+
+  /// The server listens but speaks no TLS: the handshake never ends.
+  @Test func serverThatNeverShakesHands() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    var options = TransportOptions()
+    options.connectTimeout = .milliseconds(200)
+    #expect(await failure("https://127.0.0.1:\(server.port)", options)?.code == .connectTimedOut)
+  }
+
+  @Test(arguments: [
+    (RequestContent.pieces(["abc"], length: 4), "it has 3 bytes, and not 4"),
+    (.pieces(["abc", "def"], length: 4), "it is longer than 4 bytes"),
+    (.stream(length: nil) { throw TransportError(.content, server: "", detail: "no more") }, "no more"),
+  ])
+  func contentThatIsNotWhatWasSaid(_ content: RequestContent, _ words: String) async throws {
+    let server = try TestServer { _ in TestResponse(status: 204) }
+    let error = await #expect(throws: TransportError.self) {
+      try await Transport.plain().send(HTTPRequest(method: "POST", url: server.url), content: content)
+    }
+    #expect(error?.code == .content)
+    #expect(error?.detail.contains(words) == true, "\(String(describing: error))")
+  }
+
+  @Test func filesThatCannotBeRead() {
+    let error = #expect(throws: TransportError.self) { _ = try RequestContent.file("/no/such/file") }
+    #expect(error?.detail == "/no/such/file cannot be read: No such file or directory")
+  }
+
+  private func failure(_ url: String, _ options: TransportOptions = TransportOptions()) async -> TransportError? {
+    await #expect(throws: TransportError.self) {
+      try await Transport.plain(options).response(to: HTTPRequest(url: url), limit: 1000)
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import Glibc
+import HTTPMessages
+import Synchronization
+import TestOrigin
+import Testing
+
+@testable import Transport
+
+/// What flows when: pressure back to the server, cancellation, connections, threads and descriptors.
+@Suite(.timeLimit(.minutes(10)))
+struct FlowTests {
+  /// The bytes of the test are many times those that can be in the buffers of both systems.
+  @Test func contentThatIsNotReadStaysAtTheServer() async throws {
+    let size = 64 << 20
+    let server = try TestServer { _ in TestResponse(body: .repeated(Array(0...250), count: size)) }
+    let exchange = try await Transport.plain().send(HTTPRequest(url: server.url))
+    while !exchange.transfer.backlog.isPaused { await Task.yield() }
+    let bound = TransportOptions().bufferSize + 16384
+    #expect(exchange.transfer.backlog.count < bound)
+    #expect(server.sentByteCount < size / 2)
+    var count = 0
+    var isOrdered = true
+    while let bytes = try await exchange.next() {
+      isOrdered = isOrdered && bytes.count <= bound && bytes.first == UInt8(count % 251)
+      count += bytes.count
+      isOrdered = isOrdered && bytes.last == UInt8((count - 1) % 251)
+    }
+    #expect(count == size)
+    #expect(isOrdered)
+  }
+
+  @Test func aPausedTransferHoldsUpNoOther() async throws {
+    let server = try TestServer { request in
+      request.path == "/large" ? TestResponse(body: .repeated([1], count: nil)) : TestResponse("hi")
+    }
+    let transport = Transport.plain()
+    let large = try await transport.send(HTTPRequest(url: server.url + "/large"))
+    while !large.transfer.backlog.isPaused { await Task.yield() }
+    #expect(try await transport.response(to: HTTPRequest(url: server.url), limit: 9).body == Array("hi".utf8))
+    large.cancel()
+    await server.abandoned(1)
+  }
+
+  /// More of the content is asked for only when libcurl has taken most of what was given.
+  @Test func requestContentIsAskedForAsItIsSent() async throws {
+    let pieces = Mutex(0)
+    let size = 1 << 20
+    let content = OutgoingContent(
+      .stream(length: nil) {
+        pieces.withLock { $0 += 1 }; return [UInt8](repeating: 7, count: size)
+      })
+    let supplied = AsyncStream<Void>.makeStream()
+    content.feed(onMore: { supplied.continuation.yield() }, onFailure: { Issue.record("\($0)") })
+    var iterator = supplied.stream.makeAsyncIterator()
+    var buffer = [UInt8](repeating: 0, count: size / 2)
+    func take() -> OutgoingContent.Portion { buffer.withUnsafeMutableBytes { content.take($0) } }
+    #expect(pieces.withLock { $0 } == 0)
+    #expect(take() == .later)
+    await iterator.next()
+    #expect(take() == .bytes(size / 2))
+    #expect(pieces.withLock { $0 } == 1)
+    content.stop()
+  }
+
+  @Test func largeRequestContentArrivesWhole() async throws {
+    let server = try TestServer { request in TestResponse("\(request.body.count) \(Set(request.body))") }
+    let rest = Mutex(400)
+    let content = RequestContent.stream(length: nil) {
+      let isLeft = rest.withLock { rest in
+        rest -= 1
+        return rest >= 0
+      }
+      return isLeft ? [UInt8](repeating: 9, count: 10_000) : nil
+    }
+    let response = try await Transport.plain().response(
+      to: HTTPRequest(method: "PUT", url: server.url), content: content, limit: 100)
+    #expect(String(decoding: response.body, as: UTF8.self) == "4000000 [9]")
+  }
+
+  @Test func files() async throws {
+    let server = try TestServer { request in TestResponse(body: .bytes(request.body)) }
+    let path = "/tmp/transport-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+    let file = try #require(fopen(path, "w"))
+    defer { unlink(path) }
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+    let response = try await Transport.plain().response(
+      to: HTTPRequest(method: "POST", url: server.url), content: .file(path), limit: 1 << 20)
+    #expect(response.body == bytes)
+    #expect(server.requests.first?.fields["Content-Length"] == "200000")
+  }
+
+  @Test func cancelledTasksCloseTheirConnections() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let transport = Transport.plain()
+    let task = Task { try await transport.send(HTTPRequest(url: server.url)) }
+    await server.received(1)
+    task.cancel()
+    let error = await #expect(throws: TransportError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    await server.abandoned(1)
+  }
+
+  @Test func cancelledReadersCloseTheirConnections() async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    let exchange = try await Transport.plain().send(HTTPRequest(url: server.url))
+    let task = Task { try await exchange.next() }
+    task.cancel()
+    let error = await #expect(throws: TransportError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    await server.abandoned(1)
+  }
+
+  @Test func cancelledTasksSendNothing() async throws {
+    let server = try TestServer(script: [TestResponse("never")])
+    let transport = Transport.plain()
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await transport.send(HTTPRequest(url: server.url))
+    }
+    task.cancel()
+    let error = await #expect(throws: TransportError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(server.connectionCount == 0)
+  }
+
+  @Test func anExchangeThatIsLetGoOfEnds() async throws {
+    let server = try TestServer { _ in TestResponse(body: .repeated([1], count: nil)) }
+    let transport = Transport.plain()
+    #expect(try await transport.send(HTTPRequest(url: server.url)).head.status == 200)
+    await server.abandoned(1)
+  }
+
+  @Test func anExchangeOutlivesItsTransport() async throws {
+    let gate = try TestGate()
+    let server = try TestServer(script: [TestResponse("hi").contentHeld(by: gate)])
+    let exchange = try await Transport.plain().send(HTTPRequest(url: server.url))
+    gate.open()
+    #expect(try await exchange.next() == Array("hi".utf8))
+    #expect(try await exchange.next() == nil)
+  }
+
+  @Test func aCancelledExchangeSaysSo() async throws {
+    let server = try TestServer { _ in TestResponse(body: .repeated([1], count: nil)) }
+    let exchange = try await Transport.plain().send(HTTPRequest(url: server.url))
+    exchange.cancel()
+    exchange.cancel()
+    let error = await #expect(throws: TransportError.self) { try await exchange.next() }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func connectionsAreKept() async throws {
+    let server = try TestServer { request in
+      TestResponse(String(repeating: "x", count: request.target.count * 1000)).trailing(["X-Sum": "1"])
+    }
+    let transport = Transport.plain()
+    for number in 0..<100 {
+      _ = try await transport.response(to: HTTPRequest(url: "\(server.url)/\(number)"), limit: 1 << 20)
+    }
+    #expect(server.count == 100)
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func manyRequestsAtOnceGetTheirOwnResponses() async throws {
+    let server = try TestServer { TestResponse($0.path) }
+    let transport = Transport.plain()
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<100 {
+        group.addTask {
+          let response = try await transport.response(to: HTTPRequest(url: "\(server.url)/\(number)"), limit: 100)
+          return String(decoding: response.body, as: UTF8.self) == "/\(number)"
+        }
+      }
+      for try await isOwn in group { #expect(isOwn) }
+    }
+    #expect(server.count == 100)
+  }
+
+  @Test func tenTransportsAtOnce() async throws {
+    let server = try TestServer { TestResponse($0.path) }
+    try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      for number in 0..<10 {
+        group.addTask {
+          try await Transport.plain().response(to: HTTPRequest(url: "\(server.url)/\(number)"), limit: 100).body
+        }
+      }
+      for try await body in group { #expect(body.count == 2) }
+    }
+    #expect(server.connectionCount == 10)
+  }
+
+  /// The thread is joined with the last reference, so that nothing of it is left afterwards.
+  @Test func theThreadEndsWithItsTransport() async throws {
+    let server = try TestServer { _ in TestResponse("hi") }
+    var ended: TransferLoop?
+    do {
+      let request = try OutgoingRequest(HTTPRequest(url: server.url), content: nil)
+      let thread = try TransferThread(
+        NetworkSettings(TransportOptions(), environment: { _ in nil }), for: request.server)
+      let transfer = Transfer(request, loop: thread.loop, bufferSize: 1)
+      transfer.start()
+      #expect(try await transfer.head().status == 200)
+      ended = thread.loop
+    }
+    let loop = try #require(ended)
+    let late = Transfer(try OutgoingRequest(HTTPRequest(url: server.url), content: nil), loop: loop, bufferSize: 1)
+    late.start()
+    let error = await #expect(throws: TransportError.self) { try await late.head() }
+    #expect(error?.code == .unavailable)
+  }
+}

@@ -1,0 +1,68 @@
+import HTTPMessages
+import SeededNumbers
+import Testing
+
+@testable import Transport
+
+/// The reading of header lines, for what libcurl does not let through, or may not in other versions.
+struct HeadReaderTests {
+  @Test(arguments: [
+    ["HTTP/1.1 20\r\n"], ["HTTP/1.1 2000 OK\r\n"], ["HTTP/1.1 099 OK\r\n"], ["HTTP/1.1 -20 OK\r\n"], ["HTTP/9 200\r\n"],
+    ["\r\n"], ["HTTP/1.1 200 OK\r\n", " folded\r\n"], ["HTTP/1.1 200 OK\r\n", "no colon\r\n"],
+    ["HTTP/1.1 200 OK\r\n", "Content-Length: 1\r\n", "Content-Length: 2\r\n", "\r\n"],
+    ["HTTP/1.1 200 OK\r\n", "Content-Length: 1, 2\r\n", "\r\n"],
+  ])
+  func linesThatAreNoHead(_ lines: [String]) {
+    #expect(throws: HeadReader.Failure.self) {
+      var reader = HeadReader()
+      for line in lines { _ = try reader.read(Array(line.utf8)) }
+    }
+  }
+
+  @Test func headsOfHTTP2() throws {
+    var reader = HeadReader()
+    _ = try reader.read(Array("HTTP/2 200 \r\n".utf8))
+    _ = try reader.read(Array("etag: \"a\"\r\n".utf8))
+    let event = try reader.read(Array("\r\n".utf8))
+    #expect(event == .final(HTTPResponseHead(version: .http2, status: 200, fields: ["etag": "\"a\""])))
+    _ = try reader.read(Array("x-sum: 1\r\n".utf8))
+    #expect(reader.trailers == ["x-sum": "1"])
+  }
+
+  /// Whatever the lines are, reading them ends with a head or a failure.
+  @Test func randomLines() {
+    var numbers = SeededGenerator(seed: 1)
+    let alphabet = Array("HTTP/1.1 200\r\n:\t xX".utf8) + [0, 0x80, 0xE9, 0xFF]
+    for _ in 0..<20_000 {
+      var reader = HeadReader()
+      if Bool.random(using: &numbers) { _ = try? reader.read(Array("HTTP/1.1 200 OK\r\n".utf8)) }
+      for _ in 0..<5 {
+        let line = (0..<Int.random(in: 0..<12, using: &numbers)).compactMap { _ in
+          alphabet.randomElement(using: &numbers)
+        }
+        if (try? reader.read(line)) == nil { break }
+      }
+    }
+  }
+}
+
+/// The servers that URLs name.
+struct ServerAddressTests {
+  @Test(arguments: [
+    ("http://example.com/a:b@c", "example.com", "example.com", 80),
+    ("HTTPS://Example.com:8443?x", "Example.com:8443", "Example.com", 8443),
+    ("https://user:secret@example.com#@x", "example.com", "example.com", 443), ("http://[::1]/", "[::1]", "[::1]", 80),
+    ("http://[::1]:8080", "[::1]:8080", "[::1]", 8080), ("http://a@b@c:1/", "c:1", "c", 1),
+  ])
+  func servers(_ url: String, _ authority: String, _ host: String, _ port: Int) throws {
+    let server = try #require(ServerAddress(HTTPRequest(url: url)))
+    #expect(server.authority == authority)
+    #expect(server.host == host)
+    #expect(server.port == port)
+    #expect(server.hasCredentials == (url.contains("@b@") || url.contains("secret")))
+    #expect(server.isSecure == url.lowercased().hasPrefix("https"))
+  }
+
+  @Test(arguments: ["", "http", "http:", "http:/a", "http://", "http:///a", "http://:80", "ftp://a", "://a"])
+  func noServers(_ url: String) { #expect(ServerAddress(HTTPRequest(url: url)) == nil) }
+}
