@@ -85,8 +85,7 @@ let package = Package(
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
-    .target(name: "CLazyCurl"),
-    layer("CacheNetwork", "CacheDomain", "CacheData", "CLazyCurl"),
+    layer("CacheNetwork", "CacheDomain", "CacheData", "Transport", "CZlib"),
     layer("CachePresentation", "CacheDomain"),
     layer("ArgumentParser", "Spelling"),
 
@@ -110,7 +109,7 @@ let package = Package(
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
-      dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation"],
+      dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation", "HTTPMessages"],
       swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.

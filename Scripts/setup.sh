@@ -74,8 +74,6 @@ gather_archives() {
     archive=$("$compiler" -print-file-name="lib$library.a")
     if [ -e "$archive" ]; then ln -s "$(readlink -f "$archive")" "$archives/lib$library.a"; fi
   done
-  # libcurl is loaded when it is first used (see Sources/CLazyCurl): what the linker is asked to link is empty.
-  printf '!<arch>\n' >"$archives/libcurl.a"
 }
 
 # Installs those of the named packages that are missing.

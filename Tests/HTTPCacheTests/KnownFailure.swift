@@ -82,7 +82,7 @@ struct KnownFailure: Sendable {
 
   private static let shared: [KnownFailure] = [
     cases(
-      "the transfer delivers final responses only, as URLSession does",
+      "the cache passes on final responses only",
       "interim-102", "interim-103", "interim-not-cached", "interim-no-header-reuse"),
     cases(
       "keys of structured fields are in lower case: anything else spoils the field (RFC 8941, section 3.1.2)",

@@ -3,7 +3,7 @@ import CacheData
 /// How the cases are run: for which kind of cache, and how fields that occur several times are delivered.
 struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {
   let isShared: Bool
-  /// Whether several lines of one field are joined by a comma, as URLSession delivers them.
+  /// Whether several lines of one field are joined by a comma, as a URLSession under the cache delivers them.
   let joinsLines: Bool
 
   static let allCases = [false, true].flatMap { isShared in

@@ -1,5 +1,6 @@
 internal import CacheData
 public import CacheDomain
+internal import CacheNetwork
 internal import SampleOrigin
 
 /// Makes the origins that the configuration names.
@@ -47,7 +48,11 @@ struct OriginFactory: Sendable {
     _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
   ) throws(CacheError) -> OriginServer {
     let transfer: any DataTransferService =
-      if let problem = secrets.problem { UnavailableTransfer(reason: problem) } else { makeTransfer(transport) }
+      if let problem = secrets.problem {
+        UnavailableTransfer(reason: problem)
+      } else {
+        DecodingTransferService(makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes)
+      }
     var fields: HTTPFields = ["User-Agent": userAgent]
     for line in secrets.plainFields.lines { fields[line.name] = line.value }
     return OriginServer(

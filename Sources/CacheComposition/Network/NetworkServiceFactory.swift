@@ -1,24 +1,32 @@
 public import CacheData
 internal import CacheNetwork
+internal import Glibc
 internal import ResponseStorage
 public import StorageSPI
 
 /// Makes what carries requests over the network. Nothing is loaded or opened before the first request.
 public struct NetworkServiceFactory: Sendable {
   private let clock: any WallClock
+  private let environment: @Sendable (String) -> String?
   private let logger: (any TransferLogger)?
 
   /// A factory whose services give `log` a line about each request, with nothing in it that may be a secret, by the time
-  /// of `clock`.
-  public init(clock: any WallClock = SystemWallClock(), log: (@Sendable (String) -> Void)? = nil) {
+  /// of `clock`. `environment` gives the value of a variable by its name, for proxies and trusted certificates; by
+  /// default it is the process's.
+  public init(
+    clock: any WallClock = SystemWallClock(),
+    environment: (@Sendable (String) -> String?)? = nil,
+    log: (@Sendable (String) -> Void)? = nil
+  ) {
     self.clock = clock
+    self.environment = environment ?? { name in getenv(name).map { String(cString: $0) } }
     logger = log.map { TransferLines(write: $0) }
   }
 
   /// A service under the limits of `transport`. Its headers are those of an origin, and none of the service's business.
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
-    var service: any DataTransferService = URLSessionTransferService(
-      timeout: transport.timeout, maxResponseBytes: transport.maxResponseBytes)
+    var service: any DataTransferService = HTTPTransferService(
+      timeout: transport.timeout, maxResponseBytes: transport.maxResponseBytes, environment: environment)
     if let logger { service = LoggingTransferService(service, logger: logger) }
     let retrying = RetryingTransferService(service, now: { [clock] in clock.now.sinceEpoch })
     return LimitedTransferService(retrying, limit: transport.maxConcurrentRequests)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
+internal import HTTPMessages
 
 /// `fetch url`.
 struct FetchURLCommand: AsyncParsableCommand {
@@ -52,13 +53,13 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) throws(CacheError) {
     let view = URLAnswerView(snapshot, backend: session.configuration.backend)
-    if let out { try AtomicFile.write((include ? Array(view.head.utf8) : []) + snapshot.value.body, to: out) }
+    let head = include ? FieldText.encode(view.head) : []
+    if let out { try AtomicFile.write(head + snapshot.value.body, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
     if out != nil { return global.remark(view.status) }
     guard Console.output.screen.isTerminal else {
-      if include { try Console.output.write(view.head) }
-      return try Console.output.write(snapshot.value.body)
+      return try Console.output.write(head + snapshot.value.body)
     }
     guard let text = view.terminalText else {
       throw CacheError(

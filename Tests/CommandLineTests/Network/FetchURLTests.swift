@@ -18,10 +18,53 @@ import Testing
       for _ in 1...2 {
         let run = try await scratch.cachectl("--backend", engine, "fetch", "url", server.url + path)
         expectSuccess(run)
-        #expect(run.output == Data(Self.bytes) && run.errors.isEmpty, "\(path): \(run.errors)")
+        let sent = path == "/gzip" ? Gzip.compress(Self.bytes) : Self.bytes
+        #expect(run.output == Data(sent) && run.errors.isEmpty, "\(path): \(run.errors)")
       }
     }
     #expect(server.count == 3)
+    #expect(server.requests.allSatisfy { $0.fields["Accept-Encoding"] == nil })
+  }
+
+  /// Valid HTTP that not every client takes.
+  @Test(arguments: [
+    "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length:5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n",
+    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nhello",
+  ])
+  func everyValidMessageIsAnAnswer(bytes: String) async throws {
+    let server = try TestServer(script: [.raw(bytes)])
+    let run = try await Scratch().cachectl("fetch", "url", server.url)
+    expectSuccess(run)
+    #expect(run.text == "hello")
+  }
+
+  @Test func addressesOfIPv6() async throws {
+    let server = try TestServer(hasIPv6: true) { _ in TestResponse("hello") }
+    #expect(try await Scratch().cachectl("fetch", "url", server.url).text == "hello")
+  }
+
+  @Test func headerFieldsAreThoseOfTheServer() async throws {
+    let lines = "B: 1\r\na: 2\r\nB: 3\r\nX: caf".utf8 + [0xE9] + "\r\nCache-Control: max-age=600\r\n".utf8
+    let server = try TestServer(
+      script: [.raw(bytes: "HTTP/1.1 200 OK\r\n".utf8 + lines + "Content-Length: 0\r\n\r\n".utf8)])
+    let scratch = try Scratch()
+    for _ in 1...2 {
+      let run = try await scratch.cachectl("fetch", "url", server.url, "--include")
+      #expect(run.output.range(of: Data(lines)) != nil, "\(run.output as NSData)")
+    }
+    #expect(server.count == 1)
+  }
+
+  @Test func certificatesThatTheEnvironmentNamesAreTrusted() async throws {
+    let (scratch, server) = (try Scratch(), try SelfSignedServer())
+    expectFailure(try await scratch.cachectl("fetch", "url", server.url), status: 69, mentioning: ["certificate"])
+    expectSuccess(
+      try await scratch.cachectl(
+        "fetch", "url", server.url, environment: ["SSL_CERT_FILE": server.certificateFile]))
   }
 
   @Test func includePrintsTheHeadWithAgeAndCacheStatus() async throws {

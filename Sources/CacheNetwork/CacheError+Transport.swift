@@ -1,0 +1,75 @@
+internal import CacheDomain
+internal import Transport
+
+extension CacheError {
+  /// What `error` means for a fetch, and what to do about it. Of the URL nothing but the server is named, because a URL
+  /// may hold secrets.
+  init(_ error: TransportError, timeout: Duration) {
+    let server = error.server.isEmpty ? "the server" : error.server
+    self =
+      switch error.code {
+      case .cancelled: .cancelled
+      case .invalidRequest, .content: .unsendable(error)
+      case .invalidMessage, .headTooLarge, .tooLarge: .unusable(error, server)
+      case .proxy, .cannotConnectToProxy, .cannotResolveProxy: .unreachable(byProxy: error, server)
+      case .timedOut, .connectTimedOut:
+        .unreachable(
+          "\(server) did not answer within \(timeout)",
+          "try again later, or allow more time by the setting 'timeout'")
+      default: .unreachable(error, server)
+      }
+  }
+
+  private static func unsendable(_ error: TransportError) -> CacheError {
+    CacheError(
+      .invalidRequest, "the request cannot be sent: \(error.detail)",
+      hint: "write the URL as https://example.com/path, and header fields as 'Name: value'")
+  }
+
+  private static func unusable(_ error: TransportError, _ server: String) -> CacheError {
+    let (message, hint) =
+      switch error.code {
+      case .headTooLarge:
+        ("has a header that is too long", "have the server send less: at most 100 KiB in a line and 300 KiB in all")
+      case .tooLarge:
+        ("is larger than \(error.detail) bytes", "raise the setting 'maxResponseBytes' where that is right")
+      default: ("is no valid HTTP: \(error.detail)", "check the address and its port")
+      }
+    return CacheError(.invalidAnswer, "the answer of \(server) \(message)", hint: hint)
+  }
+
+  private static func unreachable(byProxy error: TransportError, _ server: String) -> CacheError {
+    let message =
+      switch error.code {
+      case .cannotResolveProxy: "the name of the proxy for \(server) is not known"
+      case .cannotConnectToProxy: "the proxy \(error.detail) refuses the connection for \(server)"
+      default: "the proxy refuses to connect to \(server)" + (error.detail.isEmpty ? "" : ": \(error.detail)")
+      }
+    return .unreachable(
+      message, "check the proxy in http_proxy, https_proxy or all_proxy, or name the server in no_proxy")
+  }
+
+  private static func unreachable(_ error: TransportError, _ server: String) -> CacheError {
+    switch error.code {
+    case .unavailable:
+      .unreachable(
+        "the network cannot be used: \(error.detail)",
+        "install libcurl, in Debian and Ubuntu with: apt install libcurl4")
+    case .cannotResolve:
+      .unreachable("the name of \(server) is not known", "check the name and the connection to the network")
+    case .cannotConnect:
+      .unreachable("\(server) refuses the connection", "check the address and port, and that it is running")
+    case .tls:
+      .unreachable(
+        "there is no secure connection to \(server): \(error.detail)",
+        "check its certificate, the clock of this machine, and that the package ca-certificates is installed; name"
+          + " another file of trusted certificates in SSL_CERT_FILE")
+    case .cutOff: .unreachable("the answer of \(server) broke off before its end", "try again later")
+    default: .unreachable("the transfer from \(server) failed: \(error.detail)", "try again later")
+    }
+  }
+
+  private static func unreachable(_ message: String, _ hint: String) -> CacheError {
+    CacheError(.originUnreachable, message, hint: hint)
+  }
+}

@@ -1,0 +1,106 @@
+internal import CZlib
+
+/// Undoes the compressions of HTTP that zlib knows (RFC 9110, section 8.4.1).
+struct Inflater {
+  /// Why content cannot be decompressed.
+  enum Failure: Error {
+    /// It is not what its coding says, or cut off.
+    case damaged
+    /// It becomes longer than is allowed.
+    case tooLarge
+  }
+
+  private static let pieceSize = 65536
+
+  private enum Format {
+    case gzip
+    /// The zlib format, or what it holds: servers send either.
+    case deflate
+  }
+
+  private let format: Format
+
+  /// What undoes `coding`, written in lower case; `nil` where nothing here does.
+  init?(_ coding: String) {
+    switch coding {
+    case "gzip", "x-gzip": format = .gzip
+    case "deflate": format = .deflate
+    default: return nil
+    }
+  }
+
+  /// The content of which `bytes` are the compressed form; at most `limit` bytes.
+  func inflate(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+    switch format {
+    case .gzip: return try Self.inflate(bytes, window: 15 + 16, limit: limit)
+    case .deflate:
+      do throws(Failure) {
+        return try Self.inflate(bytes, window: 15, limit: limit)
+      } catch .damaged {
+        return try Self.inflate(bytes, window: -15, limit: limit)
+      }
+    }
+  }
+
+  /// Decompresses one member after the other, as gzip allows; what follows the last one and is none is left out.
+  private static func inflate(_ bytes: [UInt8], window: Int32, limit: Int) throws(Failure) -> [UInt8] {
+    var content: [UInt8] = []
+    var rest = bytes[...]
+    repeat {
+      var stream = try Stream(window: window)
+      rest = try stream.inflate(rest, into: &content, limit: limit)
+    } while rest.starts(with: [0x1F, 0x8B]) && window > 15
+    return content
+  }
+
+  /// A stream of zlib.
+  private struct Stream: ~Copyable {
+    private let state: UnsafeMutablePointer<z_stream>
+
+    init(window: Int32) throws(Failure) {
+      state = .allocate(capacity: 1)
+      state.initialize(to: z_stream())
+      guard inflateInit2_(state, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+        throw .damaged
+      }
+    }
+
+    deinit {
+      inflateEnd(state)
+      state.deallocate()
+    }
+
+    /// Adds the content of the member that `bytes` begin with to `content`; what follows it is returned.
+    mutating func inflate(
+      _ bytes: ArraySlice<UInt8>, into content: inout [UInt8], limit: Int
+    ) throws(Failure) -> ArraySlice<UInt8> {
+      var input = Array(bytes)
+      var piece = [UInt8](repeating: 0, count: pieceSize)
+      var offset = 0
+      while true {
+        let (code, used, count) = step(&input, from: offset, &piece)
+        offset += used
+        guard count <= limit - content.count else { throw .tooLarge }
+        content += piece.prefix(count)
+        if code == Z_STREAM_END { return bytes.dropFirst(offset) }
+        guard code == Z_OK, used > 0 || count > 0 else { throw .damaged }
+      }
+    }
+
+    private func step(
+      _ input: inout [UInt8], from offset: Int, _ piece: inout [UInt8]
+    ) -> (code: Int32, used: Int, count: Int) {
+      let size = min(input.count - offset, Int(UInt32.max))
+      return input.withUnsafeMutableBufferPointer { input in
+        piece.withUnsafeMutableBufferPointer { piece in
+          state.pointee.next_in = input.baseAddress.map { $0 + offset }
+          state.pointee.avail_in = UInt32(size)
+          state.pointee.next_out = piece.baseAddress
+          state.pointee.avail_out = UInt32(piece.count)
+          let code = CZlib.inflate(state, Z_NO_FLUSH)
+          return (code, size - Int(state.pointee.avail_in), piece.count - Int(state.pointee.avail_out))
+        }
+      }
+    }
+  }
+}
