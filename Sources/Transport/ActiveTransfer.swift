@@ -48,11 +48,11 @@ final class ActiveTransfer {
     return pointer.map { Unmanaged<ActiveTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Goes on with reading and sending, where either was paused.
-  func resume() {
-    guard pauses != 0 else { return }
+  /// Goes on with reading and sending, where either was paused. The result is how the transfer has failed by that.
+  func resume() -> CURLcode {
+    guard pauses != 0 else { return CURLE_OK }
     pauses = 0
-    ccurl_easy_pause(easy, 0)
+    return ccurl_easy_pause(easy, 0)
   }
 
   /// The transfer has ended with `code`.

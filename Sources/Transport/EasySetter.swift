@@ -48,13 +48,13 @@ final class EasySetter {
     if let limit = options.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limit)) }
     set(CURLOPT_PROXY, settings.proxy(for: request.server))
     set(CURLOPT_NOPROXY, settings.noProxy)
-    if let file = settings.authorityFile {
-      set(CURLOPT_CAINFO, file)
-      set(CURLOPT_PROXY_CAINFO, file, isNeeded: false)
+    if settings.hasAuthorities || settings.authorityFile != nil {
+      set(CURLOPT_CAINFO, settings.authorityFile)
+      set(CURLOPT_PROXY_CAINFO, settings.authorityFile, isNeeded: false)
     }
-    if let folder = settings.authorityFolder {
-      set(CURLOPT_CAPATH, folder)
-      set(CURLOPT_PROXY_CAPATH, folder, isNeeded: false)
+    if settings.hasAuthorities || settings.authorityFolder != nil {
+      set(CURLOPT_CAPATH, settings.authorityFolder)
+      set(CURLOPT_PROXY_CAPATH, settings.authorityFolder, isNeeded: false)
     }
     if options.isInsecure {
       set(CURLOPT_SSL_VERIFYPEER, 0)
@@ -71,7 +71,7 @@ final class EasySetter {
     note(ccurl_set_long(easy, option, value), option, isNeeded)
   }
 
-  func set(_ option: CURLoption, _ value: String, isNeeded: Bool = true) {
+  func set(_ option: CURLoption, _ value: String?, isNeeded: Bool = true) {
     note(ccurl_set_text(easy, option, value), option, isNeeded)
   }
 

@@ -30,6 +30,8 @@ struct LibcurlFailure {
     case CURLE_RECV_ERROR, CURLE_SEND_ERROR: brokenConnection
     case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.cutOff, text)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: (.invalidMessage, text)
+    // What libcurl says of a line of the header, or a trailer, that has no name or no colon.
+    case CURLE_BAD_FUNCTION_ARGUMENT where wasConnected: (.invalidMessage, "a line of the header cannot be read")
     case CURLE_SEND_FAIL_REWIND: (.content, "it would have to be sent again")
     case _ where isOfTLS: (.tls, text.isEmpty ? words : text)
     default: (.failed, words)

@@ -1,6 +1,8 @@
 /// What the options and the environment say together.
 struct NetworkSettings: Sendable {
   let options: TransportOptions
+  /// Whether none but the following are trusted. Otherwise the system's count where these are `nil`, as OpenSSL has it.
+  let hasAuthorities: Bool
   let authorityFile: String?
   let authorityFolder: String?
   private let plainProxy: String
@@ -14,7 +16,8 @@ struct NetworkSettings: Sendable {
       names.lazy.compactMap(environment).first { !$0.isEmpty }
     }
     self.options = options
-    let isSilent = options.authorityFile == nil && options.authorityFolder == nil && !options.isInsecure
+    hasAuthorities = options.authorityFile != nil || options.authorityFolder != nil
+    let isSilent = !hasAuthorities && !options.isInsecure
     authorityFile = isSilent ? first("SSL_CERT_FILE") : options.authorityFile
     authorityFolder = isSilent ? first("SSL_CERT_DIR") : options.authorityFolder
     // `HTTP_PROXY` does not count: in a program that answers web requests it is the field `Proxy` of a request.

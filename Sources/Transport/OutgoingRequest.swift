@@ -30,13 +30,17 @@ struct OutgoingRequest: Sendable {
       let isSafe = !FieldText.encode(field.value).contains { $0 < 32 && $0 != 9 || $0 == 127 }
       try check(isSafe, "a header field has control characters")
     }
-    try check(!request.fields.contains("transfer-encoding"), "Transfer-Encoding is the transport's to choose")
+    for name in ["Transfer-Encoding", "Expect"] {
+      try check(!request.fields.contains(name), "\(name) is the transport's to choose")
+    }
     let anyContent = content ?? (request.body.isEmpty ? nil : .bytes(request.body))
     (method, url, fields, self.server) = (request.method, request.url, request.fields, server)
     self.content = anyContent ?? (Self.contentMethods.contains(request.method) ? .bytes([]) : nil)
     try check(method != "HEAD" || self.content == nil, "HEAD has no content")
     if let length = fields["content-length"] {
-      try check(length == String(self.content?.length ?? -1), "Content-Length is not the length of the content")
+      try check(
+        length == String(self.content == nil ? 0 : self.content?.length ?? -1),
+        "Content-Length is not the length of the content")
     }
   }
 

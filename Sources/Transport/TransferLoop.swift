@@ -44,6 +44,9 @@ final class TransferLoop: Sendable {
     self.settings = settings
   }
 
+  /// Whether the thread has ended, or is about to.
+  var isClosed: Bool { inbox.withLock(\.isClosed) }
+
   /// Has the thread do `command`. After its end nothing is done any more but to fail what would be started.
   func post(_ command: Command) {
     let isClosed = inbox.withLock { inbox in
@@ -107,7 +110,7 @@ private struct Work {
     for command in commands {
       switch command {
       case .start(let transfer): start(transfer)
-      case .resume(let transfer): transfers[ObjectIdentifier(transfer)]?.resume()
+      case .resume(let transfer): resume(transfer)
       case .stop(let transfer): remove(transfer)
       case .quit: return "the transport has ended"
       }
@@ -152,6 +155,14 @@ private struct Work {
     } catch {
       transfer.finish(trailers: [:], error)
     }
+  }
+
+  private mutating func resume(_ transfer: Transfer) {
+    guard let active = transfers[ObjectIdentifier(transfer)] else { return }
+    let code = active.resume()
+    guard code != CURLE_OK else { return }
+    active.finish(code)
+    remove(transfer)
   }
 
   /// Takes the handle of `transfer` from the loop. Unless the response was whole its connection is closed.

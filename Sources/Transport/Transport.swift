@@ -64,7 +64,8 @@ public final class Transport: Sendable {
 
   private func thread(for request: OutgoingRequest) throws(TransportError) -> TransferThread {
     try thread.withLock { (thread) throws(TransportError) in
-      if let thread { return thread }
+      // A failure of libcurl itself has ended the thread: the next request begins with another one.
+      if let thread, !thread.loop.isClosed { return thread }
       let settings = NetworkSettings(options, environment: environment)
       let started = try TransferThread(settings, for: request.server)
       thread = started

@@ -8,10 +8,10 @@ public struct TransportOptions: Sendable, Hashable {
   /// `nil` it is that of the environment: `http_proxy`, `https_proxy`, `all_proxy`, the latter two also in capitals.
   /// Servers in `no_proxy` are reached without one in any case.
   public var proxy: String?
-  /// A file of certificates (PEM) to trust in place of the system's. With `nil` it is that which `SSL_CERT_FILE` names.
+  /// A file of certificates (PEM) to trust. With this or `authorityFolder` no others are trusted; with neither,
+  /// `SSL_CERT_FILE` takes the place of the system's file, and `SSL_CERT_DIR` of its folder.
   public var authorityFile: String?
-  /// A folder of certificates to trust, as OpenSSL's `rehash` makes it. With `nil` it is that which `SSL_CERT_DIR`
-  /// names.
+  /// A folder of certificates to trust, as OpenSSL's `rehash` makes it.
   public var authorityFolder: String?
   /// The certificate by which servers may know the client.
   public var clientCertificate: ClientCertificate?

@@ -51,6 +51,10 @@ struct FailureTests {
         .invalidMessage),
       Case("a line without a colon", .raw("HTTP/1.1 200 OK\r\nContent\r\n\r\n"), .invalidMessage),
       Case("a line without a name", .raw("HTTP/1.1 200 OK\r\n: x\r\n\r\n"), .invalidMessage),
+      Case(
+        "a trailer without a colon",
+        .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX\r\n\r\n"), .invalidMessage,
+        body: "hi"),
       Case("a zero byte in a header", .raw("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n"), .invalidMessage),
       Case("a field of a megabyte", TestResponse(fields: ["X": String(repeating: "a", count: 1 << 20)]), .headTooLarge),
       Case("a thousand fields", .raw("HTTP/1.1 200 OK\r\n" + lines(1000)), .headTooLarge),

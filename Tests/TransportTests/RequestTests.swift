@@ -115,6 +115,7 @@ struct RequestTests {
     (HTTPRequest(url: "http://localhost/", fields: ["X": "a\r\nB: c"]), "control characters"),
     (HTTPRequest(url: "http://localhost/", fields: ["X": "a\0b"]), "control characters"),
     (HTTPRequest(url: "http://localhost/", fields: ["Transfer-Encoding": "chunked"]), "Transfer-Encoding"),
+    (HTTPRequest(url: "http://localhost/", fields: ["Expect": "100-continue"]), "Expect"),
     (HTTPRequest(url: "http://localhost/", fields: ["Content-Length": "3"]), "Content-Length"),
     (HTTPRequest(method: "HEAD", url: "http://localhost/", body: [1]), "HEAD"),
   ])
