@@ -42,7 +42,7 @@ public struct PlistPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.run(options, plan) }
+    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair(options, plan).run() }
   }
 
   /// Says what a repair would save and lose.
@@ -52,7 +52,7 @@ public struct PlistPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair.preview(options, plan) }
+    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair(options, plan).preview() }
   }
 
   /// Removes every file of the store but the lock's, under the lock: other handles go on with an empty store. What is no

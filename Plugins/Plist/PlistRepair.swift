@@ -6,40 +6,40 @@ internal import StorageSPI
 /// file beside it; the damaged one gets a second name, and then the new one takes its place: at every instant one of the
 /// two is there. It runs under the exclusive lock.
 struct PlistRepair {
-  let folder: PlistFolder
-  let plan: RepairPlan
+  private let folder: PlistFolder
+  private let lock: PlistLock
+  private let plan: RepairPlan
 
-  /// Repairs the store of `options`. Where there is no folder, there is nothing to repair.
-  static func run(
+  /// The repair of the store of `options`.
+  init(
     _ options: PlistOptions, _ plan: RepairPlan, fileSystem: any FileSystem = SystemFileSystem(),
     timer: any PlistTimer = SystemTimer()
-  ) throws(StorageError) -> RepairReport {
-    let folder = PlistFolder(path: options.path, fileSystem: fileSystem)
+  ) {
+    folder = PlistFolder(path: options.path, fileSystem: fileSystem)
+    lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
+    self.plan = plan
+  }
+
+  /// Repairs the store. Where there is no folder, there is nothing to repair.
+  func run() throws(StorageError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
     var clearance = PlistClearance(folder: folder, suffix: plan.suffix)
     try clearance.moveUnlessFile(folder.lockPath)
-    let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
     return try lock.hold(exclusively: true) { () throws(StorageError) in
       try clearance.settleJournal()
       try clearance.settleTemporaryFiles()
-      return try PlistRepair(folder: folder, plan: plan).repair(&clearance)
+      return try repair(&clearance)
     }
   }
 
   /// Says what `run` would do, and changes nothing. The lock is taken where there is its file.
-  static func preview(
-    _ options: PlistOptions, _ plan: RepairPlan, fileSystem: any FileSystem = SystemFileSystem(),
-    timer: any PlistTimer = SystemTimer()
-  ) throws(StorageError) -> RepairReport {
-    let folder = PlistFolder(path: options.path, fileSystem: fileSystem)
+  func preview() throws(StorageError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
-    let repair = PlistRepair(folder: folder, plan: plan)
-    guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try repair.preview() }
-    let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
-    return try lock.hold(exclusively: false) { () throws(StorageError) in try repair.preview() }
+    guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try examine() }
+    return try lock.hold(exclusively: false) { () throws(StorageError) in try examine() }
   }
 
-  private func preview() throws(StorageError) -> RepairReport {
+  private func examine() throws(StorageError) -> RepairReport {
     var (findings, lost) = (Findings(), [IntegrityIssue]())
     func isFile(_ path: String) throws(StorageError) -> Bool? {
       guard let status = try folder.status(of: path) else { return nil }

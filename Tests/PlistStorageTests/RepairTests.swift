@@ -14,7 +14,7 @@ extension TemporaryFolder {
       guard let entry = sound?[key] else { return sound == nil }
       return entry.payload == bytes.indices.map { bytes[$0] } && entry.metadata == metadata
     }
-    return try PlistRepair.run(PlistOptions(path: store), plan, fileSystem: fileSystem, timer: FakeTimer())
+    return try PlistRepair(PlistOptions(path: store), plan, fileSystem: fileSystem, timer: FakeTimer()).run()
   }
 
   func makeFolder(_ name: String) throws {
@@ -104,10 +104,10 @@ extension TemporaryFolder {
     try folder.makeFolder("d.json")
     let names = try folder.names()
     let plan = RepairPlan(suffix: ".damaged") { key, bytes, metadata in sound[key]?.metadata == metadata }
-    let preview = try PlistRepair.preview(PlistOptions(path: folder.store), plan, timer: FakeTimer())
+    let preview = try PlistRepair(PlistOptions(path: folder.store), plan, timer: FakeTimer()).preview()
     #expect(preview.saved == 3 && preview.movedTo.isEmpty && preview.lost.count == 2, "\(preview)")
     #expect(try folder.names() == names && folder.text("c.json") == "{")
-    let report = try PlistRepair.run(PlistOptions(path: folder.store), plan, timer: FakeTimer())
+    let report = try PlistRepair(PlistOptions(path: folder.store), plan, timer: FakeTimer()).run()
     #expect(Set(report.lost) == Set(preview.lost) && report.saved == preview.saved)
   }
 
