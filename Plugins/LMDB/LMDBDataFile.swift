@@ -4,6 +4,9 @@ internal import StorageSPI
 
 /// A data file that nobody writes to, as it is read without LMDB.
 final class LMDBDataFile {
+  /// Linux's `SEEK_DATA` and `SEEK_HOLE`, which the C library's module does not have.
+  private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
+
   private let descriptor: Int32
   private let mapping: LMDBMappedFile
 
@@ -26,6 +29,26 @@ final class LMDBDataFile {
   }
 
   deinit { close(descriptor) }
+
+  /// Has the holes of the file read as zeros without a page of the disk: a file system in memory gives a page to each hole
+  /// that is read through a map, and ends the process where it has none left. What is written into a hole afterwards is
+  /// not seen, so no process may be writing to the store.
+  func coverHoles() {
+    guard let base = bytes.baseAddress else { return }
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    var end = 0
+    while true {
+      let start = lseek(descriptor, off_t(end), Self.seekHole)
+      guard start >= 0, start < bytes.count else { return }
+      let data = lseek(descriptor, off_t(start), Self.seekData)
+      end = data < 0 ? bytes.count : data
+      let (first, last) = ((start + page - 1) / page * page, data < 0 ? bytes.count : end / page * page)
+      guard first < last else { continue }
+      mmap(
+        UnsafeMutableRawPointer(mutating: base + first), last - first, PROT_READ,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+    }
+  }
 
   /// The states that the file holds, the one to be believed first: the later one, unless its record of the format names
   /// another transaction than its meta page does, and the other one's the same.

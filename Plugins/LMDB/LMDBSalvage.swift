@@ -28,7 +28,9 @@ struct LMDBSalvage {
   private(set) var hasMisplacedPage = false
   private var namespace = LMDBNamespace.none
 
+  /// - Parameter file: a data file that no process writes to.
   init(_ file: LMDBDataFile) {
+    file.coverHoles()
     let states = LMDBStates(file)
     (self.file, self.states) = (file, states)
     state = states.all.first { Self.leadsAnywhere($0, file, states) }

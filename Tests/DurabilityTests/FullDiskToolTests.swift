@@ -64,6 +64,31 @@ import Testing
     }
   }
 
+  /// However little room is left, all of it is there for the next entry.
+  @Test(arguments: Told.engines) func whatRemovesEverythingMakesRoom(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      let entries = (0..<1_000).map { number in
+        #"{"format":1,"key":"cities/v1/page=\#(number)","storedAt":"2026-01-01T00:00:00.000Z","#
+          + #""freshUntil":"9000-01-01T00:00:00.000Z","retainUntil":"9000-01-01T00:00:00.000Z","contentType":"text/plain","#
+          + #""attributes":{},"payload":"\#(String(repeating: "x", count: 300 + number % 700))"}"#
+      }
+      let file = folder.path("entries.ndjson")
+      try Data(entries.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
+      for left in stride(from: 0, through: 40 << 10, by: 4 << 10) {
+        try #require(try tool.run("import", file).status == 0)
+        try tool.disk.fill(leaving: left)
+        let removal = try tool.run("rm", "--all", "--yes")
+        #expect(removal.status == 0, "\(engine), \(left) bytes left: \(removal)")
+        let fetch = try tool.run("fetch", "cities", "--require-store")
+        #expect(fetch.status == 0, "\(engine), \(left) bytes left: \(fetch.errors)")
+        #expect(try tool.run("verify").status == 0)
+        try tool.disk.free()
+      }
+    }
+  }
+
   /// A file that may not grow any more is the same to the tool.
   @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
     try await onThread {

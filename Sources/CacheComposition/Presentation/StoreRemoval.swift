@@ -17,17 +17,26 @@ extension AppDIContainer {
     withStore: ((OpenStore) async throws(CacheError) -> Void) async throws(CacheError) -> Void
   ) async throws(CacheError) -> RemovalView {
     var held = EntryTally.Count()
-    var replacement: String?
+    var (isEmpty, replacement) = (false, String?.none)
     do throws(CacheError) {
-      try await withStore { store throws(CacheError) in try await store.administration.removeAll { held = $0 } }
+      try await withStore { store throws(CacheError) in
+        try await store.administration.removeAll { held = $0 }
+        isEmpty = true
+        try await store.administration.requireRoom()
+      }
     } catch {
       guard Self.removable.contains(error.code.rawValue) else { throw error }
-      try await removeStore(because: error)
+      do throws(CacheError) {
+        try await removeStore(because: error)
+        replacement = "\(configuration.backend): an empty store has taken the place of the old one (\(error.message))"
+      } catch {
+        // Another process uses the store, which is empty already.
+        guard isEmpty, error.code.rawValue == StorageError.Code.busy.rawValue else { throw error }
+      }
       // Where there is no room for a new store, the next command makes it.
       do throws(CacheError) { try await withStore { _ in } } catch {
         guard ["noSpace", "cannotCreate"].contains(error.code.rawValue) else { throw error }
       }
-      replacement = "\(configuration.backend): an empty store has taken the place of the old one (\(error.message))"
     }
     var view = RemovalView(backend: configuration.backend, removed: held.entries, bytes: held.payloadBytes)
     view.replacement = replacement

@@ -26,6 +26,24 @@ extension StoreAdministration {
     if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
   }
 
+  /// Makes sure that the store, from which all entries were removed, has room for one: on a full disk a removal may take up
+  /// more than it frees.
+  ///
+  /// - Throws: `CacheError`: the engine cannot store an entry.
+  public func requireRoom() async throws(CacheError) {
+    do throws(StorageError) {
+      let key = try CacheKey(Lease.keyPrefix + "room")
+      let metadata = EntryMetadata(
+        storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
+      var batch = WriteBatch()
+      batch.put(key, payload: [], metadata: metadata)
+      batch.remove(key)
+      try await store.engine.apply(batch)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
   /// On a full disk nothing can be stored before that. The entries are gone all the same where another process has the
   /// store in use.
   private func giveRoomBack() async throws(StorageError) {
