@@ -46,7 +46,14 @@ struct LibraryInspection: LibraryCallState {
     return StoreInspection(
       path: path, exists: try exists(lent.presence), files: try files(lent),
       format: lent.format < 0 ? nil : Int(lent.format),
-      currentFormat: Int(lent.current_format))
+      currentFormat: Int(lent.current_format), hiddenDamage: try hiddenDamage(lent))
+  }
+
+  private static func hiddenDamage(_ lent: cachectl_inspection) throws(LibraryDefect) -> String? {
+    guard lent.hidden_damage.length > 0 else { return nil }
+    let damage = try LibraryText.text(try lent.hidden_damage.checked("hidden damage"), "hidden damage")
+    guard LibraryText.isLine(damage) else { throw LibraryDefect("gave a hidden damage that is not one line") }
+    return damage
   }
 
   /// `nil` where the files tell.

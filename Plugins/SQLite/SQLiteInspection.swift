@@ -7,6 +7,9 @@ extension StoreInspection {
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
     let isStore = try SQLiteFiles.isRegularFile(path)
     let format = isStore ? SQLiteMarks(try SQLitePages(SQLiteFile(path), log: path + "-wal")).format : nil
-    self.init(path: path, files: isStore ? files : [], format: format, currentFormat: Int(SQLiteSchema.version))
+    let damage = try isStore ? SQLiteLogDamage.found(at: path, .certain) : nil
+    self.init(
+      path: path, files: isStore ? files : [], format: format, currentFormat: Int(SQLiteSchema.version),
+      hiddenDamage: damage)
   }
 }

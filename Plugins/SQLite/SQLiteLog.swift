@@ -9,8 +9,14 @@ struct SQLiteLog {
   private(set) var pageCount = 0
   /// The size of a page; 0 where the log cannot be read.
   private(set) var pageSize = 0
+  /// The number of frames up to the last commit that is used.
+  private(set) var usedFrames = 0
+  /// The salts by which frames belong to this log; `nil` where its header cannot be read.
+  private(set) var salts: Int?
   /// Whether something in the log was not used that is damaged, or the end of a transaction that may have been cut off.
   private(set) var isDamaged = false
+  /// Whether a commit of this log lies behind what is damaged: no crash of a process that writes leaves that.
+  private(set) var hasCommitBehindDamage = false
 
   private static let headerSize = 32
   private static let frameHeaderSize = 24
@@ -23,13 +29,33 @@ struct SQLiteLog {
     guard SQLiteFiles.size(of: path) > 0, let file = try SQLitePlainFile(path) else { return }
     guard let bytes = try file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
       isDamaged = true
+      hasCommitBehindDamage = SQLiteFiles.size(of: path) > Self.headerSize
       return
     }
-    pageSize = header.pageSize
-    try readFrames(of: file, header)
+    (pageSize, salts) = (header.pageSize, header.salts)
+    let end = try readFrames(of: file, header)
+    hasCommitBehindDamage = try hasCommit(in: file, behind: end, header)
+    // Damaged salts may look like those of an older log.
+    if hasCommitBehindDamage { isDamaged = true }
   }
 
-  private mutating func readFrames(of file: borrowing SQLitePlainFile, _ header: Header) throws(StorageError) {
+  /// Whether a frame behind the one at `offset` ends a transaction of this log. The frame itself may have been under way.
+  private func hasCommit(
+    in file: borrowing SQLitePlainFile, behind offset: Int, _ header: Header
+  ) throws(StorageError) -> Bool {
+    var offset = offset + Self.frameHeaderSize + pageSize
+    while let bytes = try file.bytes(at: offset, Self.frameHeaderSize) {
+      let frame = SQLiteBytes(bytes)
+      if frame.number(at: 8, 8) == header.salts, frame.number(at: 4, 4) ?? 0 > 0 { return true }
+      offset += Self.frameHeaderSize + pageSize
+    }
+    return false
+  }
+
+  /// Reads the frames, and returns where those end that are sound.
+  private mutating func readFrames(
+    of file: borrowing SQLitePlainFile, _ header: Header
+  ) throws(StorageError) -> Int {
     var (offset, sum, pending) = (Self.headerSize, header.sum, [Int: Int]())
     while let bytes = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
       let frame = SQLiteBytes(bytes)
@@ -48,11 +74,15 @@ struct SQLiteLog {
       }
       pending[page] = offset + Self.frameHeaderSize
       offset += bytes.count
-      if size > 0 { commit(&pending, pageCount: size) }
+      if size > 0 {
+        commit(&pending, pageCount: size)
+        usedFrames = (offset - Self.headerSize) / bytes.count
+      }
     }
     let hasWholeFrame = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) != nil
     let hasMore = try file.bytes(at: offset, 1) != nil
     if !pending.isEmpty || (hasMore && !hasWholeFrame) { isDamaged = true }
+    return offset
   }
 
   private mutating func commit(_ pending: inout [Int: Int], pageCount: Int) {

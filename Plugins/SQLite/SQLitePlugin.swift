@@ -32,6 +32,9 @@ public struct SQLitePlugin: StoragePlugin {
 
   /// Looks at the file and its log without opening or changing them. Cost: that of reading the log.
   ///
+  /// SQLite ends a damaged log at the first wrong frame without a word, and removes the rest when it closes the store: that
+  /// is the hidden damage.
+  ///
   /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
     try StoreInspection(try SQLiteOptions(configuration))

@@ -12,7 +12,9 @@ struct SQLiteRepair {
   /// Repairs the store, unless nothing is wrong with it.
   func run() throws(StorageError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
-    if try !isLogDamaged(), let entries = try soundEntries() { return RepairReport(saved: entries) }
+    // SQLite drops the damaged end of a log when it opens the store.
+    let logDamage = try SQLiteLogDamage.found(at: path, .possible)
+    if logDamage == nil, let entries = try soundEntries() { return RepairReport(saved: entries) }
     var report = RepairReport(saved: 0)
     try SQLiteFiles.withLock(onFolder: SQLiteFiles.folder(of: path), timeout: options.busyTimeout) {
       () throws(StorageError) in report = try replaceStore()
@@ -42,21 +44,6 @@ struct SQLiteRepair {
     }
   }
 
-  /// Whether the log is damaged, which SQLite does not tell: it ends the log there without a word, and on closing it
-  /// removes what lies behind. So this is to be asked before SQLite opens the store.
-  private func isLogDamaged() throws(StorageError) -> Bool {
-    guard try SQLiteLog(path + "-wal").isDamaged else { return false }
-    do throws(StorageError) {
-      // A log looks just so while a process writes to it: then what that has open is the store.
-      let file = try SQLiteFile.locked(path, timeout: 0)
-      defer { withExtendedLifetime(file) {} }
-      return try SQLiteLog(path + "-wal").isDamaged
-    } catch {
-      guard error.code == .busy else { throw error }
-      return false
-    }
-  }
-
   /// The number of entries; `nil` where something is wrong.
   private func soundEntries() throws(StorageError) -> Int? {
     do throws(StorageError) {
@@ -81,20 +68,24 @@ struct SQLiteRepair {
     defer { exchange.removeDrafts() }
     let (saved, findings) = try save(pages, marks, to: exchange.draft)
     let moved = try exchange.run()
-    return report(saved, findings, pages, marks, movedTo: moved)
+    let found = report(saved, findings, pages, marks)
+    let isUnexplained = found.lost.isEmpty && found.mended.isEmpty
+    let unexplained = IntegrityIssue(kind: .structure, message: "\(path) was made anew: SQLite finds fault with it")
+    return RepairReport(
+      saved: saved, lost: found.lost, mended: isUnexplained ? [unexplained] : found.mended, movedTo: moved)
   }
 
   private func report(
-    _ saved: Int, _ findings: SQLiteSalvage.Findings, _ pages: SQLitePages, _ marks: SQLiteMarks,
-    movedTo: [String] = []
+    _ saved: Int, _ findings: SQLiteSalvage.Findings, _ pages: SQLitePages, _ marks: SQLiteMarks
   ) -> RepairReport {
     var (lost, mended) = (findings.lost, findings.mended)
     func issue(_ message: String) -> IntegrityIssue { IntegrityIssue(kind: .structure, message: path + message) }
-    if pages.log.isDamaged { lost.append(issue("-wal is damaged: its last commits may be lost")) }
+    if pages.log.isDamaged {
+      lost.append(IntegrityIssue(kind: .structure, message: SQLiteLogDamage.message(path)))
+    }
     if !marks.isDatabase { mended.append(issue(" does not begin as a database does")) }
     if marks.isDatabase, marks.format == nil { mended.append(issue(" has damaged marks")) }
-    if lost.isEmpty, mended.isEmpty { mended.append(issue(" was made anew: SQLite finds fault with it")) }
-    return RepairReport(saved: saved, lost: lost, mended: mended, movedTo: movedTo)
+    return RepairReport(saved: saved, lost: lost, mended: mended)
   }
 
   /// Makes a new store at `draft` out of what can be read.

@@ -18,12 +18,14 @@ extension StoreInspection {
   fileprivate func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
     path.lend { path in
       StoragePluginExport.lend(files) { files in
-        files.withUnsafeBufferPointer { files in
-          var lent = cachectl_inspection(
-            size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
-            file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat),
-            presence: (exists ? CACHECTL_PRESENT : CACHECTL_ABSENT).rawValue)
-          return withUnsafePointer(to: &lent, body)
+        (hiddenDamage ?? "").lend { damage in
+          files.withUnsafeBufferPointer { files in
+            var lent = cachectl_inspection(
+              size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
+              file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat),
+              presence: (exists ? CACHECTL_PRESENT : CACHECTL_ABSENT).rawValue, hidden_damage: damage)
+            return withUnsafePointer(to: &lent, body)
+          }
         }
       }
     }

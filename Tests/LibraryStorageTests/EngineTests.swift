@@ -50,6 +50,15 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration).exists == exists)
   }
 
+  /// Of a library that was compiled before it could be said, nothing is known to be hidden.
+  @Test(arguments: [("older", nil), ("any", nil), ("hidden", "its log is bent")] as [(String, String?)])
+  func whatOpeningWouldHideArrives(note: String, damage: String?) async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: ["note": .text(note)], clock: FixedClock(now: Timestamp(milliseconds: 77)))
+    #expect(try await plugin.inspect(configuration).hiddenDamage == damage)
+  }
+
   @Test func aTextWithAZeroByteIsRefused() async throws {
     let library = try Library("tiny.c")
     let error = await storageError { _ = try await library.open(["note": .text("a\0b")]) }

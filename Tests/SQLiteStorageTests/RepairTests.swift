@@ -11,6 +11,8 @@ import Testing
     let store = try await DamagedStore()
     let report = try await store.repair()
     #expect(report.saved == store.entries.count && report.lost.isEmpty && report.movedTo.isEmpty)
+    let preview = try await SQLitePlugin().previewRepair(try store.options(), store.plan)
+    #expect(preview.saved == report.saved && preview.lost.isEmpty && preview.mended.isEmpty, "\(preview)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store.folder.store)) == store.content)
     try store.write(Data())
     try FileManager.default.removeItem(atPath: store.folder.store)

@@ -41,7 +41,8 @@ struct ScriptedPlugin: StoragePlugin {
   func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
     await Task.yield()
     return StoreInspection(
-      path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3)
+      path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3,
+      hiddenDamage: "bënt")
   }
 
   func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport {

@@ -47,7 +47,12 @@ struct StoreCheck: Sendable {
         return result
       }
       lookAtFiles(inspection, &result)
-      if isReadable(inspection, &result) { await open(configuration, inspection, &result) }
+      if let damage = inspection.hiddenDamage {
+        result.findings.append(
+          .problem(name, .damaged, damage, hint: "cachectl --backend \(name) verify --repair"))
+      } else if isReadable(inspection, &result) {
+        await open(configuration, inspection, &result)
+      }
     } catch {
       result.findings.append(
         error.code == .unsupported ? .ok(name, "is not looked at: \(error.message)") : .problem(name, error))

@@ -63,6 +63,16 @@ struct DoctorTests {
     #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
   }
 
+  @Test func whatOpeningWouldHideIsAProblemAndNothingIsOpened() async throws {
+    let inspection = StoreInspection(
+      path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2, hiddenDamage: "its log is damaged")
+    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: inspection))
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == ["problem"] && worst == .damaged)
+    #expect(messages(checks).contains("its log is damaged"))
+    #expect(plugin.log == ["inspect"])
+  }
+
   @Test(arguments: [StorageError.Code.unreachable, .permissionDenied])
   func aServerThatDoesNotAnswerIsAProblem(code: StorageError.Code) async throws {
     var files = Self.sound
