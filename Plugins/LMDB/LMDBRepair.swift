@@ -101,12 +101,13 @@ struct LMDBRepair {
     var unsound: [CacheKey: IntegrityIssue] = [:]
     // Whether each entry that was found is known to be one of the last state.
     var isExact = true
+    // Only entries that would be saved are judged: `RepairPlan.isSound` sees no version that another one replaces.
     try salvage.run { found throws(StorageError) in
+      let isKnown = try found.isListed ? false : store.holds(found.key)
+      if isKnown { return }
       switch judge(found) {
       case .wrong(let issue): if found.isListed { unsound[found.key] = issue }
       case .sound(let entry, let metadata):
-        let isKnown = try found.isListed ? false : store.holds(found.key)
-        if isKnown { return }
         if !found.isListed { isExact = false }
         try store.save(found.key, entry, metadata)
       }
@@ -115,8 +116,8 @@ struct LMDBRepair {
     if fault != nil, try store.count() + unsound.count != expected {
       // What lies elsewhere may be older, or removed: it counts where nothing else is known of its key.
       try salvage.runUnreached { found throws(StorageError) in
-        guard unsound[found.key] == nil, case .sound(let entry, let metadata) = judge(found),
-          try !store.holds(found.key)
+        guard unsound[found.key] == nil, try !store.holds(found.key),
+          case .sound(let entry, let metadata) = judge(found)
         else { return }
         isExact = isExact && knowsFreePages
         try store.save(found.key, entry, metadata)

@@ -80,7 +80,7 @@ import Testing
     of store: KnownStore, _ files: [String: [UInt8]], _ note: String, knowingAll: Bool = true, knowingEach: Bool = true
   ) async throws {
     try store.write(files)
-    let preview = try await store.previewRepair()
+    let (preview, sound) = try await store.previewRepair()
     #expect(try store.currentFiles() == files, "\(note): a dry run changes nothing")
     let readable = await store.readable()
     try store.write(files)
@@ -91,6 +91,7 @@ import Testing
     let (found, issues) = try await store.everything()
     #expect(issues.isEmpty, "\(note): \(issues.map(\.message))")
     #expect(found.count == report.saved, "\(note)")
+    #expect(sound == found, "\(note): what a dry run judges sound is what is saved")
     // Damage can bring an older version to light, which a repair need not save.
     for (key, entry) in readable where entry == store.entries[key] && found[key] != entry {
       Issue.record("\(note): \(key) could be read")

@@ -4,6 +4,7 @@ import PlistStorage
 import SQLiteStorage
 import SeededNumbers
 import StorageSPI
+import Synchronization
 
 /// An engine whose store is damaged, and how the store comes to be.
 enum DamagedEngine: String, CaseIterable, Sendable {
@@ -110,8 +111,20 @@ final class KnownStore: Sendable {
     try await engine.plugin.repair(Self.configuration(engine, folder), plan)
   }
 
-  func previewRepair() async throws -> RepairReport {
-    try await engine.plugin.previewRepair(Self.configuration(engine, folder), plan)
+  /// The report of a dry run, and the entries that it judges sound: of several versions the one that was stored last.
+  func previewRepair() async throws -> (report: RepairReport, sound: Entries) {
+    let sound = Mutex(Entries())
+    let isSound = plan.isSound
+    let plan = RepairPlan(suffix: "") { key, payload, metadata in
+      guard isSound(key, payload, metadata) else { return false }
+      sound.withLock { sound in
+        if let other = sound[key], other.metadata.storedAt > metadata.storedAt { return }
+        sound[key] = EntryTable.Entry(payload, metadata)
+      }
+      return true
+    }
+    let report = try await engine.plugin.previewRepair(Self.configuration(engine, folder), plan)
+    return (report, sound.withLock { $0 })
   }
 
   func open() async throws -> any StorageEngine {

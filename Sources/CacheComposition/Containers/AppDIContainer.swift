@@ -116,7 +116,7 @@ public struct AppDIContainer: Sendable {
     MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
   }
 
-  private func engine(
+  func engine(
     _ backend: String
   ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
     let plugin = try catalogue.plugin(named: backend)
@@ -134,7 +134,9 @@ public struct AppDIContainer: Sendable {
     return try await plugin.open(options)
   }
 
-  private func makeStore(over engine: any StorageEngine, of backend: String) -> OpenStore {
+  func makeStore(
+    over engine: any StorageEngine, of backend: String, warning: CacheError? = nil
+  ) -> OpenStore {
     let usage = usageFiles(of: backend)
     // Those of as many entries again as there may be, so that one which comes back is known.
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
@@ -144,7 +146,7 @@ public struct AppDIContainer: Sendable {
       removesExpired: !engineOf(backend, has: .nativeExpiry))
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
-      ledger: usage.map { FileUsageLedger(file: $0.usage) } ?? MemoryUsageLedger())
+      ledger: usage.map { FileUsageLedger(file: $0.usage) } ?? MemoryUsageLedger(), warning: warning)
   }
 
   /// The files in which the use of the store is kept; `nil` where the store does not outlive the process.

@@ -1,5 +1,6 @@
 internal import CacheData
 public import CacheDomain
+public import CachePresentation
 public import ResponseStorage
 internal import StorageSPI
 
@@ -9,13 +10,19 @@ public struct OpenStore: Sendable {
   public let entries: EntryStore
   let flights: any FetchFlights
   let background = BackgroundWork()
+  /// What the user has to know before the store is read.
+  public let warning: CacheError?
   private let ledger: any UsageLedger
 
-  init(entries: EntryStore, flights: any FetchFlights, ledger: any UsageLedger) {
+  init(entries: EntryStore, flights: any FetchFlights, ledger: any UsageLedger, warning: CacheError? = nil) {
     self.entries = entries
     self.flights = flights
+    self.warning = warning
     self.ledger = ledger
   }
+
+  /// What is known to be lost of the store before anything of it is read.
+  public var damage: DamageList { DamageList(entries.damage) }
 
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }

@@ -25,7 +25,8 @@ extension StorePresenter {
 }
 
 extension AppDIContainer {
-  /// Opens the store and checks every entry. A store that is too damaged to be opened is a finding like any other.
+  /// Opens the store and checks every entry. That a store is too damaged to be opened, or has damage that opening it would
+  /// hide, is a finding like any other; it is not opened then.
   ///
   /// - Parameters:
   ///   - repairs: whether a repair follows. A store of an unknown version is then a finding, too: the repair tells
@@ -38,6 +39,7 @@ extension AppDIContainer {
     progress: @escaping (_ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> IntegrityView {
     do throws(CacheError) {
+      try await requireNothingHidden()
       return try await withStore { store throws(CacheError) in
         try await makeStorePresenter(store).verify(progress: progress)
       }

@@ -32,7 +32,7 @@ extension StoreAdministration {
       }
     }
     return StoreReport(
-      tally: tally, storageBytes: held.storageBytes, damage: held.damage, states: census.states,
+      tally: tally, storageBytes: held.storageBytes, damage: store.damage + held.damage, states: census.states,
       isEstimated: isEstimated, usage: usage)
   }
 }

@@ -19,6 +19,9 @@ public struct EntryStore: Sendable {
   /// What was decoded; `nil` where nothing is kept of it.
   let decodedEntries: DecodedEntries?
 
+  /// What is known to be lost of the store before anything of it is read.
+  public let damage: StoreDamage
+
   private let writer: BoundedWriter
 
   /// The store over `engine`, by the time of `clock`.
@@ -36,6 +39,7 @@ public struct EntryStore: Sendable {
     self.engine = engine
     self.clock = clock
     self.uses = uses
+    damage = (engine as? SalvagedEngine)?.damage ?? StoreDamage()
     usage = UsageCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
     writer = BoundedWriter(

@@ -20,7 +20,7 @@ struct EntryWalk {
   }
 
   /// What could not be listed, as far as the walk has come.
-  var damage: StoreDamage { walk.map(StoreDamage.init) ?? StoreDamage() }
+  var damage: StoreDamage { store.damage + (walk.map { StoreDamage($0) } ?? StoreDamage()) }
 
   /// The next entries; `nil` where there are no more.
   ///

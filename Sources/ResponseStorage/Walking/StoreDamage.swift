@@ -16,6 +16,15 @@ public struct StoreDamage: Sendable, Hashable {
   /// No damage.
   public init() {}
 
+  /// What is lost of a store that is not opened for `reason`: the entries and places of `lost`.
+  init(_ lost: [IntegrityIssue], of reason: StorageError) {
+    for key in lost.compactMap(\.key).sorted() { entries.add(key) }
+    let messages = lost.filter { $0.key == nil }.map(\.message)
+    // That the store is damaged is said in any case.
+    let known = messages.isEmpty ? [reason.message] : messages
+    (placeCount, places) = (known.count, Array(known.prefix(Self.keptPlaces)))
+  }
+
   /// What `walk` has come across so far.
   init(_ walk: StoreWalk) {
     entries = walk.unreadableEntries

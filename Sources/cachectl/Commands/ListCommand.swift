@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
-    let (next, damage) = try await session.withStore { store throws(CacheError) -> (String?, DamageList) in
+    let (next, damage) = try await session.withStoreToRead { store throws(CacheError) -> (String?, DamageList) in
       let presenter = session.container.makeStorePresenter(store)
       let write = { (page: [EntryRow], readAt: Duration) throws(CacheError) in
         try Console.output.write(listing.text(page, now: readAt))

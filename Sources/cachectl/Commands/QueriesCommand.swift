@@ -20,10 +20,11 @@ struct QueriesCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let queries = try await session.withStore { store throws(CacheError) in
-      try await session.container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
-        .execute(limit: limit ?? .max)
+    let (queries, damage) = try await session.withStoreToRead { store throws(CacheError) in
+      let useCase = session.container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
+      return (try await useCase.execute(limit: limit ?? .max), store.damage)
     }
     try global.show(QueriesView(queries, now: session.container.now, limit: limit))
+    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }

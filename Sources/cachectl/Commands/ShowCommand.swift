@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
+internal import CachePresentation
 
 /// `show`.
 struct ShowCommand: AsyncParsableCommand {
@@ -24,9 +25,10 @@ struct ShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let entry = try await session.withStore { store throws(CacheError) in
-      try await session.container.makeStorePresenter(store).entry(key)
+    let (entry, damage) = try await session.withStoreToRead { store throws(CacheError) in
+      (try await session.container.makeStorePresenter(store).entry(key), store.damage)
     }
     if raw { try Console.output.write(entry.payload) } else { try global.show(entry.view) }
+    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }

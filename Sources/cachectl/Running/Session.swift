@@ -34,7 +34,17 @@ struct Session {
     try await using(try await container.openStore(), body)
   }
 
-  /// Opens the store of the engine called `backend` to read it, gives it to `body`, and closes it whatever happens.
+  /// Opens the store only to read it, likewise. One that is too damaged to be opened is read as far as a repair would save
+  /// it, with a warning.
+  func withStoreToRead<Output>(
+    of backend: String? = nil, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let store = try await container.openStoreForReading(backend: backend ?? configuration.backend)
+    if let warning = store.warning { global.warn(ErrorView(warning)) }
+    return try await using(store, body)
+  }
+
+  /// Opens the store of the engine called `backend`, which must have one, only to read it, likewise.
   func withStore<Output>(
     toReadOf backend: String, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
@@ -42,7 +52,7 @@ struct Session {
       throw CacheError(
         .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
     }
-    return try await using(try await container.openStore(backend: backend), body)
+    return try await withStoreToRead(of: backend, body)
   }
 
   /// Opens the store of the engine called `backend` to write to it, likewise. A dry run does not make one: `body` is

@@ -1,0 +1,149 @@
+public import StorageSPI
+internal import Synchronization
+
+/// What can be read of a store that cannot be opened, as an engine that only reads: what a repair would save of it.
+///
+/// It makes no file, so that it works on a full disk and on a medium that may only be read. Memory holds the keys and the
+/// metadata of all entries, and the payloads of some: 64 MiB of them, or one that is larger. Others are found by looking
+/// through the damaged store once more, so that reading all entries in the order of their keys looks through it once for
+/// each 64 MiB of payloads. The store must stay closed meanwhile.
+public final class SalvagedEngine: StorageEngine {
+  private let plugin: any StoragePlugin
+  private let configuration: EngineConfiguration
+  private let reason: StorageError
+  private let maximumBytes: Int
+  private let entries: [EntrySummary]
+  /// The payloads that are held.
+  private let payloads = Mutex<[CacheKey: [UInt8]]>([:])
+  /// Whether a key that is not among those found may be one that was lost.
+  private let mayHaveLost: Bool
+
+  /// What is lost of the store, and that it is damaged.
+  let damage: StoreDamage
+
+  /// Looks through the store that `configuration` describes.
+  ///
+  /// - Parameters:
+  ///   - reason: why the store is not opened; reading a key that may be lost fails with it.
+  ///   - maximumBytes: how many bytes of payloads to hold at once.
+  /// - Throws: `StorageError`: what `StoragePlugin.previewRepair` throws, such as `busy` where another process has the
+  ///   store open, or `unsupported`.
+  init(
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: StorageError, maximumBytes: Int
+  ) async throws(StorageError) {
+    let found = Mutex<[CacheKey: EntrySummary]>([:])
+    let report = try await plugin.previewRepair(
+      configuration,
+      .visitingSound { key, payload, metadata in
+        let entry = EntrySummary(key: key, metadata: metadata, payloadBytes: payload.count)
+        found.withLock { found in
+          // Of several versions the damaged store may still hold, the last one counts.
+          if let other = found[key], other.metadata.storedAt > metadata.storedAt { return }
+          found[key] = entry
+        }
+      })
+    entries = found.withLock { $0.values.sorted { $0.key < $1.key } }
+    (self.plugin, self.configuration, self.reason) = (plugin, configuration, reason)
+    (self.maximumBytes, mayHaveLost) = (maximumBytes, !report.lost.isEmpty)
+    damage = StoreDamage(report.lost, of: reason)
+  }
+
+  /// Looks through the store that `configuration` describes, which is not opened for `reason`.
+  ///
+  /// - Throws: `StorageError`: the engine cannot tell what a repair would save.
+  public convenience init(
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: StorageError
+  ) async throws(StorageError) {
+    try await self.init(plugin, configuration, reason: reason, maximumBytes: 64 << 20)
+  }
+
+  /// Lends the entry under `key`; `nil` where it is known that there is none.
+  ///
+  /// - Throws: `StorageError`: `damaged` where the entry may be lost, and what looking through the store throws.
+  public func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    let index = index { $0 < key }
+    guard index < entries.count, entries[index].key == key else {
+      if mayHaveLost { throw reason }
+      return nil
+    }
+    let payload = try await payload(at: index)
+    return try body(payload.span, entries[index].metadata)
+  }
+
+  private func payload(at index: Int) async throws(StorageError) -> [UInt8] {
+    let key = entries[index].key
+    if let payload = payloads.withLock({ $0[key] }) { return payload }
+    let wanted = entriesToHold(from: index)
+    let found = Mutex<[CacheKey: [UInt8]]>([:])
+    payloads.withLock { $0 = [:] }
+    _ = try await plugin.previewRepair(
+      configuration,
+      .visitingSound { key, payload, metadata in
+        guard let entry = wanted[key], entry.metadata == metadata, entry.payloadBytes == payload.count else { return }
+        let bytes = payload.withUnsafeBufferPointer { Array($0) }
+        found.withLock { $0[key] = bytes }
+      })
+    let held = found.withLock { $0 }
+    payloads.withLock { $0 = held }
+    // The store may have changed since it was looked through first.
+    guard let payload = held[key] else { throw reason }
+    return payload
+  }
+
+  /// The entries from the one at `index` on whose payloads are held together.
+  private func entriesToHold(from index: Int) -> [CacheKey: EntrySummary] {
+    var (wanted, bytes) = ([CacheKey: EntrySummary](), 0)
+    for entry in entries[index...] {
+      bytes += entry.payloadBytes
+      if bytes > maximumBytes, !wanted.isEmpty { break }
+      wanted[entry.key] = entry
+    }
+    return wanted
+  }
+
+  /// The index of the first entry whose key does not satisfy `isBefore`.
+  private func index(where isBefore: (CacheKey) -> Bool) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isBefore(entries[middle].key) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The first entries of `range`, in order.
+  public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    let first = index { key in key.text < range.prefix || range.after.map { key <= $0 } ?? false }
+    return Array(entries[first...].prefix(limit).prefix { $0.key.text.hasPrefix(range.prefix) })
+  }
+
+  /// Fails: what the store takes up is not known. `StoreCount` counts the entries.
+  public func statistics() async throws(StorageError) -> StorageStatistics { throw reason }
+
+  /// Fails: nothing of the structure is left to be checked.
+  public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { throw reason }
+
+  /// Fails: nothing can be written.
+  public func apply(_ batch: WriteBatch) async throws(StorageError) { throw reason }
+
+  /// Fails: nothing can be written.
+  public func compact() async throws(StorageError) { throw reason }
+
+  /// Lets go of what is held.
+  public func close() async throws(StorageError) { payloads.withLock { $0 = [:] } }
+}
+
+extension RepairPlan {
+  /// A plan that gives every sound entry to `visit`.
+  fileprivate static func visitingSound(
+    _ visit: @escaping @Sendable (CacheKey, Span<UInt8>, EntryMetadata) -> Void
+  ) -> RepairPlan {
+    RepairPlan(suffix: "") { key, payload, metadata in
+      guard metadata.isSound(key: key, payload: payload) else { return false }
+      visit(key, payload, metadata)
+      return true
+    }
+  }
+}
