@@ -75,7 +75,10 @@ struct DamagedStore {
     return damaged
   }
 
-  func repair() async throws -> RepairReport { try await SQLitePlugin().repair(try options(), plan) }
+  /// By default it waits for the lock on the folder: a process that another test starts holds it until it runs its program.
+  func repair(busyTimeout: Int64 = 60_000) async throws -> RepairReport {
+    try await SQLitePlugin().repair(try options(busyTimeout: busyTimeout), plan)
+  }
 
   /// The keys that the store does not have; what it has must be sound, and nothing else wrong with it.
   func missing(_ note: String) async throws -> Set<CacheKey> {
