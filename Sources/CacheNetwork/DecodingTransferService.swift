@@ -3,8 +3,9 @@ public import CacheDomain
 
 /// Asks servers for compressed content, and undoes the compression: for what is read and not passed on.
 ///
-/// It asks where a request says nothing of `Accept-Encoding`, and does not ask for a part, which could not be undone. A
-/// response loses its `Content-Encoding` and has the length of what it was; codings that were not asked for stay.
+/// It asks where a request says nothing of `Accept-Encoding`. A response loses its `Content-Encoding` and has the length
+/// of what it was; a coding that is not known here stays. A request for a part is passed on as it is, and so is its
+/// response: compression of a part cannot be undone.
 public struct DecodingTransferService: DataTransferService {
   private static let name = "Accept-Encoding"
 
@@ -22,11 +23,9 @@ public struct DecodingTransferService: DataTransferService {
   /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` where the content is not what its coding says, or too
   ///   long.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    guard !request.fields.contains(Self.name), !request.fields.contains("range") else {
-      return try await base.transfer(request)
-    }
+    if request.fields.contains("range") { return try await base.transfer(request) }
     var asking = request
-    asking.fields.append(Self.name, "gzip, deflate")
+    if !asking.fields.contains(Self.name) { asking.fields.append(Self.name, "gzip, deflate") }
     var response = try await base.transfer(asking)
     guard !response.body.isEmpty else { return response }
     do throws(Inflater.Failure) {

@@ -59,6 +59,20 @@ import Testing
     #expect(server.count == 1)
   }
 
+  /// A hit needs no network, and loads nothing for it: what the dynamic linker does is in a file for each process.
+  @Test func theNetworkIsLoadedWithTheFirstRequest() async throws {
+    let (scratch, server) = (try Scratch(), try TestServer(script: [TestResponse(fields: Self.fresh, "hello")]))
+    for name in ["miss", "hit"] {
+      let variables = ["LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": scratch.path("streams/\(name)")]
+      expectSuccess(try await scratch.cachectl("fetch", "url", server.url, environment: variables))
+      let file = try #require(scratch.names(below: "streams").first { $0.hasPrefix("\(name).") })
+      let libraries = String(decoding: try scratch.read("streams/\(file)"), as: UTF8.self)
+      #expect(libraries.contains("libc.so"))
+      #expect(libraries.contains("libcurl") == (name == "miss"))
+    }
+    #expect(server.count == 1)
+  }
+
   @Test func certificatesThatTheEnvironmentNamesAreTrusted() async throws {
     let (scratch, server) = (try Scratch(), try SelfSignedServer())
     expectFailure(try await scratch.cachectl("fetch", "url", server.url), status: 69, mentioning: ["certificate"])
