@@ -50,14 +50,14 @@ struct RedisApplication: Sendable {
     var (puts, removals) = ([[UInt8]](), [String]())
     var (required, put) = ([String](), [String]())
     for (key, expectation) in batch.requirements {
-      required.append(layout.name(of: key))
+      required.append(layout.name(of: key, in: part))
       arguments.append(Array(expectation.text.utf8))
     }
     for (key, change) in batch.changes {
       switch change {
-      case .remove: removals.append(layout.name(of: key))
+      case .remove: removals.append(layout.name(of: key, in: part))
       case .put(let payload, let metadata):
-        put.append(layout.name(of: key))
+        put.append(layout.name(of: key, in: part))
         puts.append(payload)
         puts += RedisEntry.values(metadata)
       }

@@ -39,11 +39,18 @@ struct RedisBatch: Sendable {
     guard size <= Self.maximumBatchBytes else { throw .batchTooLarge(size) }
   }
 
-  /// The part of `batch` whose keys `isIncluded` chooses, without bounds.
-  init(_ batch: RedisBatch, isIncluded: (CacheKey) -> Bool) {
-    bounds = nil
-    requirements = batch.requirements.filter { isIncluded($0.key) }
-    changes = batch.changes.filter { isIncluded($0.key) }
+  /// A batch without bounds that changes nothing.
+  private init() { bounds = nil }
+
+  /// The batch by the parts of the store that it concerns, each without bounds. Cost: the slot of each key is computed
+  /// once.
+  func parts(_ layout: RedisLayout) -> [Int: RedisBatch] {
+    var parts: [Int: RedisBatch] = [:]
+    for requirement in requirements {
+      parts[layout.part(of: requirement.key), default: RedisBatch()].requirements.append(requirement)
+    }
+    for (key, change) in changes { parts[layout.part(of: key), default: RedisBatch()].changes[key] = change }
+    return parts
   }
 
   private mutating func require(_ key: CacheKey, _ expectation: WriteBatch.Expectation) throws(StorageError) {
@@ -55,9 +62,6 @@ struct RedisBatch: Sendable {
   }
 
   var isEmpty: Bool { requirements.isEmpty && changes.isEmpty }
-
-  /// The keys that the batch is about.
-  var keys: Set<CacheKey> { Set(changes.keys).union(requirements.map(\.key)) }
 }
 
 extension StorageError {

@@ -29,7 +29,10 @@ struct RedisLayout: Sendable, Hashable {
   }
 
   /// The name of the entry under `key`.
-  func name(of key: CacheKey) -> String { base(of: part(of: key)) + key.text }
+  func name(of key: CacheKey) -> String { name(of: key, in: part(of: key)) }
+
+  /// The name of the entry under `key`, which belongs to `part`.
+  func name(of key: CacheKey, in part: Int) -> String { base(of: part) + key.text }
 
   private func base(of part: Int) -> String {
     partCount == 1 ? "\(prefix):" : "{\(prefix):\(Self.digits(part))}:"
@@ -44,8 +47,13 @@ enum RedisSlot {
 
   /// CRC16 as the specification of Redis Cluster has it (XMODEM: polynomial 0x1021, begun with 0).
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt16 {
-    bytes.reduce(0) { checksum, byte in
-      (0..<8).reduce(checksum ^ UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
-    }
+    var checksum: UInt16 = 0
+    for byte in bytes { checksum = checksum << 8 ^ remainders[Int(checksum >> 8 ^ UInt16(byte))] }
+    return checksum
+  }
+
+  /// What each value of a byte adds: a key is looked at byte by byte then, and not bit by bit.
+  private static let remainders: [UInt16] = (0..<256).map { byte in
+    (0..<8).reduce(UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
   }
 }

@@ -110,17 +110,6 @@ extension RedisApplication.Mode {
   fileprivate static var unbounded: Self { .apply(nil, others: EntryTally.Count()) }
 }
 
-extension RedisBatch {
-  /// The batch by the parts of a cluster that it concerns.
-  fileprivate func parts(_ layout: RedisLayout) -> [Int: RedisBatch] {
-    var parts: [Int: RedisBatch] = [:]
-    for part in Set(keys.map { layout.part(of: $0) }) {
-      parts[part] = RedisBatch(self) { layout.part(of: $0) == part }
-    }
-    return parts
-  }
-}
-
 extension StorageError {
   /// The error of a batch that would exceed `bounds`.
   static func overBounds(_ bounds: StoreBounds) -> StorageError {
