@@ -43,18 +43,11 @@ struct EntryWriter {
   private(set) var counts = Counts()
 
   /// What the store was given, such as "12 entries were imported".
-  func summary(_ verb: String) -> String {
-    switch isDryRun ? 0 : counts.written {
-    case 0: "no entry was \(verb)"
-    case 1: "one entry was \(verb)"
-    case let count: "\(count) entries were \(verb)"
-    }
-  }
+  func summary(_ verb: String) -> String { EntryProgress.text(isDryRun ? 0 : counts.written, verb) }
 
   /// The error that `work` was cancelled, which says how far it came.
   func interruption(of work: String, _ verb: String) -> CacheError {
-    CacheError(
-      .cancelled, "\(work) was interrupted: \(summary(verb))", hint: "repeat it: what is there already is skipped")
+    .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
   }
 
   /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it. With
@@ -125,7 +118,7 @@ struct EntryWriter {
   private func finding(for entry: ExportedEntry) async throws(StorageError) -> Finding {
     if let planned = planned?[UseRecord.digest(of: entry.key)] {
       if planned.checksum == entry.metadata.checksum { return .present }
-      return planned.storedAt > entry.metadata.storedAt && !isOverwriting ? .newer : .writable(nil)
+      return isKept(planned.storedAt, besides: entry) ? .newer : .writable(nil)
     }
     guard let store else { return .writable(.absent) }
     let found: EntryMetadata?
@@ -138,8 +131,13 @@ struct EntryWriter {
     }
     guard let found else { return .writable(.absent) }
     if found.isSame(as: entry.metadata) { return .present }
-    if found.storedAt > entry.metadata.storedAt, !isOverwriting { return .newer }
-    return .writable(.checksum(found.checksum))
+    return isKept(found.storedAt, besides: entry) ? .newer : .writable(.checksum(found.checksum))
+  }
+
+  /// Whether what was stored at `storedAt` stays, and `entry` is not written.
+  private func isKept(_ storedAt: Timestamp, besides entry: ExportedEntry) -> Bool {
+    guard !isOverwriting, let store else { return false }
+    return store.isNewer(storedAt, than: entry.metadata.storedAt)
   }
 
   /// The use of entries that were there already is raised too: a transfer that was interrupted may have come to the

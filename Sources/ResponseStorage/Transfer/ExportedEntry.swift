@@ -1,3 +1,4 @@
+internal import CacheDomain
 public import StorageSPI
 
 /// An entry as it travels from one store to another: everything that is known of it.
@@ -40,6 +41,16 @@ extension EntryStore {
       try metadata.verify(key: key, payload: bytes)
       return metadata
     }
+  }
+}
+
+extension EntryStore {
+  /// Whether an entry stored at `left` is newer than one stored at `right`. One that was stored ahead of the clock is of
+  /// unknown age (see `EntryAge`), and older than any whose age is known.
+  func isNewer(_ left: Timestamp, than right: Timestamp) -> Bool {
+    let latest = clock.now.advanced(by: EntryAge.tolerance)
+    guard (left > latest) == (right > latest) else { return left < right }
+    return left > right
   }
 }
 

@@ -117,7 +117,7 @@ public struct StoreMigration: Sendable {
     }
     guard let copy = try await destination.soundMetadata(key) else { return .different }
     if copy.isSame(as: original) { return .same }
-    return copy.storedAt > original.storedAt ? .notToBeCopied : .different
+    return destination.isNewer(copy.storedAt, than: original.storedAt) ? .notToBeCopied : .different
   }
 }
 

@@ -66,6 +66,22 @@ struct ImportTests {
     }
   }
 
+  /// The clock was set back since an entry was stored ahead of it: nothing says that it is the newer one.
+  @Test(arguments: [(-61, 10, 0), (-60, 10, 1), (10, -61, 1), (10, -60, 0), (-200, -100, 1), (-100, -200, 0)])
+  func anEntryOfUnknownAgeIsNoNewerThanASoundOne(foundAge: Int, givenAge: Int, kept: Int) async throws {
+    let test = try await TestStore()
+    try await test.engine.store([entry(test, "found", age: foundAge, kept: 300)])
+    let given = try entry(test, "given", age: givenAge, kept: 300)
+    for isDryRun in [true, false] {
+      let report = try await run([given].lines, into: test, TransferOptions(isDryRun: isDryRun))
+      #expect(report.kept == kept && report.imported == 1 - kept, "dry run: \(isDryRun)")
+    }
+    let twice = try await run(
+      [entry(test, "b", age: foundAge, kept: 300, key: "b/1"), entry(test, "c", age: givenAge, kept: 300, key: "b/1")]
+        .lines, into: test, TransferOptions(isDryRun: true))
+    #expect(twice.kept == kept)
+  }
+
   /// A dry run says what the import then does, also where a key comes several times.
   @Test(arguments: [false, true])
   func aKeyThatComesTwiceCountsInADryRunAsInTheImport(overwrites: Bool) async throws {

@@ -65,6 +65,17 @@ struct MigrationTests {
     #expect(error?.message == "the migration was interrupted: 4096 entries were copied")
   }
 
+  @Test(arguments: [(-61, 10), (10, -61)])
+  func anEntryOfUnknownAgeIsNoNewerThanASoundOne(sourceAge: Int, destinationAge: Int) async throws {
+    let (source, destination) = try await stores([try Self.entry("a/1", "source", age: sourceAge, kept: 300)])
+    try await destination.engine.store([try Self.entry("a/1", "destination", age: destinationAge, kept: 300)])
+    let report = try await migrate(source, destination)
+    #expect(report.different.count == 0)
+    let left = try await destination.engine.allEntries().map { String(decoding: $0.payload, as: UTF8.self) }
+    #expect(left == [sourceAge < destinationAge ? "destination" : "source"])
+    #expect(report.copied == (sourceAge < destinationAge ? 0 : 1))
+  }
+
   @Test func aDryRunWritesNothing() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     try await destination.engine.store([try Self.entry("a/1")])
