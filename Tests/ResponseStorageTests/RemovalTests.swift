@@ -72,6 +72,21 @@ struct RemovalTests {
     #expect(try await left(store) == store.model.filter { !expected.contains($0) })
   }
 
+  @Test func aRemovalThatIsInterruptedSaysHowFarItCame() async throws {
+    let store = try await GeneratedStore(seed: 18)
+    store.test.engine.cancelCaller(after: 1)
+    let task = Task {
+      await #expect(throws: CacheError.self) {
+        _ = try await store.administration.remove(EntrySelection(), dryRun: false)
+      }
+    }
+    let error = await task.value
+    let removed = store.model.count - (try await left(store).count)
+    #expect(removed > 1 && removed < store.model.count)
+    #expect(error?.code == .cancelled)
+    #expect(error?.message == "the command was interrupted: \(removed) entries were removed")
+  }
+
   @Test func removingNeedsNoMoreMemoryThanOnePage() async throws {
     let store = try await GeneratedStore(seed: 12)
     _ = try await store.administration.remove(EntrySelection(), dryRun: false)

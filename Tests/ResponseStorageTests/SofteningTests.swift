@@ -43,6 +43,21 @@ struct SofteningTests {
     #expect(found?.summary.metadata.retainUntil == fresh.metadata.retainUntil)
   }
 
+  @Test func anInterruptionSaysHowFarItCame() async throws {
+    let test = try await TestStore()
+    try await test.engine.store((0..<1_500).map { try entry("cities/v1/\($0)") })
+    test.engine.cancelCaller(after: 1)
+    let administration = administration(test)
+    let task = Task {
+      await #expect(throws: CacheError.self) {
+        _ = try await administration.makeStale(EntrySelection(), dryRun: false)
+      }
+    }
+    let error = await task.value
+    #expect(error?.code == .cancelled)
+    #expect(error?.message == "the command was interrupted: 1000 entries were made stale")
+  }
+
   @Test func keysThatAreMissingAreNamed() async throws {
     let test = try await TestStore()
     let (fresh, stale) = (try entry("cities/v1/a"), try entry("cities/v1/b", fresh: -1))

@@ -14,6 +14,7 @@ final class TestEngine: StorageEngine {
     var alter: @Sendable (Entry) -> Entry = { $0 }
     var conflicts = 0
     var overtaking: WriteBatch?
+    var cancelsAfter: Int?
     var batches = 0
     var reads = 0
     var failure: StorageError?
@@ -38,6 +39,9 @@ final class TestEngine: StorageEngine {
 
   /// Applies `batch` just before the next one, as another writer would who is faster.
   func overtake(by batch: WriteBatch) { state.withLock { $0.overtaking = batch } }
+
+  /// Cancels the calling task after `count` more batches.
+  func cancelCaller(after count: Int) { state.withLock { $0.cancelsAfter = $0.batches + count } }
 
   /// Refuses the next `count` batches as if another writer had been faster.
   func refuse(_ count: Int) { state.withLock { $0.conflicts = count } }
@@ -68,6 +72,7 @@ final class TestEngine: StorageEngine {
     if isRefused { throw StorageError(.conflict, "another writer was faster") }
     if let faster = state.withLock({ $0.overtaking.take() }) { try await base.apply(faster) }
     try await base.apply(batch)
+    if state.withLock({ $0.batches == $0.cancelsAfter }) { withUnsafeCurrentTask { $0?.cancel() } }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {

@@ -1,3 +1,4 @@
+internal import CacheDomain
 public import StorageSPI
 
 /// What a removal removed or made stale, or would.
@@ -24,5 +25,12 @@ public struct RemovalReport: Sendable, Hashable {
     payloadBytes += other.payloadBytes
     missing += other.missing
     damage = damage + other.damage
+  }
+
+  /// The error that the work was cancelled after what the report has. `verb` says what happens to an entry.
+  func interruption(_ verb: String, dryRun: Bool) -> CacheError {
+    .interruption(
+      of: dryRun ? "the dry run" : "the command", EntryProgress.text(dryRun ? 0 : entries, verb),
+      hint: "repeat it to go on")
   }
 }

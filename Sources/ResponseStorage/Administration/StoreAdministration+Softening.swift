@@ -18,11 +18,15 @@ extension StoreAdministration {
     var (report, fresh) = (RemovalReport(), selection)
     guard fresh.state ?? .fresh == .fresh else { return report }
     fresh.state = .fresh
-    let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
-      report.add(try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun))
-      return true
+    do throws(CacheError) {
+      let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
+        try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun, &report)
+        return true
+      }
+      report.damage = report.damage + unlisted
+    } catch {
+      throw error.code == .cancelled ? report.interruption("made stale", dryRun: dryRun) : error
     }
-    report.damage = report.damage + unlisted
     report.missing = []
     return report
   }
@@ -31,13 +35,15 @@ extension StoreAdministration {
   ///
   /// - Throws: as above.
   public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    try await makeStale(Set(keys).sorted(), selectedBy: EntrySelection(state: .fresh), dryRun: dryRun)
+    var report = RemovalReport()
+    try await makeStale(Set(keys).sorted(), selectedBy: EntrySelection(state: .fresh), dryRun: dryRun, &report)
+    return report
   }
 
   private func makeStale(
-    _ keys: [CacheKey], selectedBy selection: EntrySelection, dryRun: Bool
-  ) async throws(CacheError) -> RemovalReport {
-    var (report, rest, attempts) = (RemovalReport(), keys[...], 0)
+    _ keys: [CacheKey], selectedBy selection: EntrySelection, dryRun: Bool, _ report: inout RemovalReport
+  ) async throws(CacheError) {
+    var (rest, attempts) = (keys[...], 0)
     while !rest.isEmpty {
       if Task.isCancelled { throw .cancelled }
       do throws(StorageError) {
@@ -51,7 +57,6 @@ extension StoreAdministration {
       }
       await store.engine.releaseMemory()
     }
-    return report
   }
 
   /// The batch that makes the first of the entries under `keys` stale that are selected, what it does, and the keys that

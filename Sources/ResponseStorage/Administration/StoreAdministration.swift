@@ -40,9 +40,13 @@ public struct StoreAdministration: Sendable {
   ///   before then stays removed.
   public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
-    report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
-      report.add(dryRun ? page : try await remove(page, selectedBy: selection))
-      return true
+    do throws(CacheError) {
+      report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
+        report.add(dryRun ? page : try await remove(page, selectedBy: selection))
+        return true
+      }
+    } catch {
+      throw error.code == .cancelled ? report.interruption("removed", dryRun: dryRun) : error
     }
     return report
   }
