@@ -50,6 +50,21 @@ import Testing
     #expect(strict.errors.contains("the answer is not in the cache"), "\(strict.errors)")
   }
 
+  /// The stale entry is shown; what came after it cannot be kept.
+  @Test func whatCannotBeKeptInTheBackgroundIsSaid() async throws {
+    let scratch = try Scratch()
+    let lifetimes = ["--set", "cache.timeToLive=0s", "--set", "cache.staleWhileRevalidate=1h"]
+    expectSuccess(try await scratch.cachectl(["fetch", "cities"] + lifetimes))
+    let command = ["fetch", "cities", "--set", "cache.maxBytes=1KiB", "--output", "json"] + lifetimes
+    let run = try await scratch.cachectl(command)
+    expectSuccess(run)
+    #expect(try run.document()["stale"] == true)
+    #expect(run.errors.contains("cache.maxBytes") && run.errors.contains("1024"), "\(run.errors)")
+    let strict = try await scratch.cachectl(command + ["--require-store"])
+    #expect(strict.status == 74 && strict.errors.contains("the answer is not in the cache"), "\(strict.errors)")
+    #expect(try strict.document()["stale"] == true)
+  }
+
   @Test(arguments: engines)
   func withoutEvictionAFullCacheStaysAsItIs(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxEntries": 1, "eviction": "none""#)

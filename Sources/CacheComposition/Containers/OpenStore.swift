@@ -30,6 +30,11 @@ public struct OpenStore: Sendable {
   /// How many entries that had not expired were removed until now to keep the store within its bounds.
   public var evictions: Int { entries.usage.current.evictions }
 
+  /// Waits for the work that goes on in the background, such as bringing a stale entry up to date.
+  ///
+  /// - Returns: the failures of the cache to keep what was fetched.
+  public func finishBackgroundWork() async -> [CacheError] { await background.finish() }
+
   /// Waits for the work that goes on in the background, closes the store, and adds to the files beside it how it was
   /// used. The use of a store that may only be read is not counted: that it cannot be written to is how it was set up,
   /// and no failure.

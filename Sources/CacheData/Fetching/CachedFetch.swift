@@ -46,7 +46,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     if options.policy == .cachedThenNetwork {
       return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
-    services.background.start { _ = try? await askOrigin(plan) }
+    // The stale answer stood in for an origin that failed. A cache that fails has to be mended.
+    services.background.start { (try? await askOrigin(plan))?.writeFailure }
     return Step(snapshot)
   }
 

@@ -29,6 +29,9 @@ public struct Snapshot<Value: Sendable>: Sendable {
     self.entry = entry
     self.warnings = warnings
   }
+
+  /// Why the cache did not keep the value; `nil` where it did, or was not to.
+  public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.mayBeStoodInFor } }
 }
 
 /// What is known of a cached value, besides the value. Points in time are durations since 1970-01-01T00:00:00Z.

@@ -54,7 +54,7 @@ struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableComman
 
   func run() async throws {
     let session = try Session(global)
-    try await session.fetching { store throws(CacheError) in
+    try await session.fetching(fetch) { store, _ throws(CacheError) in
       let snapshots = try resource.snapshots(session.container, store, fetch.options)
       try global.show(ExplanationView(try await snapshots.explanation()))
     }

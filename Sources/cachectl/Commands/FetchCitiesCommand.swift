@@ -36,8 +36,7 @@ struct FetchCitiesCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    var writes = WriteFailures(fetch)
-    try await session.fetching { store throws(CacheError) in
+    try await session.fetching(fetch) { store, writes throws(CacheError) in
       let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
       if all {
         let cities = AllCities(session: session, cities: cities, options: fetch.options, limit: limit)
@@ -49,6 +48,5 @@ struct FetchCitiesCommand: AsyncParsableCommand {
         return CitiesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }
-    try writes.check()
   }
 }

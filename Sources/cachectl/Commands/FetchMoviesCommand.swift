@@ -33,8 +33,7 @@ struct FetchMoviesCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try movies.movieQuery)
-    var writes = WriteFailures(fetch)
-    try await session.fetching { store throws(CacheError) in
+    try await session.fetching(fetch) { store, writes throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
       let snapshots = useCase.execute(query, page: movies.page, options: fetch.options)
       try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
@@ -42,6 +41,5 @@ struct FetchMoviesCommand: AsyncParsableCommand {
         return MoviesView(snapshot, backend: session.configuration.backend, limit: limit)
       }
     }
-    try writes.check()
   }
 }

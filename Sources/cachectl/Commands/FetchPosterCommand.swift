@@ -37,8 +37,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     let query = poster.query
-    var writes = WriteFailures(fetch)
-    try await session.fetching { store throws(CacheError) in
+    try await session.fetching(fetch) { store, writes throws(CacheError) in
       let useCase = try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
       var last: Snapshot<Poster>?
       for try await snapshot in useCase.execute(query, options: fetch.options) {
@@ -47,7 +46,6 @@ struct FetchPosterCommand: AsyncParsableCommand {
       }
       if let last { try deliver(last, query, session) }
     }
-    try writes.check()
   }
 
   private func deliver(

@@ -38,8 +38,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
-    var writes = WriteFailures(fetch)
-    try await session.fetching { store throws(CacheError) in
+    try await session.fetching(fetch) { store, writes throws(CacheError) in
       let useCase = session.container.makeURLsDIContainer(store).makeFetchURLUseCase()
       var last: Snapshot<URLAnswer>?
       for try await snapshot in useCase.execute(query, options: fetch.options) {
@@ -48,7 +47,6 @@ struct FetchURLCommand: AsyncParsableCommand {
       }
       if let last { try deliver(last, session) }
     }
-    try writes.check()
   }
 
   private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) throws(CacheError) {

@@ -65,8 +65,20 @@ struct Session {
   }
 
   /// The same for a fetch, which does without a store that is damaged or out of reach.
-  func fetching(_ body: (OpenStore) async throws(CacheError) -> Void) async throws(CacheError) {
-    try await using(try await container.openStoreForFetching(), body)
+  ///
+  /// - Throws: `CacheError`: also where `flags` require that every answer is kept, and one was not.
+  func fetching(
+    _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    var writes = WriteFailures(flags)
+    try await using(try await container.openStoreForFetching()) { store throws(CacheError) in
+      try await body(store, &writes)
+      for failure in await store.finishBackgroundWork() {
+        global.warn(ErrorView(failure))
+        writes.note(failure)
+      }
+    }
+    try writes.check()
   }
 
   private func using<Output>(

@@ -9,9 +9,11 @@ struct WriteFailures {
   init(_ flags: FetchFlags) { isStoreRequired = flags.requireStore }
 
   /// Takes note of an answer that was fetched.
-  mutating func note<Value>(_ snapshot: Snapshot<Value>) {
-    guard isStoreRequired, !snapshot.entry.isStored, failure == nil else { return }
-    failure = snapshot.warnings.first { !$0.mayBeStoodInFor }
+  mutating func note<Value>(_ snapshot: Snapshot<Value>) { note(snapshot.writeFailure) }
+
+  /// Takes note of a failure to keep an answer; `nil` is none.
+  mutating func note(_ failure: CacheError?) {
+    if isStoreRequired { self.failure = self.failure ?? failure }
   }
 
   /// - Throws: `CacheError` with the code `ioFailed` where an answer had to be kept and was not.

@@ -106,6 +106,21 @@ struct HTTPCacheTests {
     #expect(newer.requests.count == 1)
   }
 
+  /// The answer was given: only whoever ends the work can say that the cache did not keep what came after it.
+  @Test func aFailureToKeepWhatCameAfterwardsIsReported() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
+    _ = try await bench.get()
+    bench.wait(30)
+    _ = try await bench.get(from: FakeTransfer(200, ["Cache-Control": "no-store"], "b"))
+    #expect(await bench.background.finish().isEmpty, "it was not to be kept")
+    let full = CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")
+    bench.storage.failToStore(full)
+    #expect(
+      try await bench.get(from: FakeTransfer(200, ["Cache-Control": "max-age=10"], "b")).first?.entry.isStale == true)
+    #expect(await bench.background.finish().map(\.message) == [full.message])
+    #expect(await bench.background.finish().isEmpty)
+  }
+
   /// What a server has done it has done, whether anybody still waits for its answer or not.
   @Test(arguments: ["POST", "PUT", "DELETE"])
   func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {

@@ -7,6 +7,7 @@ final class ShelfOfResponses: HTTPResponseStorage {
   private struct State {
     var kept: [String: StoredResponse<HTTPResponse>] = [:]
     var lookUps: [Bool] = []
+    var writeError: CacheError?
   }
 
   private let state = Mutex(State())
@@ -15,6 +16,9 @@ final class ShelfOfResponses: HTTPResponseStorage {
   init(failing error: CacheError? = nil) {
     self.error = error
   }
+
+  /// From now on nothing can be stored.
+  func failToStore(_ error: CacheError) { state.withLock { $0.writeError = error } }
 
   var keys: [String] { state.withLock { $0.kept.keys.sorted() } }
   var lookUps: [Bool] { state.withLock { $0.lookUps } }
@@ -33,7 +37,7 @@ final class ShelfOfResponses: HTTPResponseStorage {
   func store(
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
   ) async throws(CacheError) -> String {
-    if let error { throw error }
+    if let error = error ?? state.withLock({ $0.writeError }) { throw error }
     let key = key(of: url, selector: head.selector)
     state.withLock { state in
       for key in replaced { state.kept[key] = nil }
