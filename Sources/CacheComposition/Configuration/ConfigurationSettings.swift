@@ -82,7 +82,8 @@ struct ConfigurationSettings: Sendable {
   private mutating func applyUnknown(_ members: [JSONDocument.Member], section: String, _ file: String) {
     for member in members {
       libraryMembers.append(
-        UnsafeSetting(key: "\(section).\(Self.shown(key: member.key))", value: JSONValue(member.node)))
+        UnsafeSetting(
+          key: "\(section).\(Self.shown(key: member.key))", value: JSONValue(member.node).withoutLogins))
       guard case .text = member.node.value else { continue }
       do {
         _ = try ValueReader(kind: .option(.text), environment: environment).value(member.node)

@@ -5,7 +5,7 @@ internal import StorageSPI
 public struct UnsafeSetting: Sendable, Hashable {
   /// The names of the objects around the key and its own, joined by full stops.
   public let key: String
-  /// The value as the file has it. A secret names its variable only.
+  /// The value as the file has it. A secret names its variable only, and no address shows a user or a password.
   public let value: JSONValue
 }
 
@@ -32,6 +32,24 @@ extension PluginCatalogue {
 }
 
 extension JSONValue {
+  /// The value with the user and the password of each address in it masked.
+  var withoutLogins: JSONValue {
+    switch self {
+    case .string(let text): .string(Self.withoutLogin(text))
+    case .array(let values): .array(values.map(\.withoutLogins))
+    case .object(let members): .object(members.map { Member($0.name, $0.value.withoutLogins) })
+    default: self
+    }
+  }
+
+  private static func withoutLogin(_ text: String) -> String {
+    // A password may itself hold the characters that would end it.
+    guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"), let end = text.lastIndex(of: "@"),
+      colon < end
+    else { return text }
+    return text[..<colon] + "://***" + text[end...]
+  }
+
   /// The value that `node` is.
   init(_ node: JSONDocument.Node) {
     self =

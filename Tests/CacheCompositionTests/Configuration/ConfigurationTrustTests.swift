@@ -1,3 +1,4 @@
+import CachePresentation
 import StorageSPI
 import Testing
 
@@ -95,6 +96,20 @@ struct ConfigurationTrustTests {
     #expect(try wanted(text) == keys)
     #expect(try wanted(text, flags: ConfigurationFlags(backend: "lmdb")) == keys, "A flag does not change it")
     #expect(try wanted(text, environment: ["CACHECTL_BACKEND": "plist"]) == keys, "Nor does a variable")
+  }
+
+  /// An engine that is not built in: which of its options are addresses is not known before its code runs.
+  @Test(arguments: [
+    ("redis://ada:pa@ss/word@10.0.0.1:6379/2", "redis://***@10.0.0.1:6379/2"), ("redis://10.0.0.1", "redis://10.0.0.1"),
+    ("ada@example.com", "ada@example.com"), ("//@://", "//@://"),
+  ])
+  func noPasswordIsShown(url: String, shown: String) throws {
+    let text = #"{"backends": {"server": {"url": "\#(url)", "nodes": ["\#(url)", {"a": "\#(url)"}]}}}"#
+    let loader = Fixtures.loader(
+      ["/project/cachectl.json": text], engines: Fixtures.engines,
+      libraries: Fixtures.libraries([Fixtures.serverLibrary]), isTrusted: false)
+    let value = JSONValue.string(shown)
+    #expect(try loader.candidate(at: nil).settings.map(\.value) == [value, .array([value, ["a": value]])])
   }
 
   @Test func linksAreFollowed() throws {
