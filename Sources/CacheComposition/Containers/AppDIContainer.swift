@@ -154,7 +154,7 @@ public struct AppDIContainer: Sendable {
     guard let declaration = try? catalogue.plugin(named: backend).declaration,
       declaration.capabilities.contains(.persistent)
     else { return nil }
-    return UsageFiles(of: declaration, path: configuration.storePath(of: backend), home: configuration.home)
+    return UsageFiles(of: declaration, configuration.options(of: backend), home: configuration.home)
   }
 
   private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {

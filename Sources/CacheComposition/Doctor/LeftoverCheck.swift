@@ -13,12 +13,18 @@ struct LeftoverCheck: Sendable {
   }
 
   /// The files that tell of the use of a store that is gone. They are called after the store that they stand beside; or
-  /// after the engine of one without a path, or of an earlier version.
+  /// after the engine of one without a path, or of an earlier version. Whether one at another address is gone, only its
+  /// server knows.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
     let names = files.names(in: home)
-    let there = Set(names + stores.filter { $0.result.exists != false }.map(\.name))
+    let engines = stores.filter { $0.result.exists != false }.map(\.name)
+    let there = Set(names + engines)
     let found = names.filter { name in
-      UsageFiles.suffixes.contains { name.hasSuffix($0) && !there.contains(String(name.dropLast($0.count))) }
+      UsageFiles.suffixes.contains { suffix in
+        guard name.hasSuffix(suffix) else { return false }
+        let store = String(name.dropLast(suffix.count))
+        return !there.contains(store) && !engines.contains { UsageFiles.mayBeOnServer(store, $0) }
+      }
     }
     return found.map { name in
       .warning("usage", "\(home)/\(name) tells of the use of a store that is not there", hint: "rm \(home)/\(name)")

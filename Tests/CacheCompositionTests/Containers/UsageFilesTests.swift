@@ -1,6 +1,7 @@
 import CacheDomain
 import Foundation
 import ResponseStorage
+import StorageSPI
 import Testing
 
 @testable import CacheComposition
@@ -51,6 +52,35 @@ struct UsageFilesTests {
     #expect(try await usage(container, fetching: true) == old + UsageCounts(misses: 1))
     let names = try FileManager.default.contentsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".usage") }
     #expect(names.count == 1, "\(names)")
+  }
+
+  /// A store on a server is told apart by its address and its name, not by who logs in.
+  @Test func storesOnServersCountApart() {
+    let engine = EngineDeclaration(
+      name: "server", version: "1", summary: "for tests", capabilities: [.persistent],
+      options: [
+        EngineOption("url", .text, default: .text("redis://127.0.0.1"), help: "where"),
+        EngineOption("user", .text, default: .text(""), help: "who"),
+        EngineOption("prefix", .storeName, default: .text("cachectl"), help: "which"),
+      ])
+    func path(_ values: [String: OptionValue]) -> String {
+      let files = UsageFiles(of: engine, values, home: "/home")
+      #expect(files.uses.path == files.usage.path.dropLast(3) + "es" && files.uses.formerPath == nil)
+      return files.usage.path
+    }
+    let usual: [String: OptionValue] = ["url": .text("redis://127.0.0.1"), "prefix": .text("cachectl")]
+    #expect(path(usual) == "/home/server.usage" && path([:]) == path(usual))
+    #expect(path(usual.merging(["user": .text("ada")]) { $1 }) == path(usual))
+    let others: [[String: OptionValue]] = [
+      ["url": .text("redis://10.0.0.1")], ["url": .text("redis://127.0.0.1/2")], ["prefix": .text("other")],
+      ["url": .text("redis://10.0.0.1"), "prefix": .text("other")],
+    ]
+    let paths = others.map { path(usual.merging($0) { $1 }) }
+    #expect(Set(paths + [path(usual)]).count == 5)
+    for path in paths {
+      let name = String(path.dropFirst("/home/".count).dropLast(".usage".count))
+      #expect(UsageFiles.mayBeOnServer(name, "server") && !UsageFiles.mayBeOnServer(name, "serve"))
+    }
   }
 
   @Test func whatDoesNotOutliveTheProcessLeavesNoFile() async throws {

@@ -195,7 +195,7 @@ struct DoctorTests {
     var files = Self.sound
     let names = [
       "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.uses", "other.sqlite",
-      "other.sqlite.usage", "store.damaged-1", "store.damaged-2",
+      "other.sqlite.usage", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
     ]
     for name in names {
       files.files["/u/home/\(name)"] = .file()
