@@ -29,17 +29,18 @@ extension LMDBEnvironment {
     guard let file = LMDBMappedFile(descriptor: descriptor) else { throw error(EIO, "read") }
     do throws(LMDBFault) {
       let meta = try LMDBMetaPage.both(in: file.bytes)[transaction.number & 1]
-      if extent == .full { try LMDBMetaPage.requireConsecutive(in: file.bytes) }
       let branches = LMDBBranchReader(descriptor)
-      var check = LMDBTreeCheck(file.bytes, meta, extent, branches: branches)
       if (Int(meta.lastPage) + 1) * meta.pageSize <= file.bytes.count {
+        var check = LMDBTreeCheck(file.bytes, meta, extent, branches: branches)
         try check.run()
-        return nil
+      } else {
+        // The meta page may be of a later transaction by now, whose pages lie beyond what was mapped.
+        guard let whole = LMDBMappedFile(descriptor: descriptor) else { throw .damaged("it cannot be mapped") }
+        var check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
+        try check.run()
       }
-      // The meta page may be of a later transaction by now, whose pages lie beyond what was mapped.
-      guard let whole = LMDBMappedFile(descriptor: descriptor) else { throw .damaged("it cannot be mapped") }
-      check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
-      try check.run()
+      // Last: damage to the trees is worse.
+      if extent == .full { try LMDBMetaPage.requireConsecutive(in: file.bytes) }
       return nil
     } catch {
       return error

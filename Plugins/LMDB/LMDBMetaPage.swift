@@ -25,14 +25,17 @@ struct LMDBMetaPage {
     return [first, second]
   }
 
-  /// Fails where the transactions of the meta pages do not follow on each other: then one of the two numbers is damaged,
-  /// and LMDB may take the older state for the later one. A writer may be at work between the two looks.
+  /// Fails where the transactions of the meta pages do not follow on each other: one of the two numbers is damaged, and
+  /// LMDB may take the older state for the later one; or one page did not reach the disk before a loss of power, and
+  /// nothing is wrong with the other state. A writer may be at work between the two looks.
   static func requireConsecutive(in file: UnsafeRawBufferPointer) throws(LMDBFault) {
     for _ in 0..<8 {
       let numbers = try both(in: file).map(\.transaction).sorted()
       if numbers[0] &+ 1 == numbers[1] || numbers == [0, 0] { return }
     }
-    throw .damaged("its meta pages do not follow on each other")
+    throw .damaged(
+      "its two meta pages do not follow on each other; the store can be used, but the last changes before that may be "
+        + "missing: a loss of power with the durability relaxed leaves this, and the next change puts it right")
   }
 
   /// The version of LMDB's format, where it is a later one than this: both meta pages say so, because a single one may be
