@@ -62,7 +62,7 @@ public struct BenchmarkPlan: Sendable {
     return facts
   }
 
-  private func options(_ place: BenchmarkPlace) -> BenchmarkOptions {
+  func options(_ place: BenchmarkPlace) -> BenchmarkOptions {
     let milliseconds = place.date / .milliseconds(1)
     var options = BenchmarkOptions(
       scratchFolder: place.scratchFolder, runName: place.runName, date: Timestamp(milliseconds: Int64(milliseconds)))

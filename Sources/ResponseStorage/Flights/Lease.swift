@@ -44,9 +44,6 @@ extension Lease {
   /// The names of the attributes.
   private enum Name {
     static let holder = "holder"
-    static let system = "system"
-    static let process = "pid"
-    static let start = "started"
     static let code = "code"
     static let message = "message"
     static let hint = "hint"
@@ -56,18 +53,14 @@ extension Lease {
   init?(_ metadata: EntryMetadata) {
     guard let name = metadata.attributes[Name.holder] else { return nil }
     self.init(
-      holder: LeaseHolder(name: name, process: Self.process(metadata.attributes)), until: metadata.retainUntil,
+      holder: LeaseHolder(name: name, process: ProcessIdentity(metadata.attributes)), until: metadata.retainUntil,
       failure: Self.failure(metadata.attributes))
   }
 
   /// The metadata of the lease's entry, stored at `now`, without checksum.
   func metadata(storedAt now: Timestamp) -> EntryMetadata {
     var attributes = [Name.holder: holder.name]
-    if let process = holder.process {
-      attributes[Name.system] = process.system
-      attributes[Name.process] = String(process.number)
-      attributes[Name.start] = String(process.startedAt)
-    }
+    attributes.merge(holder.process?.attributes ?? [:]) { $1 }
     if let failure {
       attributes[Name.code] = failure.code.rawValue
       attributes[Name.message] = failure.message
@@ -80,12 +73,5 @@ extension Lease {
   private static func failure(_ attributes: [String: String]) -> CacheError? {
     guard let code = attributes[Name.code], let message = attributes[Name.message] else { return nil }
     return CacheError(CacheError.Code(rawValue: code), message, hint: attributes[Name.hint] ?? "")
-  }
-
-  private static func process(_ attributes: [String: String]) -> ProcessIdentity? {
-    guard let system = attributes[Name.system], let number = attributes[Name.process].flatMap({ Int32($0) }),
-      let startedAt = attributes[Name.start].flatMap({ UInt64($0) })
-    else { return nil }
-    return ProcessIdentity(system: system, number: number, startedAt: startedAt)
   }
 }

@@ -25,3 +25,25 @@ public struct ProcessIdentity: Sendable, Hashable {
     self.startedAt = startedAt
   }
 }
+
+/// A process as the attributes of an entry tell of it.
+extension ProcessIdentity {
+  private enum Name {
+    static let system = "system"
+    static let number = "pid"
+    static let start = "started"
+  }
+
+  /// The process that the attributes of an entry name; `nil` where they name none.
+  public init?(_ attributes: [String: String]) {
+    guard let system = attributes[Name.system], let number = attributes[Name.number].flatMap({ Int32($0) }),
+      let startedAt = attributes[Name.start].flatMap({ UInt64($0) })
+    else { return nil }
+    self.init(system: system, number: number, startedAt: startedAt)
+  }
+
+  /// The attributes that name the process.
+  public var attributes: [String: String] {
+    [Name.system: system, Name.number: String(number), Name.start: String(startedAt)]
+  }
+}

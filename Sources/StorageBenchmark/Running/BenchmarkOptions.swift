@@ -45,6 +45,16 @@ public struct BenchmarkOptions: Sendable {
     (self.scratchFolder, self.runName, self.date) = (scratchFolder, runName, date)
   }
 
+  /// How many stores are made at most to run `workloads` over `subjectCount` engines.
+  public func storeCount(_ workloads: [Workload], subjectCount: Int) -> Int {
+    workloads.reduce(0) { $0 + storeCount(of: $1, subjectCount) * max(entries.count, 1) }
+  }
+
+  /// How many of them for one number of entries.
+  func storeCount(of workload: Workload, _ subjectCount: Int) -> Int {
+    (rounds + warmUpRounds) * subjectCount * workload.phases.count
+  }
+
   /// `workload` as it is run with `entries` entries.
   func applied(to workload: Workload, entries: Int) -> Workload {
     var workload = workload

@@ -73,7 +73,7 @@ public struct BenchmarkRunner: Sendable {
       for entries in options.entries.isEmpty ? [workload.entries] : options.entries {
         let applied = options.applied(to: workload, entries: entries)
         series.append(BenchmarkSeries(context, applied, subjects, firstStore: storeNumber))
-        storeNumber += (options.rounds + options.warmUpRounds) * subjects.count * workload.phases.count
+        storeNumber += options.storeCount(of: workload, subjects.count)
       }
     }
     return series

@@ -12,12 +12,15 @@ struct RoundStore: Sendable {
   init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(StorageError) {
     self.subject = subject
     let options = context.options
-    let name = "\(options.runName)-\(number)"
+    let name = Self.name(options.runName, number)
     folder = "\(options.scratchFolder)/\(name)"
     share = options.share
     configuration = try subject.configuration(
       folder: folder, name: name, durability: options.durability, clock: FixedClock(now: options.date))
   }
+
+  /// The name of the store number `number` of the run called `run`.
+  static func name(_ run: String, _ number: Int) -> String { "\(run)-\(number)" }
 
   /// Opens the store, and makes it where there is none.
   func open() async throws(StorageError) -> any StorageEngine { try await subject.plugin.open(configuration) }
@@ -25,7 +28,7 @@ struct RoundStore: Sendable {
   /// Removes what the store would leave behind, and closes it. Other shares may still be using theirs: then only this
   /// one's entries go, and the folder stays.
   func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
-    if subject.hasNamedStore { try await removeEntries(engine, keys) }
+    if subject.hasNamedStore { try await Self.removeEntries(of: engine) { share == nil || keys.owns($0) } }
     try await engine.close()
   }
 
@@ -35,12 +38,15 @@ struct RoundStore: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  private func removeEntries(_ engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
+  /// Removes the entries of `engine` whose keys `isIncluded` chooses.
+  static func removeEntries(
+    of engine: any StorageEngine, _ isIncluded: (CacheKey) -> Bool
+  ) async throws(StorageError) {
     var range = KeyRange()
     while true {
       let summaries = try await engine.scan(range, limit: 1_000)
       var batch = WriteBatch()
-      for summary in summaries where share == nil || keys.owns(summary.key) { batch.remove(summary.key) }
+      for summary in summaries where isIncluded(summary.key) { batch.remove(summary.key) }
       try await engine.apply(batch)
       guard summaries.count == 1_000, let last = summaries.last else { return }
       range.after = last.key

@@ -21,20 +21,39 @@ struct Benchmark {
     let progress = BenchmarkProgressDisplay(isVisible: global.showsProgress)
     defer { progress.finish() }
     let place = BenchmarkPlace(scratchFolder: scratch.path, runName: Self.newName(), date: plan.date)
-    sayWhereServersAreUsed(place)
+    await begin(on: place)
+    do throws(CacheError) {
+      let outcome = try await measure(place, scratch, progress)
+      await plan.end(in: place)
+      return outcome
+    } catch {
+      await plan.end(in: place)
+      throw error
+    }
+  }
+
+  private func measure(
+    _ place: BenchmarkPlace, _ scratch: ScratchFolder, _ progress: BenchmarkProgressDisplay
+  ) async throws(CacheError) -> BenchmarkOutcome {
     guard processes > 1 else { return try await plan.run(in: place) { progress.show($0) } }
     let shares = SharedBenchmark(place: place, count: processes, scratch: scratch)
     return try plan.merge(try shares.run { progress.show($0) })
   }
 
-  private func sayWhereServersAreUsed(_ place: BenchmarkPlace) {
+  /// Says where servers are used, and cleans up there after runs that were killed.
+  private func begin(on place: BenchmarkPlace) async {
     guard !plan.servers.isEmpty else { return }
     global.remark(
       StatusLine(
         [
           "measures \(plan.servers.joined(separator: " and ")) on the server of the configuration",
-          "its stores there begin with \(place.runName), go at the end, and after a kill within three hours",
+          "its stores there begin with \(place.runName), go at the end, and after a kill with the next run or within "
+            + "three hours",
         ], style: .yellow))
+    let count = await plan.begin(in: place)
+    guard count > 0 else { return }
+    global.remark(
+      StatusLine(["Removed what \(count == 1 ? "a benchmark" : "\(count) benchmarks") left there when killed"]))
   }
 
   /// A name that no other run has.

@@ -20,6 +20,18 @@ enum Fixtures {
     try WorkloadReader.read(Array(text.utf8), file: "my.json")
   }
 
+  /// A batch that stores empty entries under `keys`.
+  static func batch(of keys: [String]) throws(StorageError) -> WriteBatch {
+    var batch = WriteBatch()
+    for key in keys {
+      batch.put(
+        try CacheKey(key), payload: [],
+        metadata: EntryMetadata(
+          storedAt: date, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    }
+    return batch
+  }
+
   /// A workload with a load and one more phase.
   static func workload(
     _ operations: String, entries: Int = 50, count: Int = 200, extra: String = "", phase: String = ""
