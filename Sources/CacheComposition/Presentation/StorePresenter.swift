@@ -115,8 +115,8 @@ public struct StorePresenter: Sendable {
     case .key(let key): return [key]
     case .url(let url):
       let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
-      return try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max).entries
-        .map(\.key)
+      let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
+      return listing.entries.map(\.key) + listing.damage.entries.first
     }
   }
 

@@ -59,7 +59,7 @@ struct URLSubject: FetchSubject {
   }
 
   func keep(_ answer: HTTPResponse, _ head: StoredHead) async throws(CacheError) -> String {
-    let variants = selected(try await storage.variants(of: request.url))
+    let variants = selected(try await readableVariants())
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
@@ -68,6 +68,16 @@ struct URLSubject: FetchSubject {
     let key = try storage.key(of: request.url, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
     return try await storage.store(body, head: head, for: request.url, replacing: outdated)
+  }
+
+  /// The responses that a new one may replace; none where one of them is damaged: the new one is kept all the same.
+  private func readableVariants() async throws(CacheError) -> [StoredVariant] {
+    do throws(CacheError) {
+      return try await storage.variants(of: request.url)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return []
+    }
   }
 
   /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together; `nil` where it

@@ -43,9 +43,15 @@ struct RoomMaker: Sendable {
     return (held, after.excess(over: allowed))
   }
 
-  /// The size of the payload under `key`, also of one that cannot be read; `nil` where there is none.
+  /// The size of the payload under `key`; `nil` where there is none, or an entry that cannot be listed, whose room is
+  /// then made once more.
   private func size(of key: CacheKey) async throws(StorageError) -> Int? {
-    try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
+    do throws(StorageError) {
+      return try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
   }
 
   /// Shows all entries that may go to `selection`.

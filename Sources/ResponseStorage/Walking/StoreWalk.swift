@@ -84,12 +84,12 @@ struct StoreWalk {
     }
   }
 
-  /// The first entry in `range` that the engine names as unreadable, if the error is about it: to go on behind another
-  /// one would leave out, unnoticed, all those before it.
+  /// The entry in `range` that the engine names as unreadable and that the error is about: to go on behind another one
+  /// would leave out, unnoticed, all those before it.
   private mutating func unreadableEntry(
     in range: KeyRange, _ error: StorageError
   ) async throws(StorageError) -> CacheKey? {
-    try await unreadableKeys().first { range.contains($0) }.flatMap { error.isAbout($0) ? $0 : nil }
+    try await unreadableKeys().first { range.contains($0) && error.isAbout($0) }
   }
 
   private mutating func unreadableKeys() async throws(StorageError) -> [CacheKey] {

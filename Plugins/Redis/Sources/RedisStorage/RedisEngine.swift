@@ -30,6 +30,11 @@ final class RedisEngine: StorageEngine {
     try await using(options, clock) { store throws(StorageError) in try store.repair(plan) }
   }
 
+  /// Connects, and removes the store.
+  static func removeStore(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) {
+    try await using(options, clock) { store throws(StorageError) in try store.removeAll() }
+  }
+
   private static func using<Output: Sendable>(
     _ options: RedisOptions, _ clock: any WallClock,
     _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output

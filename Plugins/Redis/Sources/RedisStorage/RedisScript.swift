@@ -5,7 +5,7 @@
 ///   server that is giving a slot away refuses to make a key that is not there.
 /// - Tables come as `KEYS`, so that the server refuses to begin where some of them have been given away already.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, scan, statistics, compact, examine, tidy, rebuild
+  case apply, scan, statistics, compact, examine, tidy, rebuild, clear
 
   /// The script's text.
   var source: String {
@@ -17,6 +17,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .examine: Self.common + Self.examineSource
     case .tidy: Self.common + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
+    case .clear: Self.common + Self.clearSource
     }
   }
 
@@ -318,5 +319,23 @@ enum RedisScript: Int, Sendable, CaseIterable {
       keep()
     end
     return 1
+    """#
+
+  /// Removes up to 1,000 entries of the index and as many that only the table of expiry names; where there are no more,
+  /// the tables, also those of another type. Answers whether there are more.
+  private static let clearSource = #"""
+    local more = 0
+    for _, name in ipairs({keys, expiry}) do
+      local page = redis.call('TYPE', name).ok == 'zset' and redis.call('ZRANGE', name, 0, 999) or {}
+      for _, member in ipairs(page) do
+        -- What begins with a space is the name of a batch.
+        local key = string.match(member, '^[^ ]+')
+        if key then redis.call('UNLINK', prefix .. key) end
+        redis.call('ZREM', name, member)
+      end
+      if #page == 1000 then more = 1 end
+    end
+    if more == 0 then redis.call('UNLINK', keys, expiry, tally, totals) end
+    return more
     """#
 }

@@ -47,8 +47,8 @@ extension RedisStore {
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
-      let listed = try scan(KeyRange(prefix: line.key.text), limit: 1).first { $0.key == line.key }
-      guard let listed else { return .gone }
+      let listed = try list(KeyRange(prefix: line.key.text), limit: 1).first?.summary
+      guard let listed, listed.key == line.key else { return .gone }
       return try remove(line.key, ifStill: listed.metadata.checksum)
     }
   }

@@ -4,12 +4,20 @@ extension RedisStore {
   /// The first `limit` entries of `range`, in order. On a cluster each part is seen as it is at one moment.
   ///
   /// Cost: a round trip, in which all parts are asked at once; on a cluster more where keys are spread unevenly.
+  /// - Throws: `StorageError`: `damaged` where one of them cannot be read; the message names it.
   func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
+    let found = try list(range, limit: limit)
+    if let damaged = found.first(where: \.isDamaged) { throw unreadable(damaged.summary.key) }
+    return found.map(\.summary)
+  }
+
+  /// The same with those that cannot be read.
+  func list(_ range: KeyRange, limit: Int) throws(StorageError) -> [RedisListing] {
     guard let lines = RedisLines(range), limit > 0 else { return [] }
     var pages = layout.parts.map { RedisPage(part: $0, from: lines.first) }
     // What a part probably has of the first entries, and a few more.
     let size = layout.partCount == 1 ? limit : min(limit, limit / layout.partCount * 2 + 8)
-    var found: [EntrySummary] = []
+    var found: [RedisListing] = []
     while found.count < limit {
       try fill(&pages, to: lines.last, size)
       guard let next = RedisPage.takeFirst(&pages) else { break }
@@ -34,24 +42,28 @@ extension RedisStore {
       guard let values = reply.value.elements, values.count == 3, let isLast = values[0].integer,
         let from = values[1].text, let entries = values[2].elements
       else { throw router.undecodable("a scan gives no list") }
-      var summaries: [EntrySummary] = []
-      for entry in entries { if let summary = summary(entry) { summaries.append(summary) } }
-      pages[index].append(summaries, next: from, isLast: isLast == 1)
+      pages[index].append(entries.compactMap(RedisListing.init), next: from, isLast: isLast == 1)
     }
   }
+}
 
-  /// What is said of an entry; `nil` where the index has a line with a key that is none, which a check names.
-  ///
-  /// One that cannot be read is as old as the index says, and has its checksum or, where that is none, 0: so it is listed,
-  /// can be removed and goes when room is needed. Reading it fails.
-  private func summary(_ value: RedisValue) -> EntrySummary? {
+/// An entry as the script `scan` lists it.
+struct RedisListing {
+  /// An entry that cannot be read has the times of its line in the index, and its checksum or, where that is none, 0.
+  let summary: EntrySummary
+  let isDamaged: Bool
+
+  /// `nil` where the index has a line with a key that is none, which a check names.
+  init?(_ value: RedisValue) {
     let values = value.elements ?? []
     guard values.count == RedisEntry.fields.count + 4, let text = values[6].text, let key = try? CacheKey(text),
       let bytes = values[7].number, let fresh = values[8].number, let retain = values[9].number
     else { return nil }
     let slot = EntryTally.Slot(namespace: key.namespace, freshSlot: fresh, retainSlot: retain)
-    let metadata = RedisEntry.metadata(values) ?? RedisEntry.metadata(ofDamaged: slot, values[5])
-    return EntrySummary(key: key, metadata: metadata, payloadBytes: Int(bytes))
+    let metadata = RedisEntry.metadata(values)
+    isDamaged = metadata == nil
+    summary = EntrySummary(
+      key: key, metadata: metadata ?? RedisEntry.metadata(ofDamaged: slot, values[5]), payloadBytes: Int(bytes))
   }
 }
 
@@ -79,7 +91,7 @@ private struct RedisPage {
   let part: Int
   /// From which line on to ask for more.
   private(set) var from: String
-  private var entries: ArraySlice<EntrySummary> = []
+  private var entries: ArraySlice<RedisListing> = []
   private var isComplete = false
 
   init(part: Int, from: String) { (self.part, self.from) = (part, from) }
@@ -87,18 +99,18 @@ private struct RedisPage {
   var needsMore: Bool { entries.isEmpty && !isComplete }
   var isNearlyEmpty: Bool { entries.count < 4 && !isComplete }
 
-  mutating func append(_ more: [EntrySummary], next: String, isLast: Bool) {
+  mutating func append(_ more: [RedisListing], next: String, isLast: Bool) {
     from = next
     entries += more
     isComplete = isLast
   }
 
   /// Takes the first entry of all pages; `nil` where none has any. None may need more.
-  static func takeFirst(_ pages: inout [RedisPage]) -> EntrySummary? {
+  static func takeFirst(_ pages: inout [RedisPage]) -> RedisListing? {
     var least: Int?
     for index in pages.indices {
       guard let entry = pages[index].entries.first else { continue }
-      if let other = least.flatMap({ pages[$0].entries.first }), other.key <= entry.key { continue }
+      if let other = least.flatMap({ pages[$0].entries.first }), other.summary.key <= entry.summary.key { continue }
       least = index
     }
     return least.flatMap { pages[$0].entries.popFirst() }

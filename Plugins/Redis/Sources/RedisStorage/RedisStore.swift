@@ -56,7 +56,10 @@ struct RedisStore: Sendable {
     if values.count == RedisEntry.fields.count + 1, values.allSatisfy(\.isNil) { return nil }
     guard values.count == RedisEntry.fields.count + 1, !values[0].isNil,
       let metadata = RedisEntry.metadata(values.dropFirst())
-    else { throw router.undecodable("entry \(key) is not what was written") }
+    else { throw unreadable(key) }
     return (values[0], metadata)
   }
+
+  /// The error of an entry that cannot be decoded.
+  func unreadable(_ key: CacheKey) -> StorageError { router.undecodable("entry \(key) is not what was written") }
 }

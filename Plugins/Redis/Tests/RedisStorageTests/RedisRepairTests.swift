@@ -2,6 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import RedisStorage
+@testable import ResponseStorage
 
 @Suite("A store in which something is wrong is put right")
 struct RedisRepairTests {
@@ -51,25 +52,46 @@ struct RedisRepairTests {
       testDescription: "the tally is no table", commands: [["SET", "cachectl:tally", "text"]], named: [nil]),
   ]
 
-  private func store(_ damage: Damage) async throws -> (server: RedisServer, engine: any StorageEngine) {
-    let server = try RedisServer()
-    let engine = try await RedisPlugin().open(server.url)
-    for key in ["a", "b", "c", "d", "e"] { try await engine.put("cities/\(key)", "1") }
-    for command in damage.commands {
-      var sent = RedisCommand()
-      sent.append(command)
-      #expect(try server.connection().exchange([sent])[0].value.error == nil)
+  private static let server = Result { try RedisServer() }
+
+  /// A store of its own on the server that the tests share.
+  private struct Subject {
+    let server: RedisServer
+    let prefix: String
+    let engine: any StorageEngine
+
+    var configuration: EngineConfiguration {
+      get throws {
+        let values = patient(server.url, ["prefix": .text(prefix)])
+        return try EngineConfiguration(for: RedisPlugin().declaration, values: values, clock: SystemClock())
+      }
     }
-    return (server, engine)
+
+    /// What the server answers to the command, in which the store is called "cachectl".
+    @discardableResult
+    func ask(_ words: [String]) throws -> RedisValue {
+      var command = RedisCommand()
+      command.append(words.map { $0.replacing("cachectl:", with: "\(prefix):") })
+      return try server.connection().exchange([command])[0].value
+    }
+  }
+
+  private func store(_ damage: Damage) async throws -> Subject {
+    let (server, prefix) = (try Self.server.get(), "repair-" + String(UInt64.random(in: 0 ... .max), radix: 16))
+    let engine = try await RedisPlugin().open(server.url, ["prefix": .text(prefix)])
+    for key in ["a", "b", "c", "d", "e"] { try await engine.put("cities/\(key)", "1") }
+    let subject = Subject(server: server, prefix: prefix, engine: engine)
+    for command in damage.commands { #expect(try subject.ask(command).error == nil) }
+    return subject
   }
 
   @Test("A check names it, and a repair saves the rest", arguments: damages)
   func repaired(_ damage: Damage) async throws {
-    let (server, engine) = try await store(damage)
+    let subject = try await store(damage)
+    let engine = subject.engine
     #expect(try await engine.checkIntegrity().map { $0.key?.text } == damage.named)
-    let configuration = try EngineConfiguration(
-      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
-    let report = try await RedisPlugin().repair(configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
+    let report = try await RedisPlugin().repair(
+      subject.configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
     #expect(report.saved == damage.left.count)
     #expect(report.lost.map { $0.key?.text } == damage.lost)
     #expect(try await engine.checkIntegrity().map(\.message) == [])
@@ -82,42 +104,55 @@ struct RedisRepairTests {
 
   @Test("What the core finds unsound is removed, and named")
   func unsound() async throws {
-    let (server, engine) = try await store(Damage(testDescription: "nothing", named: []))
-    let configuration = try EngineConfiguration(
-      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
+    let subject = try await store(Damage(testDescription: "nothing", named: []))
+    let engine = subject.engine
     let plan = RepairPlan(suffix: ".damaged") { key, _, _ in key.text != "cities/b" }
-    #expect(try await RedisPlugin().repair(configuration, plan).lost.map { $0.key?.text } == ["cities/b"])
+    #expect(try await RedisPlugin().repair(subject.configuration, plan).lost.map { $0.key?.text } == ["cities/b"])
     #expect(try await engine.keys() == ["cities/a", "cities/c", "cities/d", "cities/e"])
     try await engine.close()
   }
 
-  @Test("Whatever is wrong with one entry, the others are listed, and all can be removed", arguments: damages[1...6])
+  @Test(
+    "Whatever is wrong with one entry, it is named, the others are listed, and it can go", arguments: damages[1...6])
   func removable(_ damage: Damage) async throws {
-    let (server, engine) = try await store(damage)
-    let isGone = damage.testDescription.contains("gone")
-    let listed = try await engine.scan(KeyRange(), limit: 100)
-    #expect(listed.map(\.key.text) == (isGone ? damage.left : ["a", "b", "c", "d", "e"].map { "cities/\($0)" }))
-    // As the core makes room: each on condition that it still is what was listed.
-    var batch = WriteBatch()
-    for entry in listed {
-      batch.require(entry.key, .checksum(entry.metadata.checksum))
-      batch.remove(entry.key)
-    }
-    try await engine.apply(batch)
+    let subject = try await store(damage)
+    let engine = subject.engine
+    let entries = EntryStore(engine: engine, clock: SystemClock())
+    let administration = StoreAdministration(store: entries, ledger: MemoryUsageLedger())
+    let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
+    #expect(listing.entries.map(\.key.text) == damage.left)
+    #expect(listing.damage.entries.first.map(\.text) == damage.lost && listing.damage.placeCount == 0)
+    let report = try await administration.remove(EntrySelection(), dryRun: false)
+    #expect(report.entries == damage.left.count && report.damage == listing.damage)
+    _ = try await administration.remove(keys: listing.damage.entries.first, dryRun: false)
     #expect(try await engine.keys() == [])
     #expect(try await engine.statistics().entries == 0)
     #expect(try await engine.checkIntegrity().map(\.message) == [])
-    #expect(try server.ask("EXISTS", "cachectl:cities/c").integer == 0)
+    #expect(try subject.ask(["EXISTS", "cachectl:cities/c"]).integer == 0)
+    try await engine.close()
+  }
+
+  @Test("A damaged entry keeps no write from making room, nor from taking its place", arguments: damages[2...5])
+  func makingRoom(_ damage: Damage) async throws {
+    let subject = try await store(damage)
+    let engine = subject.engine
+    let limits = StoreLimits(maxEntries: 5, maxBytes: 5, eviction: .leastRecentlyStored)
+    let entries = EntryStore(engine: engine, clock: SystemClock(), limits: limits)
+    try await entries.write(try CacheKey("cities/f"), payload: [1], metadata: .sample())
+    #expect(try subject.ask(["ZCARD", "cachectl:keys"]).integer == 5)
+    try await entries.write(try CacheKey("cities/c"), payload: [1, 2], metadata: .sample())
+    #expect(try await engine.keys() == ["cities/c", "cities/e", "cities/f"])
     try await engine.close()
   }
 
   @Test("A damaged entry is replaced by the next one under its key", arguments: damages[1...6])
   func replaced(_ damage: Damage) async throws {
-    let (server, engine) = try await store(damage)
+    let subject = try await store(damage)
+    let engine = subject.engine
     try await engine.put("cities/c", "new")
     #expect(try await engine.text("cities/c") == "new")
     #expect(try await engine.checkIntegrity().map(\.message) == [])
-    #expect(try server.ask("TYPE", "cachectl:cities/c").text == "hash")
+    #expect(try subject.ask(["TYPE", "cachectl:cities/c"]).text == "hash")
     try await engine.close()
   }
 }

@@ -1,0 +1,60 @@
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("A store is removed as a whole")
+struct RedisRemovalTests {
+  /// What is wrong with the store, besides nothing.
+  static let damages: [[String]] = [
+    [], ["HSET", "cachectl:cities/1", "freshUntil", "tomorrow"], ["SET", "cachectl:cities/1", "text"],
+    ["HSET", "cachectl:tally", "cities 1 2", "many"], ["SET", "cachectl:tally", "text"],
+    ["DEL", "cachectl:keys"], ["SET", "cachectl:expiry", "text"],
+  ]
+
+  @Test("Whatever is wrong with it, and nothing of anybody else is touched", arguments: damages)
+  func removed(_ damage: [String]) async throws {
+    let (server, plugin) = (try RedisServer(), RedisPlugin())
+    let others = ["cachectl", "cachectl2:cities/1", "other"]
+    for name in others { try server.ask("SET", name, "1") }
+    let engine = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    for number in 0..<2_500 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
+    if !damage.isEmpty {
+      var command = RedisCommand()
+      command.append(damage)
+      #expect(try server.connection().exchange([command])[0].value.error == nil)
+    }
+    try await plugin.removeStore(
+      EngineConfiguration(for: plugin.declaration, values: patient(server.url), clock: SystemClock()))
+    #expect(try Set(server.cli("--raw", "KEYS", "*").split(separator: "\n").map(String.init)) == Set(others))
+    // Who has it open finds it empty, and goes on.
+    #expect(try await engine.keys() == [])
+    try await engine.put("cities/1", "1")
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try await engine.close()
+  }
+
+  @Test("On a server without room too")
+  func withoutRoom() async throws {
+    let (server, plugin) = (try RedisServer(), RedisPlugin())
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1")
+    try server.ask("CONFIG", "SET", "maxmemory", "1")
+    try await plugin.removeStore(
+      EngineConfiguration(for: plugin.declaration, values: patient(server.url), clock: SystemClock()))
+    #expect(try server.ask("DBSIZE").integer == 0)
+    try await engine.close()
+  }
+
+  @Test("A store of a later version stays")
+  func laterVersion() async throws {
+    let (server, plugin) = (try RedisServer(), RedisPlugin())
+    try server.ask("HSET", "cachectl:tally", "format", "2")
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: patient(server.url), clock: SystemClock())
+    #expect(await code { try await plugin.removeStore(configuration) } == .unsupportedFormat)
+    #expect(try server.ask("DBSIZE").integer == 1)
+  }
+}
