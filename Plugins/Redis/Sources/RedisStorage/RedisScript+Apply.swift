@@ -12,7 +12,7 @@ extension RedisScript {
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
     if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
     local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
-    local more = sweep(\#(sweepLimit), put > 0)
+    local more = sweep(\#(sweepLimit), put)
     lifetime = tonumber(ARGV[3])
     local function isChecksum(text)
       return type(text) == 'string' and #text == 16 and not string.find(text, '%X')

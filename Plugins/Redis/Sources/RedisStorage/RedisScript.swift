@@ -25,8 +25,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
   static let sweepLimit = 500
   /// What a script says of a tally that it cannot read.
   static let damagedTally = "the tally is damaged"
-  /// How many lines of the index a call that adds entries looks at, at random, for entries that the server has dropped
-  /// for want of memory. So the share of lines without an entry stays below the reciprocal of it.
+  /// How many lines of the index a call looks at, at random, for each entry that it puts, to forget those whose entries the
+  /// server has dropped for want of memory; only the first so many where there are none among them. So the share of such
+  /// lines stays about the reciprocal of it.
   static let sampleSize = 8
 
   /// `counts` gathers how the tally changes, `before` what it is, `dropped` the lines of the index that go.
@@ -162,20 +163,30 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- away begins with a write that takes none.
     local function begin() redis.call('ZREM', expiry, '') end
 
-    local function sweep(limit, adds)
+    -- Looks at some lines at random, and says whether one of them was to be forgotten.
+    local function sample()
+      local found = false
+      for _, line in ipairs(redis.call('ZRANDMEMBER', keys, \#(sampleSize))) do
+        local key = string.match(line, '^%S*')
+        if not dropped[line] and isGone(key) then
+          dropLine(line)
+          forgotten[#forgotten + 1] = key
+          found = true
+        end
+      end
+      return found
+    end
+
+    local function sweep(limit, puts)
       local expired = redis.call('ZRANGEBYSCORE', expiry, '-inf', text(now), 'LIMIT', 0, limit)
-      if #expired > 0 and not adds then begin() end
+      if #expired > 0 and puts == 0 then begin() end
       for _, key in ipairs(expired) do
         drop(key)
         forgotten[#forgotten + 1] = key
       end
-      if adds then
-        for _, line in ipairs(redis.call('ZRANDMEMBER', keys, \#(sampleSize))) do
-          if isGone(string.match(line, '^%S*')) then
-            dropLine(line)
-            forgotten[#forgotten + 1] = string.match(line, '^%S*')
-          end
-        end
+      -- As often as single writes would look, unless the first look finds nothing.
+      for look = 1, puts do
+        if not sample() and look == 1 then break end
       end
       commit()
       return #expired == limit
@@ -224,7 +235,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   /// Answers whether there is more to forget before counting; the tally; what the tables take up in memory; the totals.
   private static let statisticsSource = #"""
-    if sweep(\#(sweepLimit), false) then return {1} end
+    if sweep(\#(sweepLimit), 0) then return {1} end
     local memory = 0
     for index = 1, 4 do memory = memory + (redis.call('MEMORY', 'USAGE', KEYS[index]) or 0) end
     return {0, redis.call('HGETALL', tally), memory, redis.call('HGETALL', totals)}

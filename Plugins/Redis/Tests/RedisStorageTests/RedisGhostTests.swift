@@ -53,6 +53,19 @@ struct RedisGhostTests {
     try await engine.close()
   }
 
+  @Test("A batch forgets as many as its entries would one by one")
+  func batch() async throws {
+    let (server, engine) = try await haunted(2_000)
+    var batch = WriteBatch()
+    for number in 0..<1_000 { batch.put(try CacheKey("movies/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
+    let lines = try #require(try server.ask("ZCARD", "cachectl:keys").integer)
+    // 1,001 are live. A thousand single writes would look at 8,000 lines.
+    #expect(lines < 2_000, "\(lines) lines")
+    #expect(try await engine.checkIntegrity().allSatisfy { $0.message.contains("it is gone") })
+    try await engine.close()
+  }
+
   @Test("A server whose memory is full of the lines of dropped entries takes new ones again")
   func full() async throws {
     let server = try RedisServer(["--maxmemory", "6mb", "--maxmemory-policy", "volatile-ttl"])
