@@ -6,6 +6,10 @@ import Foundation
 final class RedisCluster: Sendable {
   let nodes: [RedisServer]
 
+  /// One for all tests that neither stop a node nor move a slot, each with store names of its own: to start a cluster
+  /// takes as long as most of them.
+  static let shared = Result { try RedisCluster() }
+
   /// Starts the nodes and joins them; a node that says nothing for `timeout` milliseconds is replaced by its replica.
   /// By default that is so long that no node is replaced for having to wait for the processor.
   init(timeout: Int = 60_000) throws {

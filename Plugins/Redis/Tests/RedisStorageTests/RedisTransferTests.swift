@@ -22,7 +22,6 @@ struct RedisTransferTests {
     plugins.indices.filter { $0 != from && max(from, $0) > 2 }.map { (from, $0) }
   }
   private static let server = Result { try RedisServer() }
-  private static let cluster = Result { try RedisCluster() }
 
   private func configuration(
     _ plugin: any StoragePlugin, _ folder: String, _ name: String
@@ -30,7 +29,7 @@ struct RedisTransferTests {
     let values: [String: OptionValue] =
       switch plugin.declaration.name {
       case "redis": patient(try Self.server.get().url, ["prefix": .text(name)])
-      case "rediscluster": patient(try Self.cluster.get().url, ["prefix": .text(name)])
+      case "rediscluster": patient(try RedisCluster.shared.get().url, ["prefix": .text(name)])
       default: ["path": .text("\(folder)/\(name)")]
       }
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
