@@ -30,7 +30,8 @@ struct LibraryConfiguration: ~Copyable {
     values.withUnsafeBufferPointer { values in
       let configuration = cachectl_configuration(
         size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
-        value_size: MemoryLayout<cachectl_value>.stride, now: LibraryClock.now, clock: clock.context)
+        value_size: MemoryLayout<cachectl_value>.stride, now: LibraryClock.now, clock: clock.context,
+        is_cancelled: { _ in LibraryCancellation.isOfThisThread ? 1 : 0 })
       return withUnsafePointer(to: configuration, body)
     }
   }

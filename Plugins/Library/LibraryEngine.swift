@@ -112,7 +112,7 @@ final class LibraryEngine: StorageEngine {
     on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
     try gate.enter()
-    return try await executor.run { [store, gate] () throws(StorageError) in
+    return try await LibraryCancellation.run(on: executor) { [store, gate] () throws(StorageError) in
       defer { gate.leave() }
       return try work(store)
     }

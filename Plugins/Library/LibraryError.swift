@@ -63,6 +63,7 @@ extension StorageError.Code {
     case CACHECTL_TOO_LARGE: self = .tooLarge
     case CACHECTL_OVER_BOUNDS: self = .overBounds
     case CACHECTL_UNSUPPORTED: self = .unsupported
+    case CACHECTL_CANCELLED: self = .cancelled
     default: return nil
     }
   }

@@ -38,8 +38,7 @@ public struct LibraryPlugin: StoragePlugin {
   /// - Throws: `StorageError`: what the library reports, `failed` where it breaks the rules of the interface.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let (table, clock) = (table, LibraryClock(configuration.clock))
-    let executor = BlockingExecutor()
-    let store = try await executor.run { () throws(StorageError) in
+    let store = try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
       try LibraryStore(opening: configuration, table, clock)
     }
     return LibraryEngine(store)
@@ -54,7 +53,7 @@ public struct LibraryPlugin: StoragePlugin {
       throw unsupported("tell what there is of a store without opening it")
     }
     let table = table
-    return try await BlockingExecutor().run { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
       try table.inspection(of: configuration, inspect)
     }
   }
@@ -68,7 +67,7 @@ public struct LibraryPlugin: StoragePlugin {
   ) async throws(StorageError) -> RepairReport {
     guard let repair = table.functions.repair else { throw unsupported("repair a store") }
     let table = table
-    return try await BlockingExecutor().run { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
       try table.repair(configuration, plan, repair)
     }
   }
@@ -84,7 +83,7 @@ public struct LibraryPlugin: StoragePlugin {
       throw unsupported("tell what a repair would save: it has no dry run")
     }
     let table = table
-    return try await BlockingExecutor().run { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
       let report = try table.repair(configuration, plan, preview)
       guard report.movedTo.isEmpty else { throw .defect("moved files in a dry run", of: table.name) }
       return report
@@ -98,10 +97,14 @@ public struct LibraryPlugin: StoragePlugin {
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     guard let remove = table.functions.removeStore else {
       let files = try await inspect(configuration).files
-      return try await BlockingExecutor().run { () throws(StorageError) in try LibraryRemoval.remove(files) }
+      return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+        try LibraryRemoval.remove(files)
+      }
     }
     let table = table
-    try await BlockingExecutor().run { () throws(StorageError) in try table.removeStore(configuration, remove) }
+    try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+      try table.removeStore(configuration, remove)
+    }
   }
 
   private func unsupported(_ what: String) -> StorageError {

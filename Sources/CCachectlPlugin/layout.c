@@ -14,6 +14,7 @@ _Static_assert(offsetof(cachectl_issue, message) == 32, "cachectl_issue");
 _Static_assert(offsetof(cachectl_option, default_value) == 56, "cachectl_option");
 _Static_assert(offsetof(cachectl_value, number) == 16, "cachectl_value");
 _Static_assert(offsetof(cachectl_configuration, clock) == 40, "cachectl_configuration");
+_Static_assert(offsetof(cachectl_configuration, is_cancelled) == 48, "cachectl_configuration");
 _Static_assert(offsetof(cachectl_inspection, presence) == 56, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_inspection, hidden_damage) == 64, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_repair, context) == 48, "cachectl_repair");

@@ -18,15 +18,15 @@ final class CallingThread: TaskExecutor {
   private let available = Semaphore()
   private let thread = pthread_self()
 
-  /// Returns what `call` returns.
+  /// Returns what `call` returns. Its task is cancelled when `host` says so of this call.
   ///
   /// - Throws: what `call` throws.
   static func run<Output: Sendable>(
-    _ call: @escaping @Sendable (CallingThread) async throws(StorageError) -> Output
+    _ host: HostCall, _ call: @escaping @Sendable (CallingThread) async throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
     let thread = CallingThread()
     let outcome = Outcome<Output>()
-    Task.detached(executorPreference: thread) {
+    let task = Task.detached(executorPreference: thread) {
       do throws(StorageError) {
         outcome.set(.success(try await call(thread)))
       } catch {
@@ -36,6 +36,7 @@ final class CallingThread: TaskExecutor {
       thread.available.signal()
     }
     while true {
+      thread.waitForWork(host, task)
       thread.doNext()
       if let result = outcome.result { return try result.get() }
     }
@@ -61,8 +62,15 @@ final class CallingThread: TaskExecutor {
     available.signal()
   }
 
-  private func doNext() {
+  private func waitForWork(_ host: HostCall, _ task: Task<Void, Never>) {
+    while host.canBeCancelled, !task.isCancelled {
+      if available.waitBriefly() { return }
+      if host.isCancelled { task.cancel() }
+    }
     available.wait()
+  }
+
+  private func doNext() {
     switch work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
     case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
     case .request(let body): body()
@@ -102,5 +110,16 @@ private final class Semaphore: @unchecked Sendable {
 
   func wait() {
     while sem_wait(semaphore) != 0 && errno == EINTR {}
+  }
+
+  /// Waits for a twentieth of a second at most, and says whether it was signalled. (It lasts longer where the clock is set
+  /// back meanwhile.)
+  func waitBriefly() -> Bool {
+    var end = timespec()
+    clock_gettime(CLOCK_REALTIME, &end)
+    end.tv_nsec += 50_000_000
+    if end.tv_nsec >= 1_000_000_000 { (end.tv_sec, end.tv_nsec) = (end.tv_sec + 1, end.tv_nsec - 1_000_000_000) }
+    while sem_timedwait(semaphore, &end) != 0 { if errno != EINTR { return false } }
+    return true
   }
 }

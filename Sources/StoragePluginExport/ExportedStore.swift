@@ -6,20 +6,22 @@ final class ExportedStore: Sendable {
   private let engine: any StorageEngine
   /// The engine again, where its reads need no task.
   private let immediate: (any ImmediateReading)?
+  private let host: HostCall
 
-  private init(_ engine: any StorageEngine) {
+  private init(_ engine: any StorageEngine, _ host: HostCall) {
     self.engine = engine
     self.immediate = engine as? any ImmediateReading
+    self.host = host
   }
 
   /// Opens a store, and gives it to the host until `close`.
   static func open(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ store: UnsafeMutablePointer<OpaquePointer?>?
   ) throws(StorageError) -> Int32 {
-    let plugin = try PluginExport.plugin()
+    let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let engine = try CallingThread.run { _ async throws(StorageError) in try await plugin.open(configuration) }
-    store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine)).toOpaque())
+    let engine = try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.open(configuration) }
+    store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine, host)).toOpaque())
     return CACHECTL_OK.status
   }
 
@@ -28,7 +30,7 @@ final class ExportedStore: Sendable {
     defer { if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() } }
     return call(store, failure) { store throws(StorageError) in
       let engine = store.engine
-      try CallingThread.run { _ async throws(StorageError) in try await engine.close() }
+      try CallingThread.run(HostCall()) { _ async throws(StorageError) in try await engine.close() }
       return CACHECTL_OK.status
     }
   }
@@ -66,7 +68,7 @@ final class ExportedStore: Sendable {
     _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(StorageError) -> Int32 {
     let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
-    let entry = try CallingThread.run { _ async throws(StorageError) in
+    let entry = try CallingThread.run(host) { _ async throws(StorageError) in
       try await engine.read(key) { payload, metadata throws(StorageError) in
         EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
@@ -79,7 +81,7 @@ final class ExportedStore: Sendable {
   func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(StorageError) -> Int32 {
     guard let batch else { throw StorageError(.failed, "the batch is missing") }
     let (engine, changes) = (engine, try WriteBatch(batch.pointee))
-    try CallingThread.run { _ async throws(StorageError) in try await engine.apply(changes) }
+    try CallingThread.run(host) { _ async throws(StorageError) in try await engine.apply(changes) }
     return CACHECTL_OK.status
   }
 
@@ -89,7 +91,9 @@ final class ExportedStore: Sendable {
   ) throws(StorageError) -> Int32 {
     guard let range else { throw StorageError(.failed, "the range is missing") }
     let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let entries = try CallingThread.run { _ async throws(StorageError) in try await engine.scan(keys, limit: limit) }
+    let entries = try CallingThread.run(host) { _ async throws(StorageError) in
+      try await engine.scan(keys, limit: limit)
+    }
     return firstFailure(entries) { entry in
       entry.key.text.lend { key in
         visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
@@ -102,7 +106,7 @@ final class ExportedStore: Sendable {
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(StorageError) -> Int32 {
     let engine = engine
-    let statistics = try CallingThread.run { _ async throws(StorageError) in try await engine.statistics() }
+    let statistics = try CallingThread.run(host) { _ async throws(StorageError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -118,21 +122,21 @@ final class ExportedStore: Sendable {
   /// Visits what is wrong with the store.
   func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(StorageError) -> Int32 {
     let engine = engine
-    let issues = try CallingThread.run { _ async throws(StorageError) in try await engine.checkIntegrity() }
+    let issues = try CallingThread.run(host) { _ async throws(StorageError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Removes what has expired.
   func compact() throws(StorageError) -> Int32 {
     let engine = engine
-    try CallingThread.run { _ async throws(StorageError) in try await engine.compact() }
+    try CallingThread.run(host) { _ async throws(StorageError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
   /// Lets go of memory. There is nothing that could fail but the thread's end.
   func releaseMemory() throws(StorageError) -> Int32 {
     let engine = engine
-    try CallingThread.run { _ async throws(StorageError) in await engine.releaseMemory() }
+    try CallingThread.run(host) { _ async throws(StorageError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
   }
 }

@@ -32,6 +32,7 @@ extension StorageError {
     .permissionDenied: CACHECTL_PERMISSION_DENIED, .noSpace: CACHECTL_NO_SPACE, .ioFailed: CACHECTL_IO_FAILED,
     .busy: CACHECTL_BUSY, .unreachable: CACHECTL_UNREACHABLE, .conflict: CACHECTL_CONFLICT,
     .tooLarge: CACHECTL_TOO_LARGE, .overBounds: CACHECTL_OVER_BOUNDS, .unsupported: CACHECTL_UNSUPPORTED,
+    .cancelled: CACHECTL_CANCELLED,
   ]
 
   /// Copies as much of `text` as there is room for with a zero byte, in whole characters of UTF-8.

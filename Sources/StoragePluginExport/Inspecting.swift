@@ -6,9 +6,9 @@ enum Inspecting {
   static func inspect(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
   ) throws(StorageError) -> Int32 {
-    let plugin = try PluginExport.plugin()
+    let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let found = try CallingThread.run { _ async throws(StorageError) in try await plugin.inspect(configuration) }
+    let found = try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.inspect(configuration) }
     return found.lend { visitor.visit(visitor.context, $0) }
   }
 }

@@ -8,7 +8,8 @@ extension EngineConfiguration {
   init(
     _ configuration: UnsafePointer<cachectl_configuration>?, for declaration: EngineDeclaration
   ) throws(StorageError) {
-    guard let configuration = configuration?.pointee, let now = configuration.now else {
+    guard let configuration = configuration.map({ copy(of: $0, cachectl_configuration()) }), let now = configuration.now
+    else {
       throw StorageError(.failed, "the configuration is missing, or has no clock")
     }
     var values: [String: OptionValue] = [:]
@@ -47,4 +48,35 @@ private struct HostClock: WallClock, @unchecked Sendable {
   }
 
   var now: Timestamp { Timestamp(milliseconds: function(clock)) }
+}
+
+/// What the host says of the call that is under way on this thread.
+///
+/// `@unchecked Sendable`: the host's function may be called by the thread of each call until the store is closed.
+struct HostCall: @unchecked Sendable {
+  private let function: (@convention(c) (UnsafeMutableRawPointer?) -> Int32)?
+  private let context: UnsafeMutableRawPointer?
+
+  /// By the host that has made `configuration`; `nil` for a call that nothing cancels.
+  init(_ configuration: UnsafePointer<cachectl_configuration>? = nil) {
+    let configuration = configuration.map { copy(of: $0, cachectl_configuration()) }
+    (function, context) = (configuration?.is_cancelled, configuration?.clock)
+  }
+
+  /// Whether the host can say it: an older one cannot.
+  var canBeCancelled: Bool { function != nil }
+
+  /// Whether the caller no longer waits.
+  var isCancelled: Bool { function.map { $0(context) != 0 } ?? false }
+}
+
+/// A copy of the structure at `pointer`, which begins with its size, as far as the host knows its fields: the rest is that
+/// of `empty`.
+func copy<Structure>(of pointer: UnsafePointer<Structure>, _ empty: Structure) -> Structure {
+  let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
+  var copy = empty
+  withUnsafeMutableBytes(of: &copy) { room in
+    room.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: max(0, min(size, room.count))))
+  }
+  return copy
 }

@@ -12,13 +12,13 @@ enum Repairing {
     _ configuration: UnsafePointer<cachectl_configuration>?, _ plan: UnsafePointer<cachectl_repair>?,
     _ saved: UnsafeMutablePointer<UInt64>?, _ repair: @escaping Repair
   ) throws(StorageError) -> Int32 {
-    let plugin = try PluginExport.plugin()
+    let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    guard let plan = plan.map(cachectl_repair.init(copying:)), let lost = plan.lost, let moved = plan.moved else {
+    guard let plan = plan.map({ copy(of: $0, cachectl_repair()) }), let lost = plan.lost, let moved = plan.moved else {
       throw StorageError(.failed, "the plan of a repair is missing")
     }
     let (suffix, judge) = (plan.suffix.text, try Visitor(plan.is_sound, plan.context))
-    let report = try CallingThread.run { thread async throws(StorageError) in
+    let report = try CallingThread.run(host) { thread async throws(StorageError) in
       try await repair(plugin, configuration, RepairPlan(suffix: suffix, judge, on: thread))
     }
     saved?.pointee = UInt64(clamping: report.saved)
@@ -32,21 +32,10 @@ enum Repairing {
 
   /// Removes a store, in whatever state it is.
   static func removeStore(_ configuration: UnsafePointer<cachectl_configuration>?) throws(StorageError) -> Int32 {
-    let plugin = try PluginExport.plugin()
+    let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    try CallingThread.run { _ async throws(StorageError) in try await plugin.removeStore(configuration) }
+    try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.removeStore(configuration) }
     return CACHECTL_OK.status
-  }
-}
-
-extension cachectl_repair {
-  /// A copy of the plan at `pointer`, as far as the host knows its fields: the rest is zero.
-  fileprivate init(copying pointer: UnsafePointer<cachectl_repair>) {
-    let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
-    self.init()
-    withUnsafeMutableBytes(of: &self) { room in
-      room.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: max(0, min(size, room.count))))
-    }
   }
 }
 

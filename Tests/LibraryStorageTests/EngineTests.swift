@@ -59,6 +59,17 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration).hiddenDamage == damage)
   }
 
+  @Test func aLibraryIsToldThatItsCallerIsCancelled() async throws {
+    let plugin = try Library("tiny.c").plugin()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: ["note": .text("endless")], clock: FixedClock(now: Timestamp(milliseconds: 77)))
+    let task = Task { await storageError { _ = try await plugin.inspect(configuration) } }
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+    let other = try EngineConfiguration(for: plugin.declaration, clock: configuration.clock)
+    #expect(try await plugin.inspect(other).currentFormat == 77)
+  }
+
   @Test func aTextWithAZeroByteIsRefused() async throws {
     let library = try Library("tiny.c")
     let error = await storageError { _ = try await library.open(["note": .text("a\0b")]) }

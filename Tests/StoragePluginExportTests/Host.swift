@@ -43,10 +43,18 @@ struct Store: @unchecked Sendable {
   let handle: OpaquePointer?
 
   /// Opens a store whose clock says 1,000,000, with the given values.
-  init(_ texts: [String: String] = [:], numbers: [String: Int64] = [:]) throws {
+  ///
+  /// - Parameter isCancelled: what the host says of the calls; `nil` for one that was compiled before it could.
+  init(
+    _ texts: [String: String] = [:], numbers: [String: Int64] = [:],
+    isCancelled: (@convention(c) (UnsafeMutableRawPointer?) -> Int32)? = nil
+  ) throws {
     let (table, failure) = (try StoragePluginExportTests.table(), Failure())
     var handle: OpaquePointer?
-    let status = withConfiguration(texts, numbers) { table.open(&$0, &handle, failure.pointer) }
+    let status = withConfiguration(texts, numbers) { configuration in
+      if let isCancelled { configuration.is_cancelled = isCancelled } else { configuration.size -= 8 }
+      return table.open(&configuration, &handle, failure.pointer)
+    }
     try #require(status == 0, "\(failure.message)")
     self.table = table
     self.handle = handle
@@ -142,7 +150,9 @@ func withConfiguration<Output>(
   return try values.withUnsafeBufferPointer { values in
     var configuration = cachectl_configuration(
       size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
-      value_size: MemoryLayout<cachectl_value>.stride, now: { _ in 1_000_000 }, clock: nil)
+      value_size: MemoryLayout<cachectl_value>.stride, now: { _ in 1_000_000 }, clock: nil,
+      // Nobody must look at it where the size says that it is not there.
+      is_cancelled: { _ in 1 })
     return try body(&configuration)
   }
 }

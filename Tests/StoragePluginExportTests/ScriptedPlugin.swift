@@ -11,6 +11,8 @@ struct ScriptedPlugin: StoragePlugin {
     case waiting
     /// They fail with `failure`.
     case failing
+    /// They wait until they are cancelled; closing does not.
+    case endless
   }
 
   /// What calls fail with where they fail.
@@ -90,6 +92,12 @@ final class ScriptedEngine: StorageEngine {
   }
 
   private func go() async throws(StorageError) {
+    if manner == .endless {
+      let (stream, continuation) = AsyncStream<Void>.makeStream()
+      for await _ in stream {}
+      continuation.finish()
+      throw StorageError(.cancelled, "cancelled")
+    }
     guard manner == .waiting else { return }
     await Task.yield()
     try await executor.run { () throws(StorageError) in }
@@ -130,7 +138,7 @@ final class ScriptedEngine: StorageEngine {
   }
 
   func close() async throws(StorageError) {
-    try await go()
+    if manner != .endless { try await go() }
     if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
   }
 }

@@ -25,6 +25,13 @@ import Testing
     #expect(store.close() == 0)
   }
 
+  @Test func aCallIsCancelledWithItsCaller() throws {
+    let store = try Store(["manner": "endless"], numbers: ["entries": 7], isCancelled: { _ in 1 })
+    #expect(store.read("cities/v1/one").status == CACHECTL_CANCELLED.rawValue)
+    #expect(store.put("cities/v1/one", "bytes") == CACHECTL_CANCELLED.rawValue)
+    #expect(store.close() == 0)
+  }
+
   @Test func aScanEndsWithTheCallback() throws {
     let store = try Store()
     for name in ["b", "a", "c"] { #expect(store.put("cities/v1/\(name)", "123") == 0) }

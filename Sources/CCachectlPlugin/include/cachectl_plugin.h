@@ -54,7 +54,8 @@ typedef enum cachectl_code {
   CACHECTL_CONFLICT = 11,          /* a requirement of the batch did not hold */
   CACHECTL_TOO_LARGE = 12,         /* the entry is larger than the engine can hold */
   CACHECTL_OVER_BOUNDS = 13,       /* the store would hold more than the bounds of the batch allow */
-  CACHECTL_UNSUPPORTED = 14        /* the engine cannot do that at all */
+  CACHECTL_UNSUPPORTED = 14,       /* the engine cannot do that at all */
+  CACHECTL_CANCELLED = 15          /* the caller no longer waits, as `is_cancelled` says */
 } cachectl_code;
 
 /* Bytes of somebody else. */
@@ -181,6 +182,10 @@ typedef struct cachectl_configuration {
   /* The time by which the engine tells what has expired. Both may be called until `close` has returned. */
   int64_t (*now)(void *clock);
   void *clock;
+  /* Whether the caller of the function that is under way on this thread no longer waits for it: 1 or 0; NULL in an older
+   * host. A function that waits for a server asks it now and then, on the thread of the call. Once it is 1 the function
+   * returns within some tenths of a second, with CACHECTL_CANCELLED where the server has not answered by then. */
+  int32_t (*is_cancelled)(void *clock);
 } cachectl_configuration;
 
 /* Whether there is a store. */

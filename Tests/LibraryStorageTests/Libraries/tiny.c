@@ -1,5 +1,6 @@
 /* A small engine in memory: what a library has to do, without a medium. Other files include it and break it. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,13 +288,17 @@ static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
 static int32_t tiny_inspect(
   const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
   cachectl_failure *failure) {
-  (void)failure;
   char text[1024] = "";
   for (size_t i = 0; i < configuration->value_count; i++) {
     const cachectl_value *value = (const void *)((const char *)configuration->values + i * configuration->value_size);
     size_t length = strlen(text);
     if (value->text) snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
     else snprintf(text + length, sizeof text - length, "%s=%lld;", value->name, (long long)value->number);
+  }
+  /* As a library does that waits for a server. */
+  if (strstr(text, "note=endless")) {
+    while (!configuration->is_cancelled(configuration->clock)) sched_yield();
+    return tiny_fail(failure, CACHECTL_CANCELLED, "the caller waits no longer", "");
   }
   cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
   cachectl_inspection inspection = {

@@ -10,32 +10,36 @@ enum RedisDisconnection: Error, Sendable {
   case broken(String)
   /// Nothing came in time.
   case silent
+  /// The caller was cancelled and waits no longer.
+  case abandoned
 }
 
-/// A connection to one server, logged in.
+/// A connection to one server, logged in. Its socket never blocks: every wait is a `poll` that ends soon after the call
+/// is cancelled.
 ///
 /// It is `@unchecked Sendable` because the pool gives it to one call at a time.
 final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
+  private let silence: Duration
   let address: RedisAddress
   /// The hash under which the server knows each script.
   private(set) var hashes: [String] = []
+  /// The patience of the call that has the connection; `nil` for one that nothing cancels.
+  var patience: RedisPatience?
 
-  /// Connects to `address`. Cost: a round trip; name resolution where the host is a name.
-  init(_ address: RedisAddress, timeout: Duration, silence: Duration) throws(RedisDisconnection) {
-    errno = 0
-    guard let context = redisConnectWithTimeout(address.host, address.port, timeval(timeout)) else {
-      throw .refused("out of memory")
-    }
-    guard context.pointee.err == 0, redisSetTimeout(context, timeval(silence)) == REDIS_OK else {
-      let isSilent = errno == ETIMEDOUT || errno == EINPROGRESS || errno == EAGAIN
-      defer { redisFree(context) }
-      if context.pointee.err == REDIS_ERR_IO, isSilent { throw .silent }
-      throw .refused(String(cString: chiredis_message(context)))
-    }
+  /// Connects to `address`. Cost: a round trip; name resolution, which cannot be cancelled, where the host is a name.
+  init(
+    _ address: RedisAddress, timeout: Duration, silence: Duration, patience: RedisPatience? = nil
+  ) throws(RedisDisconnection) {
+    guard let context = redisConnectNonBlock(address.host, address.port) else { throw .refused("out of memory") }
+    (self.context, self.address, self.silence, self.patience) = (context, address, silence, patience)
+    guard context.pointee.err == 0 else { throw .refused(String(cString: chiredis_message(context))) }
+    try wait(for: POLLOUT, timeout)
+    let error = pendingError()
+    if error == ETIMEDOUT { throw .silent }
+    guard error == 0 else { throw .refused(String(cString: strerror(error))) }
     // Tells in the end when the machine at the other side has gone without a word.
     redisEnableKeepAlive(context)
-    (self.context, self.address) = (context, address)
   }
 
   deinit { redisFree(context) }
@@ -53,7 +57,7 @@ final class RedisConnection: @unchecked Sendable {
       if count >= 0 {
         offset += count
       } else if errno == EAGAIN {
-        throw .silent
+        try wait(for: POLLOUT, silence)
       } else if errno != EINTR {
         throw .broken(String(cString: strerror(errno)))
       }
@@ -62,20 +66,35 @@ final class RedisConnection: @unchecked Sendable {
 
   /// Waits for the next answer.
   func receive() throws(RedisDisconnection) -> RedisReply {
-    var pointer: UnsafeMutableRawPointer?
-    errno = 0
-    let status = redisGetReply(context, &pointer)
-    if status == REDIS_OK, let pointer { return RedisReply(pointer) }
-    if context.pointee.err == REDIS_ERR_IO, errno == EAGAIN { throw .silent }
-    throw .broken(String(cString: chiredis_message(context)))
+    while true {
+      var pointer: UnsafeMutableRawPointer?
+      guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw broken }
+      if let pointer { return RedisReply(pointer) }
+      try wait(for: POLLIN, silence)
+      guard redisBufferRead(context) == REDIS_OK else { throw broken }
+    }
   }
-}
 
-extension timeval {
-  /// The time `duration`, at least a microsecond: zero would mean for ever.
-  fileprivate init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    let microseconds = attoseconds / 1_000_000_000_000
-    self.init(tv_sec: Int(seconds), tv_usec: seconds == 0 && microseconds < 1 ? 1 : Int(microseconds))
+  private var broken: RedisDisconnection { .broken(String(cString: chiredis_message(context))) }
+
+  /// Waits until the socket is ready, for `timeout` at most. It looks twenty times a second whether the call was
+  /// cancelled.
+  private func wait(for event: Int32, _ timeout: Duration) throws(RedisDisconnection) {
+    let deadline = ContinuousClock.now.advanced(by: timeout)
+    while true {
+      let left = ContinuousClock.now.duration(to: deadline)
+      var descriptor = pollfd(fd: context.pointee.fd, events: Int16(event), revents: 0)
+      let pause = min(max(left, .zero), .milliseconds(50))
+      // Rounded up: a wait of less than a millisecond must not become a busy one.
+      if poll(&descriptor, 1, Int32((pause / .milliseconds(1)).rounded(.up))) > 0 { return }
+      if patience?.isOver == true { throw .abandoned }
+      if left <= .zero { throw .silent }
+    }
+  }
+
+  /// What became of connecting, as `errno` has it.
+  private func pendingError() -> Int32 {
+    var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    return getsockopt(context.pointee.fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno
   }
 }

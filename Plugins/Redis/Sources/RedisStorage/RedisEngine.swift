@@ -1,6 +1,7 @@
 internal import StorageSPI
 
-/// A store on one server or on a cluster. Every call waits on a thread of the engine's own.
+/// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and no longer than a moment
+/// once its task is cancelled.
 final class RedisEngine: StorageEngine {
   private let store: RedisStore
   private let lanes: RedisLanes
@@ -80,7 +81,18 @@ final class RedisEngine: StorageEngine {
   private func run<Output: Sendable>(
     _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
-    let store = store
-    return try await lanes.run { () throws(StorageError) in try work(store) }
+    let patience = RedisPatience(store.options)
+    let limited = store.limited(by: patience)
+    let result = await withTaskCancellationHandler {
+      do throws(StorageError) {
+        return Result<Output, StorageError>.success(
+          try await lanes.run { () throws(StorageError) in try work(limited) })
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      patience.cancel()
+    }
+    return try result.get()
   }
 }

@@ -44,8 +44,9 @@ extension StorageError {
   func noting(mayBeDone: Bool) -> StorageError {
     guard mayBeDone else { return self }
     let advice = "when the server answers again, see whether the change is there, or repeat the command"
+    // What was cancelled has changed nothing.
     return StorageError(
-      code, "\(message), so it is not known whether the server made the change",
+      code == .cancelled ? .unreachable : code, "\(message), so it is not known whether the server made the change",
       hint: hint.isEmpty ? advice : "\(hint); \(advice)", cause: cause)
   }
 
@@ -82,6 +83,9 @@ extension StorageError {
     default: ""
     }
   }
+
+  /// The error of a call whose caller was cancelled while servers were silent.
+  static let abandoned = StorageError(.cancelled, "the call was cancelled before the server answered")
 
   /// The error of a login that `address` refuses. The server's words are left out: they may repeat the password.
   static func loginRefused(_ address: RedisAddress) -> StorageError {

@@ -46,7 +46,7 @@ struct RedisLogin {
     do throws(RedisDisconnection) {
       answers = try connection.exchange(steps.map(\.command)).map(\.value)
     } catch {
-      throw .trouble(error.trouble(at: address))
+      throw error.openingError(at: address)
     }
     for (step, answer) in zip(steps.map(\.step), answers) { try judge(step, answer) }
     connection.learn(answers.suffix(RedisScript.allCases.count).compactMap(\.text))
@@ -87,12 +87,15 @@ struct RedisLogin {
 
 extension RedisConnection {
   /// Connects to `address` and logs in. Cost: two round trips.
-  static func open(_ address: RedisAddress, _ options: RedisOptions) throws(RedisOpeningError) -> RedisConnection {
+  static func open(
+    _ address: RedisAddress, _ options: RedisOptions, _ patience: RedisPatience? = nil
+  ) throws(RedisOpeningError) -> RedisConnection {
     let connection: RedisConnection
     do throws(RedisDisconnection) {
-      connection = try RedisConnection(address, timeout: options.connectTimeout, silence: options.silence)
+      connection = try RedisConnection(
+        address, timeout: options.connectTimeout, silence: options.silence, patience: patience)
     } catch {
-      throw .trouble(error.trouble(at: address))
+      throw error.openingError(at: address)
     }
     try RedisLogin(options, address).perform(on: connection)
     return connection
@@ -115,16 +118,12 @@ extension RedisOptions {
 }
 
 extension RedisDisconnection {
-  /// What it means for a call to the server at `address`.
-  func trouble(at address: RedisAddress) -> RedisTrouble {
-    if case .silent = self { return .silent(message(at: address)) }
-    return .unreachable(message(at: address))
-  }
-
-  func message(at address: RedisAddress) -> String {
+  /// What it means for opening a connection to the server at `address`.
+  func openingError(at address: RedisAddress) -> RedisOpeningError {
     switch self {
-    case .refused(let message), .broken(let message): "\(address): \(message)"
-    case .silent: "\(address): no answer in time"
+    case .refused(let message), .broken(let message): .trouble(.unreachable("\(address): \(message)"))
+    case .silent: .trouble(.silent("\(address): no answer in time"))
+    case .abandoned: .refused(.abandoned)
     }
   }
 }

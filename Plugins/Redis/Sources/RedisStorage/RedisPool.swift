@@ -17,14 +17,20 @@ final class RedisPool: Sendable {
   /// An idle connection to `address`, or a new one; and whether it was idle, so that it may have been closed by the
   /// server without anybody noticing.
   ///
+  /// - Parameter patience: that of the call which takes it; `nil` for one that nothing cancels.
   /// - Throws: `RedisOpeningError`; at once where the server was silent and has not answered since.
-  func take(_ address: RedisAddress) throws(RedisOpeningError) -> (connection: RedisConnection, wasIdle: Bool) {
+  func take(
+    _ address: RedisAddress, _ patience: RedisPatience? = nil
+  ) throws(RedisOpeningError) -> (connection: RedisConnection, wasIdle: Bool) {
     if breaker.isSilent(address) {
       throw .trouble(.silent("\(address) does not answer, and is asked again in the background"))
     }
-    if let idle = state.withLock({ $0.idle[address]?.popLast() }) { return (idle, true) }
+    if let idle = state.withLock({ $0.idle[address]?.popLast() }) {
+      idle.patience = patience
+      return (idle, true)
+    }
     do throws(RedisOpeningError) {
-      return (try RedisConnection.open(address, options), false)
+      return (try RedisConnection.open(address, options, patience), false)
     } catch {
       if case .trouble(.silent) = error { noteSilence(address) }
       throw error
@@ -51,6 +57,7 @@ final class RedisPool: Sendable {
 
   /// Takes back a connection on which nothing is under way.
   func give(_ connection: RedisConnection) {
+    connection.patience = nil
     state.withLock { if !$0.isClosed { $0.idle[connection.address, default: []].append(connection) } }
   }
 

@@ -9,6 +9,8 @@ struct RedisRouter: Sendable {
   let options: RedisOptions
   let pool: RedisPool
   let topology: RedisTopology
+  /// That of the call under way; `nil` for one that nothing cancels.
+  var patience: RedisPatience?
 
   init(_ options: RedisOptions) {
     self.options = options
@@ -18,11 +20,13 @@ struct RedisRouter: Sendable {
 
   /// The answers to `requests`, in their order, none of them an error.
   ///
-  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, or what else the first error of a server means.
+  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` where the caller is and no answer
+  ///   comes, or what else the first error of a server means.
   func perform(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)
     while true {
+      if patience?.isOver == true { throw .abandoned.noting(mayBeDone: call.mayBeDone) }
       makeRound(&call)
       if let failure = call.failure { throw failure.noting(mayBeDone: call.mayBeDone) }
       if let replies = call.allReplies { return replies }
@@ -74,7 +78,7 @@ struct RedisRouter: Sendable {
   ) -> RedisExchange? {
     let isChange = pending.contains { call.requests[$0.index].isChange }
     do throws(RedisOpeningError) {
-      let (connection, wasIdle) = try pool.take(address)
+      let (connection, wasIdle) = try pool.take(address, patience)
       return RedisExchange(
         connection: connection, wasIdle: wasIdle, indices: pending.map(\.index), isAsking: pending.map(\.isAsking),
         needsReplicas: isChange && options.durability == .full)
@@ -100,10 +104,15 @@ struct RedisRouter: Sendable {
 
   private func lose(_ exchange: RedisExchange, _ error: RedisDisconnection, _ call: inout RedisCall) {
     let address = exchange.connection.address
-    pool.removeIdle(address)
-    if case .silent = error { pool.noteSilence(address) }
     call.noteLoss(of: exchange.indices)
-    call.note(error.trouble(at: address), needsMap: true, needsPause: !exchange.wasIdle)
+    switch error.openingError(at: address) {
+    // It says nothing of the server that the caller waits no longer.
+    case .refused(let error): return call.fail(error)
+    case .trouble(let trouble):
+      pool.removeIdle(address)
+      if case .silent = trouble { pool.noteSilence(address) }
+      call.note(trouble, needsMap: true, needsPause: !exchange.wasIdle)
+    }
   }
 
   private func receive(_ exchange: RedisExchange, _ call: inout RedisCall) {
@@ -192,12 +201,13 @@ struct RedisRouter: Sendable {
   /// says nothing of the node.
   private func slots(from address: RedisAddress) throws(RedisOpeningError) -> RedisReply? {
     while true {
-      let (connection, wasIdle) = try pool.take(address)
+      let (connection, wasIdle) = try pool.take(address, patience)
       do throws(RedisDisconnection) {
         let reply = try connection.exchange([RedisCommand("CLUSTER", "SLOTS")])[0]
         pool.give(connection)
         return reply
       } catch {
+        if case .abandoned = error { throw .refused(.abandoned) }
         pool.removeIdle(address)
         if case .silent = error { pool.noteSilence(address) }
         if !wasIdle { return nil }

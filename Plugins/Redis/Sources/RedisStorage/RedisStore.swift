@@ -3,7 +3,7 @@ internal import StorageSPI
 /// What can be done with a store, each call waiting where it is made.
 struct RedisStore: Sendable {
   let options: RedisOptions
-  let router: RedisRouter
+  private(set) var router: RedisRouter
   /// What the parts held when they were asked last.
   let holdings = RedisHoldings()
   /// The names of batches that were answered.
@@ -16,6 +16,13 @@ struct RedisStore: Sendable {
   init(_ options: RedisOptions) {
     self.options = options
     router = RedisRouter(options)
+  }
+
+  /// The same store for a call that `patience` limits.
+  func limited(by patience: RedisPatience) -> RedisStore {
+    var limited = self
+    limited.router.patience = patience
+    return limited
   }
 
   /// Throws `unsupportedFormat` where the store was written by another version. On a cluster the parts whose nodes do not

@@ -11,7 +11,7 @@ struct RedisLibraryTests {
   private static let server = Result { try RedisServer() }
 
   /// The engine in the library that the build puts beside the tests.
-  private static func plugin(_ name: String) throws -> any StoragePlugin {
+  static func plugin(_ name: String) throws -> any StoragePlugin {
     let arguments = CommandLine.arguments
     let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments[0]
     let folder = URL(fileURLWithPath: bundle).resolvingSymlinksInPath().deletingLastPathComponent()

@@ -23,6 +23,45 @@ struct RedisSilenceTests {
     try await engine.close()
   }
 
+  @Test(
+    "A cancelled call waits no longer for a silent server, also one through a library", .timeLimit(.minutes(9)),
+    arguments: [false, true])
+  func cancellation(throughLibrary: Bool) async throws {
+    let server = try RedisServer()
+    let plugin: any StoragePlugin = throughLibrary ? try RedisLibraryTests.plugin("redis") : RedisPlugin()
+    let timeout = ["timeout": OptionValue.integer(20_000)]
+    let engine = try await patiently { try await plugin.open(server.url, timeout) }
+    try await patiently { try await engine.put("cities/a", "1") }
+    server.pause()
+    func cancelled(_ call: @escaping @Sendable () async throws -> Void) async -> StorageError? {
+      let task = Task { await #expect(throws: StorageError.self) { try await call() } }
+      task.cancel()
+      return await task.value
+    }
+    // The first is sent over the connection that there is, unless it is cancelled even before; the others have none.
+    let change = await cancelled { try await engine.put("cities/a", "2") }
+    let isKnown = change?.message.contains("is not known") == false
+    #expect(change?.code == (isKnown ? .cancelled : .unreachable), "\(change?.message ?? "")")
+    #expect(await cancelled { _ = try await engine.text("cities/a") }?.code == .cancelled)
+    #expect(await cancelled { _ = try await engine.keys() }?.code == .cancelled)
+    #expect(await cancelled { _ = try await plugin.open(server.url, timeout) }?.code == .cancelled)
+    server.resume()
+    // It says nothing of the server that a caller waits no longer: others find it as it was. One that is cancelled
+    // still has time for what it has to put in order.
+    #expect(try await patiently { try await engine.text("cities/a") } != nil)
+    try await until("a cancelled caller has removed the entry") {
+      let task = Task {
+        var batch = WriteBatch()
+        batch.remove(try CacheKey("cities/a"))
+        try await engine.apply(batch)
+      }
+      task.cancel()
+      return await code { try await task.value } == nil
+    }
+    #expect(try await engine.text("cities/a") == nil)
+    try await engine.close()
+  }
+
   @Test("A server that refuses connections is asked by every call, and so is found as soon as it is back")
   func refusal() async throws {
     let server = try RedisServer()

@@ -1,0 +1,46 @@
+internal import Glibc
+internal import StorageSPI
+internal import Synchronization
+
+/// Whether the task that waits for a call of a library is cancelled. The library asks on the thread of the call.
+final class LibraryCancellation: Sendable {
+  private let isCancelled = Atomic<Bool>(false)
+
+  /// The key under which a thread finds that of its call; `nil` where the system had none left.
+  private static let threadKey: pthread_key_t? = {
+    var key = pthread_key_t()
+    return pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+
+  /// Whether the task is cancelled that waits for the call under way on this thread.
+  static var isOfThisThread: Bool {
+    guard let key = threadKey, let current = pthread_getspecific(key) else { return false }
+    return Unmanaged<LibraryCancellation>.fromOpaque(current).takeUnretainedValue()
+      .isCancelled.load(ordering: .relaxed)
+  }
+
+  /// Does `work`, which calls a library, on a thread of `executor`. It goes on where the task is cancelled, until the
+  /// library notices.
+  static func run<Output: Sendable>(
+    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    let cancellation = LibraryCancellation()
+    let result = await withTaskCancellationHandler { () async -> Result<Output, StorageError> in
+      do throws(StorageError) {
+        return .success(try await executor.run { () throws(StorageError) in try cancellation.during(work) })
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      cancellation.isCancelled.store(true, ordering: .relaxed)
+    }
+    return try result.get()
+  }
+
+  private func during<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+    guard let key = Self.threadKey else { return try work() }
+    pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
+    defer { pthread_setspecific(key, nil) }
+    return try work()
+  }
+}
