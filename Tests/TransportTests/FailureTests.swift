@@ -114,9 +114,8 @@ struct FailureTests {
     await server.abandoned(1)
   }
 
-  /// The server listens but speaks no TLS: the handshake never ends.
   @Test func serverThatNeverShakesHands() async throws {
-    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let server = try SilentPort()
     var options = TransportOptions()
     options.connectTimeout = .milliseconds(200)
     #expect(await failure("https://127.0.0.1:\(server.port)", options)?.code == .connectTimedOut)

@@ -8,7 +8,9 @@ struct RequestReader {
 
   /// The next request; `nil` at the end of the connection, and for what is no request.
   mutating func next() -> TestRequest? {
-    guard let start = line() else { return nil }
+    while buffer.isEmpty { guard receive() else { return nil } }
+    // The beginning of TLS: read as lines it would be a request, or an endless one, as its random bytes will.
+    guard buffer.first != 0x16, let start = line() else { return nil }
     let parts = start.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 3, let fields = fields(), let body = body(fields) else { return nil }
     return TestRequest(method: String(parts[0]), target: String(parts[1]), fields: fields, body: body)
