@@ -38,7 +38,12 @@ struct Arguments {
     guard let plugin = plugins.first(where: { $0.declaration.name == engine }) else {
       throw StorageError(.failed, "there is no engine '\(engine)'")
     }
-    let options = ["path": path, "durability": values["durability"] ?? "normal"].mapValues(OptionValue.text)
+    var options = ["path": path, "durability": values["durability"] ?? "normal"].mapValues(OptionValue.text)
+    // On a busy machine, several processes that write without a pause may shut the others out for a while.
+    let busyTimeout = EngineOption.busyTimeout.name
+    if plugin.declaration.options.contains(where: { $0.name == busyTimeout }) {
+      options[busyTimeout] = .integer(Int64(Waiting.limit / .milliseconds(1)))
+    }
     return try await plugin.open(
       EngineConfiguration(for: plugin.declaration, values: options, clock: SystemClock()))
   }

@@ -7,7 +7,7 @@ struct Waiting {
   private let start = ContinuousClock().now
 
   /// The time since the beginning, after which a process gives up that waits for others.
-  static let limit = Duration.seconds(60)
+  static let limit = Duration.seconds(300)
 
   mutating func measure<Output>(
     _ body: () async throws(StorageError) -> Output
