@@ -4,7 +4,11 @@ internal import Transport
 extension CacheError {
   /// What `error` means for a fetch, and what to do about it. Of the URL nothing but the server is named, because a URL
   /// may hold secrets.
-  init(_ error: TransportError, timeout: Duration) {
+  ///
+  /// - Parameters:
+  ///   - timeout: how long was waited where that is what went wrong.
+  ///   - isConfigured: whether the setting 'timeout' of an origin says so.
+  init(_ error: TransportError, timeout: Duration, isConfigured: Bool) {
     let server = error.server.isEmpty ? "the server" : error.server
     self =
       switch error.code {
@@ -15,7 +19,7 @@ extension CacheError {
       case .timedOut, .connectTimedOut:
         .unreachable(
           "\(server) did not answer within \(timeout)",
-          "try again later, or allow more time by the setting 'timeout'")
+          "try again later" + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
       default: .unreachable(error, server)
       }
   }

@@ -2,34 +2,88 @@ public import CacheData
 public import CacheDomain
 internal import Transport
 
-/// Sends requests by `Transport`, and gives the whole responses as they came: lines of the header in order, codings of
-/// the content as they are.
+/// Sends requests by `Transport`, and gives the responses as they came: lines of the header in order, codings of the
+/// content as they are.
 ///
 /// Cost: nothing until the first transfer, which loads libcurl.
 public final class HTTPTransferService: DataTransferService {
-  private let timeout: Duration
-  private let maxResponseBytes: Int
+  /// What becomes of a response whose content is longer than is held in memory.
+  public enum Excess: Sendable {
+    /// It is an error, and the time-out is for the whole response.
+    case refused
+    /// The rest comes in as it is read, and the time-out is for each wait for the server.
+    case streamed
+  }
+
+  /// How long is waited at most before a transfer is given up.
+  private let patience: Duration
+  private let limit: Int
+  private let excess: Excess
   private let transport: Transport
 
-  /// A service that waits for `timeout` at most for the end of each answer, and takes none whose content is longer than
-  /// `maxResponseBytes`. `environment` gives the value of a variable by its name, for proxies and trusted certificates.
-  public init(timeout: Duration, maxResponseBytes: Int, environment: @escaping @Sendable (String) -> String?) {
-    self.timeout = timeout
-    self.maxResponseBytes = maxResponseBytes
+  /// A service that holds `limit` bytes of a response's content in memory, and makes of more what `excess` says.
+  ///
+  /// - Parameters:
+  ///   - timeout: how long the server may take, for all or for each piece as `excess` says.
+  ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
+  ///   - environment: the value of a variable by its name, for proxies and trusted certificates.
+  public init(
+    timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
+    environment: @escaping @Sendable (String) -> String?
+  ) {
+    patience = totalTimeout.map { min($0, timeout) } ?? timeout
+    (self.limit, self.excess) = (limit, excess)
     var options = TransportOptions()
-    options.totalTimeout = timeout
+    switch excess {
+    case .refused: options.totalTimeout = patience
+    case .streamed:
+      options.connectTimeout = timeout
+      options.idleTimeout = timeout
+      options.totalTimeout = totalTimeout
+    }
     transport = Transport(options, environment: environment)
   }
 
-  /// Sends `request` and returns the response once it is whole. Cancelling the task ends the transfer.
+  /// Sends `request` and returns the response once it is whole, or as much of it is there as is held in memory.
+  /// Cancelling the task ends the transfer; so does the end of the last reference to the rest.
   ///
   /// - Throws: `CacheError`: `originUnreachable` where there is no whole response; `invalidAnswer` where it is too long
   ///   or no HTTP; `invalidRequest` where the request cannot be sent; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    do throws(TransportError) {
-      return try await transport.response(to: request, limit: maxResponseBytes)
-    } catch {
-      throw CacheError(error, timeout: timeout)
+    let content = request.stream.map { source in
+      RequestContent.stream(length: source.length) { try await source.next() }
     }
+    do throws(TransportError) {
+      switch excess {
+      case .refused: return try await transport.response(to: request, content: content, limit: limit)
+      case .streamed: return try await begin(transport.send(request, content: content))
+      }
+    } catch {
+      throw CacheError(error, timeout: patience, isConfigured: excess == .refused)
+    }
+  }
+
+  /// The response of `exchange` with as much of its content as is held in memory; with none where it is known to be
+  /// longer, so that nothing is held back.
+  private func begin(_ exchange: Exchange) async throws(TransportError) -> HTTPResponse {
+    var body: [UInt8] = []
+    guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body) }
+    while let bytes = try await exchange.next() {
+      body += bytes
+      if body.count > limit { return response(exchange, body) }
+    }
+    return HTTPResponse(exchange.head, body: body)
+  }
+
+  private func response(_ exchange: Exchange, _ body: [UInt8]) -> HTTPResponse {
+    let length = exchange.announcedLength.map { $0 - body.count }
+    let rest = StreamedContent(length: length) { [patience] in
+      do throws(TransportError) {
+        return try await exchange.next()
+      } catch {
+        throw CacheError(error, timeout: patience, isConfigured: false)
+      }
+    }
+    return HTTPResponse(exchange.head, body: body, rest: rest)
   }
 }

@@ -8,13 +8,18 @@ public struct HTTPRequest: Sendable, Hashable {
   public var fields: HTTPFields
   /// The content; empty where there is none.
   public var body: [UInt8]
+  /// The content in place of `body` where it is not held in memory. It can be sent once.
+  public var stream: StreamedContent?
 
   /// A request with the given parts.
-  public init(method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = []) {
+  public init(
+    method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil
+  ) {
     self.method = method
     self.url = url
     self.fields = fields
     self.body = body
+    self.stream = stream
   }
 }
 
@@ -35,11 +40,14 @@ public struct HTTPResponse: Sendable, Hashable {
   public var head: HTTPResponseHead
   /// The content as it was received, after the coding of the transfer was undone.
   public var body: [UInt8]
+  /// The content that follows `body`, where there is more of it than is held in memory; `nil` where `body` is all.
+  public var rest: StreamedContent?
 
   /// A response with the given parts.
-  public init(_ head: HTTPResponseHead, body: [UInt8] = []) {
+  public init(_ head: HTTPResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil) {
     self.head = head
     self.body = body
+    self.rest = rest
   }
 }
 

@@ -46,6 +46,10 @@ final class EasySetter {
     let options = settings.options
     if let limit = options.connectTimeout { set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limit)) }
     if let limit = options.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limit)) }
+    if let limit = options.idleTimeout {
+      set(CURLOPT_LOW_SPEED_LIMIT, 1)
+      set(CURLOPT_LOW_SPEED_TIME, max(1, Self.milliseconds(limit) / 1000))
+    }
     set(CURLOPT_PROXY, settings.proxy(for: request.server))
     set(CURLOPT_NOPROXY, settings.noProxy)
     if settings.hasAuthorities || settings.authorityFile != nil {

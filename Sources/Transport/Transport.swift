@@ -76,7 +76,7 @@ public final class Transport: Sendable {
 
 extension Exchange {
   /// The number of bytes that the head announces; `nil` where it does not, or there are none whatever it says.
-  var announcedLength: Int? {
+  public var announcedLength: Int? {
     guard head.status != 304, head.status != 204, !head.fields.contains("transfer-encoding") else { return nil }
     return head.fields.values(of: "content-length").first.flatMap { Int($0) }
   }

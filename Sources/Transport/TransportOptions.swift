@@ -2,6 +2,9 @@
 public struct TransportOptions: Sendable, Hashable {
   /// How long connecting may take, with the look-up of the name and TLS; `nil` for libcurl's 300 seconds.
   public var connectTimeout: Duration?
+  /// How long the server may send nothing, in whole seconds and at least one, while its answer is waited for or read;
+  /// `nil` for no limit.
+  public var idleTimeout: Duration?
   /// How long a whole transfer may take, with the time in which its reader does not read; `nil` for no limit.
   public var totalTimeout: Duration?
   /// The URL of the proxy (`http`, `https`, `socks5h`, ...; it may hold credentials), or an empty text for none. With

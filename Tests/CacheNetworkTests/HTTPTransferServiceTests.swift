@@ -119,6 +119,33 @@ struct HTTPTransferServiceTests {
     #expect(server.count == 0)
   }
 
+  /// What is longer than is held in memory comes in as it is read; nothing is held back of what says its length.
+  @Test(arguments: [true, false], [100, 101, 300_000])
+  func longContentComesInAsItIsRead(hasLength: Bool, size: Int) async throws {
+    let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let whole = TestResponse(body: .bytes(content))
+    let server = try TestServer(script: [hasLength ? whole : whole.chunked(50)])
+    let response = try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
+    #expect((response.rest == nil) == (size <= 100))
+    if size > 100 {
+      #expect(response.body.isEmpty == hasLength)
+      #expect(response.rest?.length == (hasLength ? size : nil))
+    }
+    var received = response.body
+    while let bytes = try await response.rest?.next() { received += bytes }
+    #expect(received == content)
+  }
+
+  @Test func longContentThatBreaksOffIsAnErrorAfterWhatCame() async throws {
+    let server = try TestServer(script: [TestResponse(body: .bytes([UInt8](repeating: 1, count: 200))).cut(after: 150)])
+    let response = try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
+    var received = response.body
+    await #expect {
+      while let bytes = try await response.rest?.next() { received += bytes }
+    } throws: { ($0 as? CacheError)?.code == .originUnreachable }
+    #expect(received.count == 150)
+  }
+
   @Test func manyTransfersAtOnceGetTheirOwnAnswers() async throws {
     let server = try TestServer { TestResponse($0.path) }
     let service = transferService()
@@ -136,6 +163,8 @@ struct HTTPTransferServiceTests {
 }
 
 /// A service that no variable of the environment reaches.
-func transferService(timeout: Duration = .seconds(30), limit: Int = 100) -> HTTPTransferService {
-  HTTPTransferService(timeout: timeout, maxResponseBytes: limit) { _ in nil }
+func transferService(
+  timeout: Duration = .seconds(30), limit: Int = 100, excess: HTTPTransferService.Excess = .refused
+) -> HTTPTransferService {
+  HTTPTransferService(timeout: timeout, limit: limit, excess: excess) { _ in nil }
 }

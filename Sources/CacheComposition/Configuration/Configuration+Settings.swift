@@ -30,6 +30,7 @@ extension Configuration.Cache {
     staleWhileRevalidate = try settings.duration("cache.staleWhileRevalidate")
     maxEntries = try settings.integer("cache.maxEntries")
     maxBytes = try settings.integer("cache.maxBytes")
+    maxEntryBytes = try settings.integer("cache.maxEntryBytes")
     eviction = try settings.choice("cache.eviction")
     isShared = try settings.boolean("cache.shared")
   }

@@ -34,6 +34,8 @@ public struct Configuration: Sendable {
     public let maxEntries: Int
     /// How many bytes of payload are kept at most, 1,024 or more.
     public let maxBytes: Int
+    /// How many bytes of payload the answer of a URL may have to be kept. A larger one is passed on as it comes in.
+    public let maxEntryBytes: Int
     /// Which entries go first when one of these is reached.
     public let eviction: Eviction
     /// Whether several users share the cache, as RFC 9111 means it.
@@ -50,10 +52,17 @@ public struct Configuration: Sendable {
     public let maxConcurrentRequests: Int
     /// Headers that are sent with each request, in the order of the configuration.
     public let headers: [HeaderSetting]
+    /// How long a whole transfer may take; `nil` for no further limit.
+    public var totalTimeout: Duration? = nil
+    /// Whether an answer of more than `maxResponseBytes` comes in as it is read. The time-out is then for each wait.
+    public var isStreamed = false
 
-    /// The limits of requests that no setting is about: 30 seconds, and as many bytes as every engine takes.
-    public static let standard = Transport(
-      timeout: .seconds(30), maxResponseBytes: 64 << 20, maxConcurrentRequests: 4, headers: [])
+    /// The limits of requests for URLs: 30 seconds for each wait, and `maxEntryBytes` held in memory.
+    static func urls(maxEntryBytes: Int, maxTime: Duration? = nil) -> Transport {
+      Transport(
+        timeout: .seconds(30), maxResponseBytes: maxEntryBytes, maxConcurrentRequests: 4, headers: [],
+        totalTimeout: maxTime, isStreamed: true)
+    }
   }
 
   /// Where cities come from.

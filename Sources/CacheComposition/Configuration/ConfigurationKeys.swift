@@ -45,6 +45,9 @@ extension ConfigurationKey {
       Self(
         "cache.maxBytes", .option(.size(1_024...(1 << 50))), default: .integer(1 << 30), safety: .nothing,
         help: "how many bytes of payload are kept at most"),
+      Self(
+        "cache.maxEntryBytes", .option(.size(1_024...(1 << 30))), default: .integer(16 << 20), safety: .upToDefault,
+        help: "how many bytes the answer of a URL may have to be kept"),
       choice(
         "cache.eviction", of: Configuration.Eviction.leastRecentlyUsed, safety: .anything,
         help: "which entries go first when a limit is reached"),

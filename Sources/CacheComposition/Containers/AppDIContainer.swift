@@ -101,10 +101,11 @@ public struct AppDIContainer: Sendable {
       posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
   }
 
-  /// The container of fetching URLs over `store`.
-  public func makeURLsDIContainer(_ store: OpenStore) -> URLsDIContainer {
-    URLsDIContainer(
-      store: store.entries, transfer: origins.makeTransfer(.standard), userAgent: origins.userAgent,
+  /// The container of fetching URLs over `store`. A transfer takes `maxTime` at most; `nil` for as long as it goes on.
+  public func makeURLsDIContainer(_ store: OpenStore, maxTime: Duration? = nil) -> URLsDIContainer {
+    let transport = Configuration.Transport.urls(maxEntryBytes: configuration.cache.maxEntryBytes, maxTime: maxTime)
+    return URLsDIContainer(
+      store: store.entries, transfer: origins.makeTransfer(transport), userAgent: origins.userAgent,
       services: services(store))
   }
 

@@ -26,7 +26,8 @@ public struct NetworkServiceFactory: Sendable {
   /// A service under the limits of `transport`. Its headers are those of an origin, and none of the service's business.
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
     var service: any DataTransferService = HTTPTransferService(
-      timeout: transport.timeout, maxResponseBytes: transport.maxResponseBytes, environment: environment)
+      timeout: transport.timeout, totalTimeout: transport.totalTimeout, limit: transport.maxResponseBytes,
+      excess: transport.isStreamed ? .streamed : .refused, environment: environment)
     if let logger { service = LoggingTransferService(service, logger: logger) }
     let retrying = RetryingTransferService(service, now: { [clock] in clock.now.sinceEpoch })
     return LimitedTransferService(retrying, limit: transport.maxConcurrentRequests)

@@ -16,7 +16,7 @@ public struct DefaultURLRepository: URLRepository {
     let snapshots = Snapshots.deferred { () throws(CacheError) in
       var request = try HTTPRequest(query)
       if !request.fields.contains("user-agent") { request.fields.append("User-Agent", userAgent) }
-      return cache.followedResponses(to: request, options: options)
+      return cache.followedResponses(to: request, options: options, maxRedirects: query.maxRedirects)
     }
     return snapshots.mapValues { URLAnswer($0) }
   }
@@ -26,6 +26,22 @@ extension URLAnswer {
   fileprivate init(_ located: LocatedResponse) {
     let fields = located.response.head.fields.lines.map { URLQuery.Field(name: $0.name, value: $0.value) }
     self.init(
-      url: located.url, status: located.response.head.status, fields: fields, body: located.response.body)
+      url: located.url, status: located.response.head.status, fields: fields, body: located.response.body,
+      rest: located.response.rest.map { ContentStream($0) })
+  }
+}
+
+extension ContentStream {
+  /// The content of `source`, whose failures are those of an origin.
+  fileprivate convenience init(_ source: StreamedContent) {
+    self.init(length: source.length) { () async throws(CacheError) in
+      do {
+        return try await source.next()
+      } catch let error as CacheError {
+        throw error
+      } catch {
+        throw CacheError(.originUnreachable, "the content broke off: \(error)", hint: "try again later")
+      }
+    }
   }
 }

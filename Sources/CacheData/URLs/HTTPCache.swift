@@ -24,20 +24,21 @@ public struct HTTPCache: Sendable {
     return CachedFetch(subject: subject, services: services).snapshots(options)
   }
 
-  /// The same where a redirection is followed instead of answered, `redirects` times at most.
+  /// The same where a redirection is followed in place of being answered, `maxRedirects` times in a row at most. More are
+  /// an error, but with 0 a redirection is the answer.
   func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, redirects: Int = Redirect.maximum
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int, followed: Int = 0
   ) -> Snapshots<LocatedResponse> {
     let responses = responses(to: request, options: options).mapValues {
       LocatedResponse(url: request.url, response: $0)
     }
     return responses.following { located throws(CacheError) in
-      guard let redirect = Redirect(located.response.head, to: request) else { return nil }
-      guard redirects > 0 else {
-        throw CacheError(.invalidAnswer, "there are more than \(Redirect.maximum) redirects in a row")
+      guard maxRedirects > 0, let redirect = Redirect(located.response.head, to: request) else { return nil }
+      guard followed < maxRedirects else {
+        throw CacheError(.invalidAnswer, "there are more than \(maxRedirects) redirects in a row")
       }
       let next = redirect.request(without: Self.credentialFields)
-      return followedResponses(to: next, options: options, redirects: redirects - 1)
+      return followedResponses(to: next, options: options, maxRedirects: maxRedirects, followed: followed + 1)
     }
   }
 

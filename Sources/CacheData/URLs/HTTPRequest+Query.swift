@@ -12,7 +12,8 @@ extension HTTPRequest {
       throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
     }
     // RFC 9110, section 9.3.1: it would have no meaning. What is stored under the URL would answer all the same.
-    guard query.body.isEmpty || !["GET", "HEAD"].contains(query.method) else {
+    let hasContent = !query.body.isEmpty || query.stream != nil
+    guard !hasContent || !["GET", "HEAD"].contains(query.method) else {
       throw CacheError(
         .invalidRequest, "a \(query.method) has no content",
         hint: "leave it out, or send it with another method such as POST")
@@ -21,10 +22,12 @@ extension HTTPRequest {
     if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
       fields.append("Authorization", credentials)
     }
-    if !query.body.isEmpty, !fields.contains("content-type") {
+    if hasContent, !fields.contains("content-type") {
       fields.append("Content-Type", "application/x-www-form-urlencoded")
     }
-    self.init(method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body)
+    self.init(
+      method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body,
+      stream: query.stream.map { source in StreamedContent(length: source.length) { try await source.next() } })
   }
 
   /// The URL that `text` means, as requests for it and the keys of their answers spell it, without credentials and

@@ -20,7 +20,7 @@ extension URLSubject {
   }
 
   private func tailored(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
-    guard let head = usableHead(delivery) else { return delivery.answer }
+    guard delivery.answer.rest == nil, let head = usableHead(delivery) else { return delivery.answer }
     let body = delivery.answer.body
     if case .notModified(let head) = Preconditions(request).outcome(for: head, now: delivery.now) {
       return HTTPResponse(head)

@@ -64,6 +64,13 @@ struct URLSubject: FetchSubject {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
     }
+    guard answer.rest == nil else {
+      // What is stored is older than this answer.
+      if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
+      throw CacheError(
+        CacheError.Code(rawValue: "tooLarge"), "the answer is larger than cache.maxEntryBytes allows to keep",
+        hint: "raise cache.maxEntryBytes in the configuration")
+    }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.url, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }

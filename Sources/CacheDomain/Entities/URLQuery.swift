@@ -22,13 +22,25 @@ public struct URLQuery: Sendable, Hashable {
   public let fields: [Field]
   /// The content; empty where there is none.
   public let body: [UInt8]
+  /// The content in place of `body` where it is not held in memory. It can be sent once.
+  public let stream: ContentStream?
+  /// How many redirections are followed, 0 or more; with 0 a redirection is an answer like any other.
+  public let maxRedirects: Int
+
+  /// How many redirections are followed where a query does not say.
+  public static let usualRedirects = 5
 
   /// A request with the given parts.
-  public init(url: String, method: String = "GET", fields: [Field] = [], body: [UInt8] = []) {
+  public init(
+    url: String, method: String = "GET", fields: [Field] = [], body: [UInt8] = [], stream: ContentStream? = nil,
+    maxRedirects: Int = usualRedirects
+  ) {
     self.url = url
     self.method = method
     self.fields = fields
     self.body = body
+    self.stream = stream
+    self.maxRedirects = maxRedirects
   }
 }
 
@@ -40,14 +52,17 @@ public struct URLAnswer: Sendable, Hashable {
   public let status: Int
   /// The header fields as they were received, `Age` and `Cache-Status` (RFC 9211) added.
   public let fields: [URLQuery.Field]
-  /// The content.
+  /// The content, or its beginning where `rest` follows.
   public let body: [UInt8]
+  /// The content that follows `body`, where there is more than the cache keeps; `nil` where `body` is all.
+  public let rest: ContentStream?
 
   /// An answer with the given parts.
-  public init(url: String, status: Int, fields: [URLQuery.Field], body: [UInt8]) {
+  public init(url: String, status: Int, fields: [URLQuery.Field], body: [UInt8], rest: ContentStream? = nil) {
     self.url = url
     self.status = status
     self.fields = fields
     self.body = body
+    self.rest = rest
   }
 }

@@ -11,16 +11,21 @@ public struct URLAnswerView: SingleRecordView {
     self.answer = snapshot.value
   }
 
-  /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes",
-  /// and "body" where the content is text.
+  /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes"
+  /// (null where an answer that is still coming in does not say), and "body" where the content is text and is all there.
   public var json: JSONValue {
     let headers = answer.fields.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
-    let body = String(validating: answer.body, as: UTF8.self)
+    let body = answer.rest == nil ? String(validating: answer.body, as: UTF8.self) : nil
     return .object(
       origin.members(resource: "url") + [
         .init("url", .string(answer.url)), .init("status", .integer(answer.status)),
-        .init("headers", .array(headers)), .init("bytes", .integer(answer.body.count)), .init("body", JSONValue(body)),
+        .init("headers", .array(headers)), .init("bytes", JSONValue(byteCount)), .init("body", JSONValue(body)),
       ])
+  }
+
+  private var byteCount: Int? {
+    guard let rest = answer.rest else { return answer.body.count }
+    return rest.length.map { answer.body.count + $0 }
   }
 
   /// The status line and the header fields, as HTTP/1.1 writes them, with an empty line at the end.
@@ -29,9 +34,11 @@ public struct URLAnswerView: SingleRecordView {
     return lines.map { "\($0)\r\n" }.joined() + "\r\n"
   }
 
-  /// The content as a terminal may show it; `nil` where it is not text.
+  /// The content as a terminal may show it; `nil` where it is not text, or too long to be held in memory.
   public var terminalText: String? {
-    guard let text = String(validating: answer.body, as: UTF8.self), !text.unicodeScalars.contains("\0") else {
+    guard answer.rest == nil, let text = String(validating: answer.body, as: UTF8.self),
+      !text.unicodeScalars.contains("\0")
+    else {
       return nil
     }
     return TerminalText.block(text)

@@ -11,7 +11,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     discussion: """
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
-      answer are printed. Redirections are followed. What may be \
+      answer are printed. Redirections are followed. An answer that is larger than cache.maxEntryBytes is passed on as \
+      it comes in, and not kept. What may be \
       stored and reused is what HTTP allows: see `cachectl explain url`.
 
       Examples:
@@ -24,11 +25,19 @@ struct FetchURLCommand: AsyncParsableCommand {
   @OptionGroup
   var url: URLOptions
 
-  @Flag(help: "Print the status line and the header fields before the content")
+  @Flag(name: [.customShort("i"), .long], help: "Print the status line and the header fields before the content")
   var include = false
 
-  @Option(help: "Write the content to FILE", completion: .file())
+  @Option(name: [.customShort("o"), .long], help: "Write the content to FILE", completion: .file())
   var out: String?
+
+  @Flag(help: "Fail where the status is 400 or more, and print nothing of the answer")
+  var fail = false
+
+  @Option(
+    name: [.customShort("m"), .long],
+    help: ArgumentHelp("Give the transfer up after so many seconds", valueName: "seconds"))
+  var maxTime: Double?
 
   @OptionGroup(title: "Fetch options")
   var fetch: FetchFlags
@@ -36,35 +45,73 @@ struct FetchURLCommand: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
-  func run() async throws {
-    let (session, query) = (try Session(global), try url.query)
-    try await session.fetching(fetch) { store, writes throws(CacheError) in
-      let useCase = session.container.makeURLsDIContainer(store).makeFetchURLUseCase()
-      var last: Snapshot<URLAnswer>?
-      for try await snapshot in useCase.execute(query, options: fetch.options) {
-        writes.note(snapshot)
-        last = snapshot
-      }
-      if let last { try deliver(last, session) }
+  func validate() throws(ValidationError) {
+    if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
+      throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
     }
   }
 
-  private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) throws(CacheError) {
+  func run() async throws {
+    let (session, query) = (try Session(global), try url.query)
+    try await session.fetching(fetch) { store, writes throws(CacheError) in
+      let urls = session.container.makeURLsDIContainer(store, maxTime: maxTime.map { .seconds($0) })
+      var last: Snapshot<URLAnswer>?
+      for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
+        writes.note(snapshot)
+        last = snapshot
+      }
+      if let last { try await deliver(last, session) }
+    }
+  }
+
+  private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) async throws(CacheError) {
     let view = URLAnswerView(snapshot, backend: session.configuration.backend)
-    let head = include ? FieldText.encode(view.head) : []
-    if let out { try AtomicFile.write(head + snapshot.value.body, to: out) }
+    if fail, let error = CacheError(failing: snapshot.value) {
+      for warning in view.warnings { global.warn(warning) }
+      throw error
+    }
+    if let out { try await write(snapshot.value, view, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
     if out != nil { return global.remark(view.status) }
-    guard Console.output.screen.isTerminal else {
-      return try Console.output.write(head + snapshot.value.body)
-    }
+    guard Console.output.screen.isTerminal else { return try await write(snapshot.value, view) }
     guard let text = view.terminalText else {
       throw CacheError(
-        .invalidRequest, "the answer is not text, which cannot be shown on a terminal", hint: "redirect it to a file")
+        .invalidRequest, "the answer is not text, or too long for a terminal",
+        hint: "redirect it to a file, or use --out FILE")
     }
     if include { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
     try Console.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
     global.remark(view.status)
+  }
+
+  /// Writes the answer to the file at `path`, which is complete or not there.
+  private func write(_ answer: URLAnswer, _ view: URLAnswerView, to path: String) async throws(CacheError) {
+    let file = try AtomicFile(path)
+    if include { try file.write(FieldText.encode(view.head)) }
+    try file.write(answer.body)
+    while let bytes = try await answer.rest?.next() { try file.write(bytes) }
+    try file.commit()
+  }
+
+  /// Writes the answer to the standard output as it comes in.
+  private func write(_ answer: URLAnswer, _ view: URLAnswerView) async throws(CacheError) {
+    if include { try Console.output.write(FieldText.encode(view.head)) }
+    try Console.output.write(answer.body)
+    while let bytes = try await answer.rest?.next() { try Console.output.write(bytes) }
+  }
+}
+
+extension CacheError {
+  /// What the status of `answer` means to a caller who asks for failures; `nil` where it is none.
+  fileprivate init?(failing answer: URLAnswer) {
+    guard answer.status >= 400 else { return nil }
+    let code: CacheError.Code =
+      switch answer.status {
+      case 401, 403: .originRefused
+      case 404, 410: .notFound
+      default: .originUnreachable
+      }
+    self.init(code, "the server answered with status \(answer.status)", hint: "see its answer without --fail")
   }
 }

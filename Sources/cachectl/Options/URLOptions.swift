@@ -7,40 +7,54 @@ struct URLOptions: ParsableArguments {
   @Argument(help: "The URL, http or https")
   var url: String
 
-  @Option(name: .customLong("header"), help: ArgumentHelp("A header field to send", valueName: "name: value"))
+  @Option(
+    name: [.customShort("H"), .customLong("header")],
+    help: ArgumentHelp("A header field to send", valueName: "name: value"))
   var headers: [String] = []
 
-  @Option(help: "The method; GET, or POST where there is data")
+  @Option(name: [.customShort("X"), .long], help: "The method; GET, or POST where there is data")
   var method: String?
 
-  @Option(help: ArgumentHelp("The content to send, or @FILE to read it from", valueName: "text|@file"))
+  @Option(
+    name: [.customShort("d"), .long],
+    help: ArgumentHelp("The content to send, or @FILE to read it from", valueName: "text|@file"))
   var data: String?
+
+  @Flag(name: [.customShort("I"), .long], help: "Ask for the header alone; the same as --method HEAD")
+  var head = false
+
+  @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
+  var maxRedirects = URLQuery.usualRedirects
 
   func validate() throws(ValidationError) {
     if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
+    if head, method != nil || data != nil { throw ValidationError("--head goes with neither --method nor --data") }
+    if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirects is a number from 0 to 50") }
   }
 
   /// The request.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` where the file with the content cannot be read.
+  /// - Throws: `CacheError` with the code `ioFailed` where the file with the content cannot be opened.
   var query: URLQuery {
     get throws(CacheError) {
       URLQuery(
-        url: url, method: method ?? (data == nil ? "GET" : "POST"), fields: headers.compactMap { Self.field($0) },
-        body: try body)
+        url: url, method: head ? "HEAD" : method ?? (data == nil ? "GET" : "POST"),
+        fields: headers.compactMap { Self.field($0) }, body: text, stream: try stream, maxRedirects: maxRedirects)
     }
   }
 
-  /// How large the content may be: it is held in memory.
-  private static let maximumDataSize = 64 << 20
+  /// The content where it is written on the command line.
+  private var text: [UInt8] { data.map { $0.hasPrefix("@") ? [] : Array($0.utf8) } ?? [] }
 
-  private var body: [UInt8] {
+  /// The content where it is in a file, which is read as it is sent.
+  private var stream: ContentStream? {
     get throws(CacheError) {
-      guard let data else { return [] }
-      guard data.hasPrefix("@") else { return Array(data.utf8) }
-      return try InputFile.bytes(
-        of: String(data.dropFirst()), limit: Self.maximumDataSize, code: .invalidRequest,
-        hint: "send so much with another tool: what is sent is not cached")
+      guard let data, data.hasPrefix("@") else { return nil }
+      let file = try InputFile(String(data.dropFirst()))
+      return ContentStream(length: file.length) { () throws(CacheError) in
+        let bytes = try file.next()
+        return bytes.isEmpty ? nil : bytes
+      }
     }
   }
 

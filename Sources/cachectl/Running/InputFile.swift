@@ -3,10 +3,11 @@ internal import CacheDomain
 internal import Glibc
 
 /// A file that the user names, read piece by piece.
-final class InputFile {
+final class InputFile: Sendable {
+  private static let pieceSize = 65_536
+
   private let path: String
   private let file: Int32
-  private var piece = [UInt8](repeating: 0, count: 65_536)
 
   /// Opens the file at `path`; `-` means the standard input.
   ///
@@ -18,6 +19,13 @@ final class InputFile {
     guard file >= 0 else { throw Self.failure(path) }
   }
 
+  /// The number of bytes that are left to read; `nil` where that is not known, because this is no regular file.
+  var length: Int? {
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return max(0, Int(status.st_size - lseek(file, 0, SEEK_CUR)))
+  }
+
   deinit { if file > STDIN_FILENO { close(file) } }
 
   /// The next bytes; empty at the end.
@@ -26,10 +34,14 @@ final class InputFile {
   func next() throws(CacheError) -> [UInt8] {
     while true {
       try Readiness.wait(for: file, POLLIN)
-      let count = read(file, &piece, piece.count)
+      var count = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
+        count = read(file, buffer.baseAddress, buffer.count)
+        filled = max(0, count)
+      }
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw Self.failure(path) }
-      return Array(piece[..<count])
+      return piece
     }
   }
 

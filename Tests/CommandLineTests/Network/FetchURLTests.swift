@@ -131,7 +131,6 @@ import Testing
     #expect(server.requests.map(\.method) == ["GET", "POST", "GET"])
   }
 
-  /// As curl does, and a device without end is refused instead of filling the memory.
   @Test func contentIsReadFromAFileOrAPipe() async throws {
     let (scratch, server) = (try Scratch(), try TestServer { TestResponse(fields: Self.fresh, $0.method) })
     try scratch.write("from a file", to: "work/file")
@@ -145,9 +144,74 @@ import Testing
     #expect(written.status == 0)
     expectSuccess(try await posted)
     #expect(server.requests.last?.body == Array("from a pipe".utf8))
-    let endless = try await scratch.cachectl("fetch", "url", server.url, "--data", "@/dev/zero")
-    expectFailure(endless, status: 64, mentioning: ["/dev/zero", "64MiB"])
+    let missing = try await scratch.cachectl("fetch", "url", server.url, "--data", "@\(scratch.path("work/none"))")
+    expectFailure(missing, status: 74, mentioning: ["work/none"])
     #expect(server.count == 2)
+  }
+
+  /// It is sent as it is read, whatever its size.
+  @Test func largeContentIsSentWhole() async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { TestResponse("\($0.body.count)") })
+    try scratch.write(String(repeating: "0123456789abcdef", count: 1 << 18), to: "work/large")
+    let run = try await scratch.cachectl("fetch", "url", server.url, "-d", "@\(scratch.path("work/large"))")
+    #expect(run.text == "\(1 << 22)")
+    #expect(server.requests.first?.fields["Content-Length"] == "\(1 << 22)")
+  }
+
+  /// An answer that is too large to be kept is passed on, and what is stored of an older one goes.
+  @Test(arguments: [true, false])
+  func anAnswerThatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
+    let content = Array(String(repeating: "0123456789abcdef", count: 1 << 15).utf8)
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      if request.fields["X-Small"] != nil { return TestResponse(fields: Self.fresh, "small") }
+      let response = TestResponse(fields: Self.fresh, body: .bytes(content))
+      return hasLength ? response : response.chunked(10_000)
+    }
+    let command = ["--set", "cache.maxEntryBytes=64KiB", "fetch", "url", server.url]
+    expectSuccess(try await scratch.cachectl(command + ["-H", "X-Small: 1"]))
+    let run = try await scratch.cachectl(command + ["--refresh"])
+    #expect(run.status == 0 && run.output == Data(content))
+    #expect(run.errors.contains("cache.maxEntryBytes"), "\(run.errors)")
+    let file = scratch.path("work/answer")
+    let written = try await scratch.cachectl(command + ["-i", "-o", file, "--require-store"])
+    #expect(written.status == 74 && written.errors.contains("--require-store"), "\(written.errors)")
+    let data = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(data.suffix(content.count) == Data(content) && data.starts(with: Data("HTTP/1.1 200".utf8)))
+    #expect(server.count == 3)
+  }
+
+  @Test(arguments: [true, false])
+  func anAnswerThatBreaksOffIsNoFile(isLarge: Bool) async throws {
+    let (scratch, size) = (try Scratch(), isLarge ? 200_000 : 1_000)
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"
+    let server = try TestServer(script: [.raw(head + String(repeating: "x", count: size / 2))])
+    let run = try await scratch.cachectl(
+      "--set", "cache.maxEntryBytes=64KiB", "fetch", "url", server.url, "--out", scratch.path("work/answer"))
+    #expect(run.status == 69 && run.errors.contains("broke off"), "\(run.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
+  }
+
+  @Test(arguments: [(401, 77), (403, 77), (404, 66), (410, 66), (418, 69), (500, 69), (304, 0)] as [(Int, Int32)])
+  func withFailAStatusIsAnExitStatus(status: Int, exit: Int32) async throws {
+    let server = try TestServer(script: [TestResponse(status: status, status == 304 ? "" : "hello")])
+    let run = try await Scratch().cachectl("fetch", "url", server.url, "--fail")
+    #expect(run.status == exit && run.text.isEmpty, "\(run.errors)")
+  }
+
+  @Test func theOptionsOfCurlAreKnown() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      request.path == "/a" ? .redirect(to: "/b") : TestResponse("\(request.method) \(request.fields["X-A"] ?? "")")
+    }
+    #expect(try await scratch.cachectl("fetch", "url", "-X", "PUT", "-H", "X-A: 1", server.url).text == "PUT 1")
+    let head = try await scratch.cachectl("fetch", "url", "-I", server.url, "-i")
+    #expect(head.text.hasPrefix("HTTP/1.1 200") && server.requests.last?.method == "HEAD")
+    let redirect = try await scratch.cachectl("fetch", "url", "\(server.url)/a", "--max-redirects", "0", "-i")
+    #expect(redirect.text.hasPrefix("HTTP/1.1 302") && server.requests.last?.path == "/a")
+    let silent = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let late = try await scratch.cachectl("fetch", "url", silent.url, "-m", "0.2")
+    expectFailure(late, status: 69, mentioning: ["did not answer within 0.2 seconds"])
   }
 
   /// What is stored is the answer to a request without content.

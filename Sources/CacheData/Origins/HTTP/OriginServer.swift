@@ -53,12 +53,12 @@ public struct OriginServer: Sendable {
   ) async throws(CacheError) -> HTTPResponse {
     var request = httpRequest(for: endpoint)
     request.fields = request.fields.replacing(with: conditions)
-    for _ in 0...Redirect.maximum {
+    for _ in 0...URLQuery.usualRedirects {
       let response = try await send(request, origin: origin)
       guard let redirect = Redirect(response.head, to: request) else { return response }
       request = redirect.request(without: secretFields.replacing(with: credentials.fields))
     }
-    throw .invalidAnswer(origin, "more than \(Redirect.maximum) redirects for \(endpoint.subject)")
+    throw .invalidAnswer(origin, "more than \(URLQuery.usualRedirects) redirects for \(endpoint.subject)")
   }
 
   private func send(_ request: HTTPRequest, origin: String) async throws(CacheError) -> HTTPResponse {

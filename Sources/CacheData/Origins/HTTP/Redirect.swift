@@ -1,8 +1,5 @@
 /// A redirect that can be followed without asking (RFC 9110, section 15.4): to a GET or HEAD, and not from HTTPS to HTTP.
 struct Redirect {
-  /// How many are followed in a row.
-  static let maximum = 5
-
   private let original: HTTPRequest
   private let url: String
 
