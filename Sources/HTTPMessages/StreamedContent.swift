@@ -17,7 +17,9 @@ public final class StreamedContent: Sendable, Hashable {
   /// - Throws: what its source throws where the content cannot be read to its end.
   public func next() async throws -> [UInt8]? { try await read() }
 
+  /// Whether both are the same content.
   public static func == (left: StreamedContent, right: StreamedContent) -> Bool { left === right }
 
+  /// Feeds what tells this content from other content.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

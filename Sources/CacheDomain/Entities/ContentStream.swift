@@ -17,7 +17,9 @@ public final class ContentStream: Sendable, Hashable {
   /// - Throws: `CacheError` where the content cannot be read to its end.
   public func next() async throws(CacheError) -> [UInt8]? { try await read() }
 
+  /// Whether both are the same content.
   public static func == (left: ContentStream, right: ContentStream) -> Bool { left === right }
 
+  /// Feeds what tells this content from other content.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
