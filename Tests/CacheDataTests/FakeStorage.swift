@@ -45,7 +45,9 @@ struct FakeStorage: CityResponseStorage {
     return stored
   }
 
-  func store(_ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO) async throws(CacheError) {
+  func store(
+    _ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO, expecting version: UInt64?
+  ) async throws(CacheError) {
     log.add(.write(value: response.value, validator: head.head.fields["etag"]))
     if let writeError { throw writeError }
   }

@@ -20,7 +20,9 @@ struct RepositoryTests {
       return StoredResponse(key: "k", response: response, head: head)
     }
 
-    func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
+    func store(
+      _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+    ) async throws(CacheError) {
       kept.withLock { $0[request] = response }
     }
 

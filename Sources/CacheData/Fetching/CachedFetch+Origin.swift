@@ -58,7 +58,7 @@ extension CachedFetch {
       head.freshUntil = head.storedAt
       head.retainUntil = head.storedAt
     }
-    return try await keep(base.response, head, exchange, isFromCache: true, plan, trace)
+    return try await keep(base.response, head, exchange, confirming: base, plan, trace)
   }
 
   private func accept(
@@ -76,21 +76,22 @@ extension CachedFetch {
     guard let stored else {
       return try await settle(answer, exchange, plan, trace)
     }
-    return try await keep(answer, stored, exchange, isFromCache: false, plan, trace)
+    return try await keep(answer, stored, exchange, confirming: nil, plan, trace)
   }
 
   private func keep(
-    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, isFromCache: Bool, _ plan: Plan,
+    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, confirming base: Stored?, _ plan: Plan,
     _ trace: CacheTrace
   ) async throws(CacheError) -> Snapshot<Value> {
     var delivery = delivery(
-      answer, head, plan, isFromCache: isFromCache, forwardStatus: exchange.head.status)
+      answer, head, plan, isFromCache: base != nil, forwardStatus: exchange.head.status)
     var warnings = plan.lookup.warnings
     var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
     do throws(CacheError) {
-      key = try await subject.keep(answer, head)
+      key = try await subject.keep(answer, head, confirming: base)
     } catch {
-      try note(error, in: &warnings)
+      // Where what was confirmed has been replaced meanwhile, the newer answer stays.
+      if error.code != .conflict { try note(error, in: &warnings) }
       delivery.isKept = false
     }
     observe(plan, trace)

@@ -28,8 +28,12 @@ protocol FetchSubject: Sendable {
   /// Asks the origin. `conditions` are those of the cache; they take the place of the caller's own.
   func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer>
 
-  /// Stores an answer, or what a confirmation made of it, and returns the key of its entry.
-  func keep(_ answer: Answer, _ head: StoredHead) async throws(CacheError) -> String
+  /// Stores an answer, or what a confirmation made of `base`, and returns the key of its entry.
+  ///
+  /// - Throws: `CacheError`: the storage failed; `conflict` where something else has taken the place of `base`.
+  func keep(
+    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
+  ) async throws(CacheError) -> String
 
   /// Does to the cache what an answer that is not stored demands, such as to remove what a POST made invalid.
   func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError)

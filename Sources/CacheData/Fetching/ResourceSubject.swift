@@ -47,8 +47,10 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     return OriginAnswer(head: head, response: response)
   }
 
-  func keep(_ answer: Answer, _ head: StoredHead) async throws(CacheError) -> String {
-    try await storage.store(answer, head: head, for: request)
+  func keep(
+    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
+  ) async throws(CacheError) -> String {
+    try await storage.store(answer, head: head, for: request, expecting: base?.version)
     return try key()
   }
 

@@ -15,9 +15,11 @@ public protocol HTTPResponseStorage: Sendable {
   /// Keeps the content `body` under `head` for `url`, removes what is stored under the keys `replaced`, and returns the
   /// new entry's key.
   ///
-  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
+  /// - Parameter version: the version of what must still be stored under that key; `nil` for anything or nothing.
+  /// - Throws: `CacheError`: the storage failed; `conflict` where another version is stored. What was kept before still
+  ///   is.
   func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
   ) async throws(CacheError) -> String
 
   /// Removes what is stored under `keys`.

@@ -17,13 +17,25 @@ public protocol ResponseStore<Request, Response>: Sendable {
 
   /// Keeps `response` under `head`, in place of what was kept for `request` before.
   ///
-  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
-  func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError)
+  /// - Parameter version: the version of what must still be kept then; `nil` for anything or nothing.
+  /// - Throws: `CacheError`: the storage failed; `conflict` where another version is kept. What was kept before still is.
+  func store(
+    _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+  ) async throws(CacheError)
 
   /// The key of the entry that answers `request`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
   func key(for request: Request) throws(CacheError) -> String
+}
+
+extension ResponseStore {
+  /// Keeps `response` under `head`, in place of whatever was kept for `request` before.
+  ///
+  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
+  public func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
+    try await store(response, head: head, for: request, expecting: nil)
+  }
 }
 
 /// An answer as it was kept.
@@ -34,12 +46,15 @@ public struct StoredResponse<Response: Sendable>: Sendable {
   public let response: Response
   /// What decides over its use.
   public var head: StoredHead
+  /// What tells this state of the entry from every other; `nil` where the storage does not say.
+  public let version: UInt64?
 
   /// A stored answer with the given parts.
-  public init(key: String, response: Response, head: StoredHead) {
+  public init(key: String, response: Response, head: StoredHead, version: UInt64? = nil) {
     self.key = key
     self.response = response
     self.head = head
+    self.version = version
   }
 }
 

@@ -58,7 +58,9 @@ struct URLSubject: FetchSubject {
     return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
   }
 
-  func keep(_ answer: HTTPResponse, _ head: StoredHead) async throws(CacheError) -> String {
+  func keep(
+    _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?
+  ) async throws(CacheError) -> String {
     let variants = selected(try await readableVariants())
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
@@ -74,7 +76,8 @@ struct URLSubject: FetchSubject {
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.url, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
-    return try await storage.store(body, head: head, for: request.url, replacing: outdated)
+    let version = base?.key == key ? base?.version : nil
+    return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
   }
 
   /// The responses that a new one may replace; none where one of them is damaged: the new one is kept all the same.
@@ -118,8 +121,6 @@ struct URLSubject: FetchSubject {
 
   /// RFC 9111, section 4.3.5: a HEAD brings what it describes up to date, and shows that something else is stale.
   private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
-    // What somebody else has stored meanwhile is newer than what was asked about.
-    guard try await storage.response(under: found.key)?.head == found.head else { return }
     var (head, trace) = (found.head, CacheTrace(isRecording: false))
     if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
       head = rules.updated(
@@ -127,7 +128,13 @@ struct URLSubject: FetchSubject {
     } else {
       head.freshUntil = min(head.freshUntil, exchange.responseTime)
     }
-    _ = try await storage.store(found.response.body, head: head, for: request.url, replacing: [])
+    do throws(CacheError) {
+      _ = try await storage.store(
+        found.response.body, head: head, for: request.url, replacing: [], expecting: found.version)
+    } catch {
+      // What was stored meanwhile is newer than what was asked about.
+      if error.code != .conflict { throw error }
+    }
   }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {

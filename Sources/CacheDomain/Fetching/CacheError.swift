@@ -22,6 +22,8 @@ public struct CacheError: Error, Sendable {
     public static let invalidRequest = Code(rawValue: "invalidRequest")
     /// An entry of the store is not what was written.
     public static let damaged = Code(rawValue: "damaged")
+    /// An entry has changed since it was read.
+    public static let conflict = Code(rawValue: "conflict")
     /// The task was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
   }

@@ -41,22 +41,25 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
     let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(StorageError) in
-      (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead)
+      (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead, metadata.checksum)
     }
-    guard let (body, head) = found?.value else { return nil }
-    return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head)
+    guard let (body, head, version) = found?.value else { return nil }
+    return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head, version: version)
   }
 
   /// Keeps `body` under `head` for `url`, and removes the entries under the keys `replaced`, both or neither.
+  ///
+  /// - Throws: `CacheError`: the engine failed; `conflict` where another version than `version` is stored.
   public func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64? = nil
   ) async throws(CacheError) -> String {
     let key = try key(of: url, selector: head.selector)
     let metadata = EntryMetadata(
       head, contentType: head.head.fields["content-type"] ?? "", attributes: head.head.blockAttributes)
     var batch = WriteBatch()
     for other in replaced { batch.remove(try Self.cacheKey(other)) }
-    try await store.write(try Self.cacheKey(key), payload: body, metadata: metadata, with: batch)
+    try await store.write(
+      try Self.cacheKey(key), payload: body, metadata: metadata, expecting: version.map { .checksum($0) }, with: batch)
     return key
   }
 
@@ -92,9 +95,12 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   }
 }
 
-/// The header of a response for a URL is kept whole, in the order in which its fields came.
+/// The header of a response for a URL is kept whole, in the order in which its fields came, with what is said in the
+/// status line besides the status.
 extension EntryMetadata {
   fileprivate static let blockName = ":fields"
+  /// The version of the protocol, and after a space the reason, where there is one.
+  fileprivate static let lineName = ":line"
 
   fileprivate var httpHead: StoredHead {
     // By bytes: a value may begin with a mark that makes one character with the space before it.
@@ -104,12 +110,18 @@ extension EntryMetadata {
         return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))
       }
     }
-    return storedHead(fields: HTTPFields(lines))
+    var stored = storedHead(fields: HTTPFields(lines))
+    let line = (attributes[Self.lineName] ?? "").split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String($0)) }
+    stored.head.reason = line.count == 2 ? String(line[1]) : nil
+    return stored
   }
 }
 
 extension HTTPResponseHead {
   fileprivate var blockAttributes: [String: String] {
-    [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
+    var attributes = [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
+    if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }
+    return attributes
   }
 }

@@ -27,7 +27,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     let found = try await store.decoded(key, codec.identity) { [codec] bytes, metadata throws(StorageError) in
       StoredResponse(
         key: key.text, response: try codec.decode(bytes, key, metadata),
-        head: metadata.storedHead(fields: metadata.cachingFields))
+        head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
     }
     if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
@@ -35,12 +35,15 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
 
   /// Keeps `response` under `head`, in place of what was kept for `request` before.
   ///
-  /// - Throws: `CacheError`: the engine failed; what was kept before still is.
-  public func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
+  /// - Throws: `CacheError`: the engine failed; `conflict` where another version than `version` is kept. What was kept
+  ///   before still is.
+  public func store(
+    _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+  ) async throws(CacheError) {
     let key = try CacheKey(for: request)
     let (payload, contentType) = try codec.encode(response)
     let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
-    try await store.write(key, payload: payload, metadata: metadata)
+    try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
   }
 
   /// The key of the entry that answers `request`.

@@ -152,6 +152,30 @@ struct HTTPCacheTests {
     #expect(try await bench.get([:], .cacheOnly).first?.value.body == Array("new".utf8))
   }
 
+  /// What was confirmed may have been replaced by a newer answer, or removed, before the confirmation comes.
+  @Test(arguments: [true, false])
+  func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
+    _ = try await bench.get()
+    bench.wait(70)
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
+    let transfer = OvertakenTransfer(answer: HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
+      if isReplaced { _ = try await bench.get([:], .networkOnly, from: newer) }
+      if !isReplaced { try await bench.storage.remove(bench.storage.keys) }
+    }
+    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_070) })
+    let cache = HTTPCache(storage: bench.storage, transfer: transfer, services: services)
+    var snapshots: [Snapshot<HTTPResponse>] = []
+    for try await snapshot in cache.responses(to: HTTPRequest(url: Self.url), options: FetchOptions()) {
+      snapshots.append(snapshot)
+    }
+    #expect(snapshots.map(\.value.body) == [Array("old".utf8)] && snapshots.allSatisfy(\.warnings.isEmpty))
+    #expect(snapshots.first?.isRevalidated == true && snapshots.first?.entry.isStored == false)
+    let kept = isReplaced ? try await bench.get([:], .cacheOnly).first?.value.body : nil
+    #expect(kept == (isReplaced ? Array("new".utf8) : nil))
+    #expect(bench.storage.keys.count == (isReplaced ? 1 : 0))
+  }
+
   /// A transfer during which something else happens.
   private struct OvertakenTransfer: DataTransferService {
     let answer: HTTPResponseHead

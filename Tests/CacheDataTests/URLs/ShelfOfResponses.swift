@@ -8,6 +8,7 @@ final class ShelfOfResponses: HTTPResponseStorage {
     var kept: [String: StoredResponse<HTTPResponse>] = [:]
     var lookUps: [Bool] = []
     var writeError: CacheError?
+    var versions: UInt64 = 0
   }
 
   private let state = Mutex(State())
@@ -35,14 +36,19 @@ final class ShelfOfResponses: HTTPResponseStorage {
   }
 
   func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String]
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
   ) async throws(CacheError) -> String {
     if let error = error ?? state.withLock({ $0.writeError }) { throw error }
     let key = key(of: url, selector: head.selector)
-    state.withLock { state in
+    let isStored = state.withLock { state in
+      guard version == nil || state.kept[key]?.version == version else { return false }
       for key in replaced { state.kept[key] = nil }
-      state.kept[key] = StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head)
+      state.versions += 1
+      state.kept[key] = StoredResponse(
+        key: key, response: HTTPResponse(head.head, body: body), head: head, version: state.versions)
+      return true
     }
+    guard isStored else { throw CacheError(.conflict, "another version is stored") }
     return key
   }
 
