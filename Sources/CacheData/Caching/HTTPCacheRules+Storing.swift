@@ -27,7 +27,8 @@ extension HTTPCacheRules {
       trace.note("storing", "not stored: Vary: * selects no further request")
       return nil
     }
-    let kept = HTTPResponseHead(status: response.status, fields: storedFields(response.fields))
+    var kept = response
+    kept.fields = storedFields(response.fields)
     return times(
       of: StoredHead(
         head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),

@@ -25,9 +25,10 @@ public struct DefaultURLRepository: URLRepository {
 extension URLAnswer {
   fileprivate init(_ located: LocatedResponse) {
     let fields = located.response.head.fields.lines.map { URLQuery.Field(name: $0.name, value: $0.value) }
+    let head = located.response.head
     self.init(
-      url: located.url, status: located.response.head.status, fields: fields, body: located.response.body,
-      rest: located.response.rest.map { ContentStream($0) })
+      url: located.url, version: head.version?.rawValue, status: head.status, reason: head.reason, fields: fields,
+      body: located.response.body, rest: located.response.rest.map { ContentStream($0) })
   }
 }
 

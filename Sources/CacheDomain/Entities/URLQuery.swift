@@ -48,8 +48,12 @@ public struct URLQuery: Sendable, Hashable {
 public struct URLAnswer: Sendable, Hashable {
   /// The URL that answered: that of the request, or the one to which it was redirected.
   public let url: String
+  /// The version of the protocol as a status line writes it, such as HTTP/1.1; `nil` where no server said it.
+  public let version: String?
   /// The status, from 100 to 599.
   public let status: Int
+  /// The words after the status, as they came; `nil` where there are none, as always with HTTP/2.
+  public let reason: String?
   /// The header fields as they were received, `Age` and `Cache-Status` (RFC 9211) added.
   public let fields: [URLQuery.Field]
   /// The content, or its beginning where `rest` follows.
@@ -58,9 +62,14 @@ public struct URLAnswer: Sendable, Hashable {
   public let rest: ContentStream?
 
   /// An answer with the given parts.
-  public init(url: String, status: Int, fields: [URLQuery.Field], body: [UInt8], rest: ContentStream? = nil) {
+  public init(
+    url: String, version: String? = nil, status: Int, reason: String? = nil, fields: [URLQuery.Field], body: [UInt8],
+    rest: ContentStream? = nil
+  ) {
     self.url = url
+    self.version = version
     self.status = status
+    self.reason = reason
     self.fields = fields
     self.body = body
     self.rest = rest

@@ -28,9 +28,10 @@ public struct URLAnswerView: SingleRecordView {
     return rest.length.map { answer.body.count + $0 }
   }
 
-  /// The status line and the header fields, as HTTP/1.1 writes them, with an empty line at the end.
+  /// The status line and the header fields as they came, written as HTTP/1.1 writes them, with an empty line at the end.
   public var head: String {
-    let lines = ["HTTP/1.1 \(answer.status)"] + answer.fields.map { "\($0.name): \($0.value)" }
+    let line = "\(answer.version ?? "HTTP/1.1") \(answer.status)" + (answer.reason.map { " \($0)" } ?? "")
+    let lines = [line] + answer.fields.map { "\($0.name): \($0.value)" }
     return lines.map { "\($0)\r\n" }.joined() + "\r\n"
   }
 
