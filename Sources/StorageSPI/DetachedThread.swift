@@ -7,12 +7,15 @@ public enum DetachedThread {
   /// - Returns: `false` where no thread could be started; `work` is not done then.
   public static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
     let context = Unmanaged.passRetained(Work(work))
-    var thread = pthread_t()
-    guard pthread_create(&thread, nil, { DetachedThread.enter($0) }, context.toOpaque()) == 0 else {
+    var (thread, attributes) = (pthread_t(), pthread_attr_t())
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    // Detached from the start: the thread may end while `pthread_detach` still reads what is freed with it (glibc 2.36).
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    guard pthread_create(&thread, &attributes, { DetachedThread.enter($0) }, context.toOpaque()) == 0 else {
       context.release()
       return false
     }
-    pthread_detach(thread)
     return true
   }
 

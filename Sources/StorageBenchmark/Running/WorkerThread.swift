@@ -24,13 +24,9 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     condition.initialize(to: pthread_cond_t())
     pthread_mutex_init(lock, nil)
     pthread_cond_init(condition, nil)
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(self)
-    guard pthread_create(&thread, nil, { WorkerThread.enter($0) }, context.toOpaque()) == 0 else {
-      context.release()
+    guard DetachedThread.start({ self.runJobs() }) else {
       throw StorageError(.failed, "no more threads can be started", hint: "ask for fewer threads")
     }
-    pthread_detach(thread)
   }
 
   deinit {
@@ -55,12 +51,6 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     isStopped = true
     pthread_cond_signal(condition)
     pthread_mutex_unlock(lock)
-  }
-
-  private static func enter(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<WorkerThread>.fromOpaque(context).takeRetainedValue().runJobs()
-    return nil
   }
 
   private func runJobs() {
