@@ -13,7 +13,11 @@ extension CacheError {
     self =
       switch error.code {
       case .cancelled: .cancelled
-      case .invalidRequest, .content: .unsendable(error)
+      case .invalidRequest: .unsendable(error)
+      case .content:
+        CacheError(
+          CacheError.Code(rawValue: "ioFailed"), "the content cannot be sent: \(error.detail)",
+          hint: "send a file that does not change meanwhile")
       case .invalidMessage, .headTooLarge, .tooLarge: .unusable(error, server)
       case .proxy, .cannotConnectToProxy, .cannotResolveProxy: .unreachable(byProxy: error, server)
       case .timedOut, .connectTimedOut:

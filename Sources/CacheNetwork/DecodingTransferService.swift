@@ -8,6 +8,8 @@ public import CacheDomain
 /// response: compression of a part cannot be undone.
 public struct DecodingTransferService: DataTransferService {
   private static let name = "Accept-Encoding"
+  /// A server that applies more does it to keep the client busy: what is left stays as it is.
+  private static let maximumCodings = 4
 
   private let base: any DataTransferService
   private let maxResponseBytes: Int
@@ -29,7 +31,8 @@ public struct DecodingTransferService: DataTransferService {
     var response = try await base.transfer(asking)
     guard !response.body.isEmpty else { return response }
     do throws(Inflater.Failure) {
-      while let coding = response.head.fields.lastCoding, let inflater = Inflater(coding) {
+      for _ in 0..<Self.maximumCodings {
+        guard let coding = response.head.fields.lastCoding, let inflater = Inflater(coding) else { break }
         response.body = try inflater.inflate(response.body, limit: maxResponseBytes)
         response.head.fields.removeLastCoding()
         response.head.fields["content-length"] = String(response.body.count)

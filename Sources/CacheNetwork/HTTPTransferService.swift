@@ -1,5 +1,6 @@
 public import CacheData
 public import CacheDomain
+internal import Synchronization
 internal import Transport
 
 /// Sends requests by `Transport`, and gives the responses as they came: lines of the header in order, codings of the
@@ -15,8 +16,8 @@ public final class HTTPTransferService: DataTransferService {
     case streamed
   }
 
-  /// How long is waited at most before a transfer is given up.
-  private let patience: Duration
+  private let timeout: Duration
+  private let totalTimeout: Duration?
   private let limit: Int
   private let excess: Excess
   private let transport: Transport
@@ -31,11 +32,10 @@ public final class HTTPTransferService: DataTransferService {
     timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
     environment: @escaping @Sendable (String) -> String?
   ) {
-    patience = totalTimeout.map { min($0, timeout) } ?? timeout
-    (self.limit, self.excess) = (limit, excess)
+    (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
     var options = TransportOptions()
     switch excess {
-    case .refused: options.totalTimeout = patience
+    case .refused: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
     case .streamed:
       options.connectTimeout = timeout
       options.idleTimeout = timeout
@@ -50,40 +50,70 @@ public final class HTTPTransferService: DataTransferService {
   /// - Throws: `CacheError`: `originUnreachable` where there is no whole response; `invalidAnswer` where it is too long
   ///   or no HTTP; `invalidRequest` where the request cannot be sent; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    let content = request.stream.map { source in
-      RequestContent.stream(length: source.length) { try await source.next() }
-    }
+    let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
+    let content = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
     do throws(TransportError) {
       switch excess {
       case .refused: return try await transport.response(to: request, content: content, limit: limit)
-      case .streamed: return try await begin(transport.send(request, content: content))
+      case .streamed: return try await begin(transport.send(request, content: content), since: start)
       }
     } catch {
-      throw CacheError(error, timeout: patience, isConfigured: excess == .refused)
+      // What the source of the content throws says more than that the request could not be sent.
+      if error.code == .content, let failure = source?.failure { throw failure }
+      throw self.error(error, since: start)
     }
+  }
+
+  private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
+    let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }
+    return CacheError(error, timeout: ended ?? timeout, isConfigured: excess == .refused)
   }
 
   /// The response of `exchange` with as much of its content as is held in memory; with none where it is known to be
   /// longer, so that nothing is held back.
-  private func begin(_ exchange: Exchange) async throws(TransportError) -> HTTPResponse {
+  private func begin(
+    _ exchange: Exchange, since start: ContinuousClock.Instant
+  ) async throws(TransportError) -> HTTPResponse {
     var body: [UInt8] = []
-    guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body) }
+    guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body, since: start) }
     while let bytes = try await exchange.next() {
       body += bytes
-      if body.count > limit { return response(exchange, body) }
+      if body.count > limit { return response(exchange, body, since: start) }
     }
     return HTTPResponse(exchange.head, body: body)
   }
 
-  private func response(_ exchange: Exchange, _ body: [UInt8]) -> HTTPResponse {
+  private func response(
+    _ exchange: Exchange, _ body: [UInt8], since start: ContinuousClock.Instant
+  ) -> HTTPResponse {
     let length = exchange.announcedLength.map { $0 - body.count }
-    let rest = StreamedContent(length: length) { [patience] in
+    let rest = StreamedContent(length: length) {
       do throws(TransportError) {
         return try await exchange.next()
       } catch {
-        throw CacheError(error, timeout: patience, isConfigured: false)
+        throw self.error(error, since: start)
       }
     }
     return HTTPResponse(exchange.head, body: body, rest: rest)
+  }
+}
+
+/// The content of a request, and why it could not be read.
+private final class ContentSource: Sendable {
+  private let stream: StreamedContent
+  private let thrown = Mutex<CacheError?>(nil)
+
+  init(_ stream: StreamedContent) { self.stream = stream }
+
+  var length: Int? { stream.length }
+  var failure: CacheError? { thrown.withLock { $0 } }
+
+  func next() async throws -> [UInt8]? {
+    do {
+      return try await stream.next()
+    } catch let error as CacheError {
+      thrown.withLock { $0 = error }
+      throw error
+    }
   }
 }

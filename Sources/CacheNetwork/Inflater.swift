@@ -11,6 +11,8 @@ struct Inflater {
   }
 
   private static let pieceSize = 65536
+  /// More are made only to keep the receiver busy: each may be empty.
+  private static let maximumMembers = 65536
 
   private enum Format {
     case gzip
@@ -45,11 +47,13 @@ struct Inflater {
   /// Decompresses one member after the other, as gzip allows; what follows the last one and is none is left out.
   private static func inflate(_ bytes: [UInt8], window: Int32, limit: Int) throws(Failure) -> [UInt8] {
     var content: [UInt8] = []
-    var rest = bytes[...]
+    var (offset, members) = (0, 0)
     repeat {
+      members += 1
+      guard members <= maximumMembers else { throw .damaged }
       var stream = try Stream(window: window)
-      rest = try stream.inflate(rest, into: &content, limit: limit)
-    } while rest.starts(with: [0x1F, 0x8B]) && window > 15
+      offset = try stream.inflate(bytes, from: offset, into: &content, limit: limit)
+    } while bytes[offset...].starts(with: [0x1F, 0x8B]) && window > 15
     return content
   }
 
@@ -70,30 +74,30 @@ struct Inflater {
       state.deallocate()
     }
 
-    /// Adds the content of the member that `bytes` begin with to `content`; what follows it is returned.
+    /// Adds the content of the member that begins at `start` of `bytes` to `content`; returns where it ends.
     mutating func inflate(
-      _ bytes: ArraySlice<UInt8>, into content: inout [UInt8], limit: Int
-    ) throws(Failure) -> ArraySlice<UInt8> {
-      var input = Array(bytes)
+      _ bytes: [UInt8], from start: Int, into content: inout [UInt8], limit: Int
+    ) throws(Failure) -> Int {
       var piece = [UInt8](repeating: 0, count: pieceSize)
-      var offset = 0
+      var offset = start
       while true {
-        let (code, used, count) = step(&input, from: offset, &piece)
+        let (code, used, count) = step(bytes, from: offset, &piece)
         offset += used
         guard count <= limit - content.count else { throw .tooLarge }
         content += piece.prefix(count)
-        if code == Z_STREAM_END { return bytes.dropFirst(offset) }
+        if code == Z_STREAM_END { return offset }
         guard code == Z_OK, used > 0 || count > 0 else { throw .damaged }
       }
     }
 
     private func step(
-      _ input: inout [UInt8], from offset: Int, _ piece: inout [UInt8]
+      _ input: [UInt8], from offset: Int, _ piece: inout [UInt8]
     ) -> (code: Int32, used: Int, count: Int) {
       let size = min(input.count - offset, Int(UInt32.max))
-      return input.withUnsafeMutableBufferPointer { input in
+      return input.withUnsafeBufferPointer { input in
         piece.withUnsafeMutableBufferPointer { piece in
-          state.pointee.next_in = input.baseAddress.map { $0 + offset }
+          // zlib does not write there.
+          state.pointee.next_in = input.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
           state.pointee.avail_in = UInt32(size)
           state.pointee.next_out = piece.baseAddress
           state.pointee.avail_out = UInt32(piece.count)

@@ -55,7 +55,7 @@ public struct HTTPResponse: Sendable, Hashable {
 public struct HTTPResponseHead: Sendable, Hashable {
   /// The version of the protocol; `nil` in a response that no server sent.
   public var version: HTTPVersion?
-  /// The status, from 100 to 599; servers send others now and then.
+  /// The status, from 100 to 999: those from 600 on mean nothing, and servers send them now and then.
   public var status: Int
   /// The words after the status, as they came; `nil` where there are none, as always with HTTP/2.
   public var reason: String?

@@ -14,16 +14,16 @@ final class EasySetter {
   func configure(_ request: OutgoingRequest, _ settings: NetworkSettings) {
     setRequest(request)
     set(CURLOPT_NOSIGNAL, 1)
-    // What is not done here: redirections are followed by nobody, codings stay, nothing but HTTP/1 and later is taken.
+    // What is not done here: no redirection is followed, codings stay, nothing but HTTP/1 and later is taken.
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Older versions of libcurl lack these, and can do without.
-    set(CURLOPT_PROTOCOLS_STR, "http,https", isNeeded: false)
+    set(CCURLOPT_PROTOCOLS_STR, "http,https", isNeeded: false)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS), isNeeded: false)
     // A look-up of a name that is not waited for any longer must not hold up other transfers.
-    set(CURLOPT_QUICK_EXIT, 1, isNeeded: false)
+    set(CCURLOPT_QUICK_EXIT, 1, isNeeded: false)
     set(CURLOPT_BUFFERSIZE, 128 * 1024)
     setConnection(request, settings)
   }
@@ -46,7 +46,8 @@ final class EasySetter {
     let options = settings.options
     if let limit = options.connectTimeout { set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limit)) }
     if let limit = options.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limit)) }
-    if let limit = options.idleTimeout {
+    // While content of unknown length is sent, it may be the caller's source that is slow.
+    if let limit = options.idleTimeout, request.content == nil || request.content?.length != nil {
       set(CURLOPT_LOW_SPEED_LIMIT, 1)
       set(CURLOPT_LOW_SPEED_TIME, max(1, Self.milliseconds(limit) / 1000))
     }
@@ -112,7 +113,7 @@ final class EasySetter {
 
 /// The header lines of a request as libcurl takes them.
 enum RequestLines {
-  /// Fields that libcurl would send, or act by, though nobody asked for them.
+  /// Fields that libcurl would send, or act by, unasked.
   private static let unwanted = ["Accept", "Expect", "Proxy-Connection"]
 
   /// A list of the lines, which the caller frees.

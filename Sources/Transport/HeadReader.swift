@@ -18,6 +18,8 @@ struct HeadReader {
     let reason: String
   }
 
+  private static let framingNames = ["transfer-encoding", "content-length"]
+
   private enum Place { case start, fields, trailers }
   private typealias Line = (name: ArraySlice<UInt8>, value: [UInt8])
 
@@ -54,6 +56,8 @@ struct HeadReader {
     place = isInterim ? .start : .trailers
     if isInterim { return .interim(head) }
     try Self.checkFraming(head.fields)
+    // The length counts for nothing then (RFC 9112, section 6.3), and may be a lie.
+    if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
     return .final(head)
   }
 
@@ -62,10 +66,14 @@ struct HeadReader {
   }
 
   private mutating func add(_ line: ArraySlice<UInt8>) throws(Failure) {
-    if let first = line.first, Self.isSpace(first), let last = lines.last {
-      // Formerly a line that begins with white space continued the one before (RFC 9112, section 5.2).
-      let joined = last.value + [UInt8(ascii: " ")] + Self.trimmed(line)
-      lines[lines.count - 1].value = Array(Self.trimmed(joined[...]))
+    if let first = line.first, Self.isSpace(first), let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) {
+      // Formerly a line that begins with white space continued the one before (RFC 9112, section 5.2). libcurl frames the
+      // content by single lines.
+      guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, FieldText.decode(last.0)) }) else {
+        throw Failure(reason: "a line that says where the content ends is folded")
+      }
+      if !last.1 { lines[lines.count - 1].value.append(UInt8(ascii: " ")) }
+      lines[lines.count - 1].value += Self.trimmed(line)
       return
     }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
@@ -73,6 +81,9 @@ struct HeadReader {
     }
     let name = Self.trimmed(line[..<colon])
     guard !name.isEmpty else { throw Failure(reason: "a line of the header has no name") }
+    guard name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw Failure(reason: "the name of a header field has control characters")
+    }
     // A carriage return alone would end the line for other readers (RFC 9112, section 2.2).
     let value = line[(colon + 1)...].map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
     lines.append((name, Array(Self.trimmed(value[...]))))
@@ -95,7 +106,7 @@ struct HeadReader {
   /// section 6). Other codings of the transfer are not asked for, and libcurl leaves them as they are.
   private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
     if let coding = fields["transfer-encoding"] {
-      guard ["chunked", "identity"].contains(coding.lowercased()) else {
+      guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {
         throw Failure(reason: "its Transfer-Encoding was not asked for")
       }
     } else if let lengths = fields["content-length"] {

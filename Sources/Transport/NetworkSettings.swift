@@ -1,7 +1,7 @@
 /// What the options and the environment say together.
 struct NetworkSettings: Sendable {
   let options: TransportOptions
-  /// Whether none but the following are trusted. Otherwise the system's count where these are `nil`, as OpenSSL has it.
+  /// Whether only the following are trusted. Otherwise the system's count where these are `nil`, as OpenSSL has it.
   let hasAuthorities: Bool
   let authorityFile: String?
   let authorityFolder: String?

@@ -41,7 +41,7 @@ final class Transfer: Sendable {
   init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int) {
     self.request = request
     self.loop = loop
-    self.bufferSize = bufferSize
+    self.bufferSize = max(1, bufferSize)
     content = OutgoingContent(request.content)
   }
 
@@ -95,7 +95,6 @@ final class Transfer: Sendable {
   func cancel() { end(.failure(request.error(.cancelled))) }
 
   /// Ends the transfer at once with the error `code`, unless it has ended.
-  func abort(_ error: TransportError) { end(.failure(error)) }
 
   var interim: [HTTPResponseHead] { state.withLock(\.interim) }
   var trailers: HTTPFields { state.withLock(\.trailers) }
@@ -159,7 +158,7 @@ final class Transfer: Sendable {
     wake()
   }
 
-  /// Has the readers go on for whom there is something.
+  /// Wakes the readers that can go on.
   func wake() {
     for reader in state.withLock({ $0.takeReady() }) { reader.resume() }
   }

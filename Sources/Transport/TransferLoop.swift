@@ -181,7 +181,7 @@ final class TransferThread: Sendable {
   let loop: TransferLoop
   private let thread: pthread_t
 
-  /// Loads libcurl, where that was not done before, and starts a thread; `server` is whom the error is about.
+  /// Loads libcurl, where that was not done before, and starts a thread; errors name `server`.
   init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
     if let reason = ccurl_load() {
       throw TransportError(.unavailable, server: server.authority, detail: String(cString: reason))
@@ -195,11 +195,12 @@ final class TransferThread: Sendable {
         if let loop { Unmanaged<TransferLoop>.fromOpaque(loop).takeRetainedValue().run() }
         return nil
       }, owned.toOpaque())
-    self.thread = thread
+    // Before the last property has its value: otherwise `deinit` would wait for a thread that there is not.
     guard code == 0 else {
       owned.release()
       throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(code)))
     }
+    self.thread = thread
   }
 
   deinit {

@@ -48,7 +48,7 @@ public final class Transport: Sendable {
   ) async throws(TransportError) -> HTTPResponse {
     let exchange = try await send(request, content: content)
     var body: [UInt8] = []
-    let announced = request.method == "HEAD" ? 0 : exchange.announcedLength ?? 0
+    let announced = exchange.announcedLength ?? 0
     body.reserveCapacity(min(announced, limit))
     var isTooLarge = announced > limit
     while !isTooLarge, let bytes = try await exchange.next() {
@@ -77,7 +77,9 @@ public final class Transport: Sendable {
 extension Exchange {
   /// The number of bytes that the head announces; `nil` where it does not, or there are none whatever it says.
   public var announcedLength: Int? {
-    guard head.status != 304, head.status != 204, !head.fields.contains("transfer-encoding") else { return nil }
+    guard transfer.request.method != "HEAD", head.status != 304, head.status != 204,
+      !head.fields.contains("transfer-encoding")
+    else { return nil }
     return head.fields.values(of: "content-length").first.flatMap { Int($0) }
   }
 }

@@ -8,6 +8,7 @@ import Testing
 struct HeadReaderTests {
   @Test(arguments: [
     ["HTTP/1.1 20\r\n"], ["HTTP/1.1 2000 OK\r\n"], ["HTTP/1.1 099 OK\r\n"], ["HTTP/1.1 -20 OK\r\n"], ["HTTP/9 200\r\n"],
+    ["HTTP/1.1 200 OK\r\n", "A\rB: c\r\n"], ["HTTP/1.1 200 OK\r\n", "Transfer-Encoding:\r\n", " chunked\r\n"],
     ["\r\n"], ["HTTP/1.1 200 OK\r\n", " folded\r\n"], ["HTTP/1.1 200 OK\r\n", "no colon\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1\r\n", "Content-Length: 2\r\n", "\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1, 2\r\n", "\r\n"],

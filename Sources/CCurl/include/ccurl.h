@@ -10,6 +10,10 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+// Options that are younger than the headers of some systems: libcurl knows them from 7.85 and 7.87 on.
+static const CURLoption CCURLOPT_PROTOCOLS_STR = (CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318);
+static const CURLoption CCURLOPT_QUICK_EXIT = (CURLoption)(CURLOPTTYPE_LONG + 322);
+
 /// Loads libcurl and prepares it, once for the process.
 ///
 /// Returns null, or why that is not possible: a text that stays as it is.
