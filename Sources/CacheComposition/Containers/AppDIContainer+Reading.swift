@@ -19,9 +19,13 @@ extension AppDIContainer {
         reason = error
       }
       // A version that is not known may be damage, which the engine's repair tells.
-      guard [.damaged, .unsupportedFormat].contains(reason.code),
-        let engine = try? await SalvagedEngine(plugin, options, reason: reason)
-      else { throw reason }
+      guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
+      let engine: SalvagedEngine
+      do throws(StorageError) {
+        engine = try await SalvagedEngine(plugin, options, reason: reason)
+      } catch {
+        throw [.cancelled, .busy].contains(error.code) ? error : reason
+      }
       let warning = CacheError(
         .damaged, "\(backend) is damaged, so that only what a repair would save is read: \(reason.message)",
         hint: "save it with: cachectl --backend \(backend) verify --repair")

@@ -43,11 +43,13 @@ extension JSONValue {
   }
 
   private static func withoutLogin(_ text: String) -> String {
-    // A password may itself hold the characters that would end it.
     guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"), let end = text.lastIndex(of: "@"),
       colon < end
     else { return text }
-    return text[..<colon] + "://***" + text[end...]
+    // Where it is not clear what the password is and what the server, neither is shown.
+    let login = text[colon...].dropFirst(3)[..<end]
+    let isClear = !login.contains { "/?#\\@".contains($0) }
+    return text[..<colon] + "://***" + (isClear ? text[end...] : "")
   }
 
   /// The value that `node` is.

@@ -10,6 +10,8 @@ public struct ServerRuns: Sendable {
   static let storeName = "bench-runs"
   private static let keyPrefix = "runs/v1/"
   private static let stores = "stores"
+  /// More than any run has.
+  private static let maximumStoreCount = 1_000
   /// As long as the entries of a run are kept by the server, and some more.
   private static let retention = Duration.seconds(3 * 3_600)
 
@@ -31,14 +33,6 @@ public struct ServerRuns: Sendable {
     _ name: String, storeCount: Int, owner: [String: String], hasEnded: ([String: String]) -> Bool
   ) async throws(StorageError) -> Int {
     try await withNotes { notes throws(StorageError) in
-      var count = 0
-      for note in try await notes.scan(KeyRange(prefix: Self.keyPrefix), limit: 1_000) {
-        let run = String(note.key.text.dropFirst(Self.keyPrefix.count))
-        guard run != name, EngineOption.isStoreName(run), hasEnded(note.metadata.attributes) else { continue }
-        try await removeStores(of: run, count: note.metadata.attributes[Self.stores].flatMap { Int($0) } ?? 0)
-        try await Self.remove(note.key, from: notes)
-        count += 1
-      }
       let end = now.advanced(by: Self.retention)
       var batch = WriteBatch()
       batch.put(
@@ -47,8 +41,26 @@ public struct ServerRuns: Sendable {
           storedAt: now, freshUntil: end, retainUntil: end, contentType: "text/plain",
           attributes: owner.merging([Self.stores: String(storeCount)]) { $1 }))
       try await notes.apply(batch)
+      var count = 0
+      for note in try await notes.scan(KeyRange(prefix: Self.keyPrefix), limit: 1_000) {
+        let run = String(note.key.text.dropFirst(Self.keyPrefix.count))
+        guard run != name, EngineOption.isStoreName(run), hasEnded(note.metadata.attributes) else { continue }
+        do throws(StorageError) {
+          try await removeStores(of: run, count: Self.storeCount(note.metadata))
+          try await Self.remove(note.key, from: notes)
+          count += 1
+        } catch {
+          // What is wrong with the stores of that run is no matter of this one; the next run tries again.
+          if error.code == .cancelled { throw error }
+        }
+      }
       return count
     }
+  }
+
+  /// How many stores a note speaks of, within bounds: it comes from a server.
+  private static func storeCount(_ metadata: EntryMetadata) -> Int {
+    min(max(0, metadata.attributes[stores].flatMap { Int($0) } ?? 0), maximumStoreCount)
   }
 
   /// Forgets the run called `name`, which has removed its stores.

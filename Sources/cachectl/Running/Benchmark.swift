@@ -22,14 +22,10 @@ struct Benchmark {
     defer { progress.finish() }
     let place = BenchmarkPlace(scratchFolder: scratch.path, runName: Self.newName(), date: plan.date)
     await begin(on: place)
-    do throws(CacheError) {
-      let outcome = try await measure(place, scratch, progress)
-      await plan.end(in: place)
-      return outcome
-    } catch {
-      await plan.end(in: place)
-      throw error
-    }
+    // Where it fails, its stores may still be there: the next run removes them.
+    let outcome = try await measure(place, scratch, progress)
+    await plan.end(in: place)
+    return outcome
   }
 
   private func measure(
