@@ -64,7 +64,7 @@ extension CachedFetch {
 
 extension CacheError {
   /// Whether the origin failed, rather than the store or the caller: the others who ask for the same at the same time
-  /// would be told the same, and share it in place of asking. A failing store and a cancelled task concern nobody else,
+  /// would get the same error, and share it in place of asking. A failing store and a cancelled task concern nobody else,
   /// and neither do credentials that were refused: those of others may be better.
   fileprivate var isOfOrigin: Bool {
     [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)

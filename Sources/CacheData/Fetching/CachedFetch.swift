@@ -46,7 +46,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     if options.policy == .cachedThenNetwork {
       return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
-    // The stale answer stood in for an origin that failed. A cache that fails has to be mended.
+    // The user has an answer, so that a failing origin is not reported; a cache that cannot keep the new one is.
     services.background.start { (try? await askOrigin(plan))?.writeFailure }
     return Step(snapshot)
   }

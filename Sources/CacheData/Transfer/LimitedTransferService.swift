@@ -1,7 +1,8 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Has so many requests under way at once and no more; the others wait for their turn, first come, first served.
+/// Has so many requests under way at once and no more; the others wait for their turn, first come, first served. The rest
+/// of a response that comes in as it is read does not count.
 public final class LimitedTransferService: DataTransferService {
   private struct State {
     var free: Int

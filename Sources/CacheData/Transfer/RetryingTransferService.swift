@@ -58,12 +58,16 @@ public struct RetryingTransferService: DataTransferService {
     var attempt = 1
     while true {
       let response = try await base.transfer(request)
-      guard attempt < patience.attempts, Self.safeMethods.contains(request.method),
+      guard attempt < patience.attempts, isRepeatable(request),
         Self.busyStatuses.contains(response.head.status), let pause = pause(after: response.head, attempt: attempt)
       else { return response }
       do { try await sleep(pause) } catch { throw .cancelled }
       attempt += 1
     }
+  }
+
+  private func isRepeatable(_ request: HTTPRequest) -> Bool {
+    Self.safeMethods.contains(request.method) && request.body.isEmpty && request.stream == nil
   }
 
   /// How long to wait after the attempt number `attempt`; `nil` where that is too long.

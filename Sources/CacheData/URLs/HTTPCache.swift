@@ -37,13 +37,13 @@ public struct HTTPCache: Sendable {
       guard followed < maxRedirects else {
         throw CacheError(.invalidAnswer, "there are more than \(maxRedirects) redirects in a row")
       }
-      let next = redirect.request(without: Self.credentialFields)
+      let next = redirect.request(without: Self.ownFields)
       return followedResponses(to: next, options: options, maxRedirects: maxRedirects, followed: followed + 1)
     }
   }
 
   /// Fields that are meant for one server alone.
-  private static let credentialFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": ""]
+  private static let ownFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": "", "Host": ""]
 }
 
 /// A response, and the URL that gave it.

@@ -53,16 +53,28 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
-    try await session.fetching(fetch) { store, writes throws(CacheError) in
-      let urls = session.container.makeURLsDIContainer(store, maxTime: maxTime.map { .seconds($0) })
-      var last: Snapshot<URLAnswer>?
-      for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
-        writes.note(snapshot)
-        last = snapshot
+    let limit = maxTime.map { Duration.seconds($0) }
+    // A transfer ends a little sooner, so that a stale answer can stand in.
+    let deadline = limit.map { Deadline($0 + Self.grace) }
+    do throws(CacheError) {
+      try await session.fetching(fetch) { store, writes throws(CacheError) in
+        let urls = session.container.makeURLsDIContainer(store, maxTime: limit)
+        var last: Snapshot<URLAnswer>?
+        for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
+          writes.note(snapshot)
+          last = snapshot
+        }
+        if let last { try await deliver(last, session) }
       }
-      if let last { try await deliver(last, session) }
+    } catch {
+      throw deadline?.explained(error) ?? error
     }
   }
+
+  private static let grace = Duration.milliseconds(200)
+
+  /// Whether the head of the answer is printed: it is all that HEAD gives.
+  private var showsHead: Bool { include || url.head }
 
   private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) async throws(CacheError) {
     let view = URLAnswerView(snapshot, backend: session.configuration.backend)
@@ -70,25 +82,36 @@ struct FetchURLCommand: AsyncParsableCommand {
       for warning in view.warnings { global.warn(warning) }
       throw error
     }
-    if let out { try await write(snapshot.value, view, to: out) }
+    warnOfRedirect(snapshot.value)
+    if let out, out != "-" { try await write(snapshot.value, view, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
-    if out != nil { return global.remark(view.status) }
-    guard Console.output.screen.isTerminal else { return try await write(snapshot.value, view) }
+    if let out, out != "-" { return global.remark(view.status) }
+    guard Console.output.screen.isTerminal, out == nil else { return try await write(snapshot.value, view) }
     guard let text = view.terminalText else {
       throw CacheError(
         .invalidRequest, "the answer is not text, or too long for a terminal",
         hint: "redirect it to a file, or use --out FILE")
     }
-    if include { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
+    if showsHead { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
     try Console.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
     global.remark(view.status)
+  }
+
+  /// A redirection that is printed where another answer was expected would pass for it.
+  private func warnOfRedirect(_ answer: URLAnswer) {
+    guard url.maxRedirects > 0, [301, 302, 303, 307, 308].contains(answer.status) else { return }
+    global.warn(
+      ErrorView(
+        CacheError(
+          .invalidAnswer, "the redirection (status \(answer.status)) was not followed",
+          hint: "only a GET, a HEAD and what takes the place of a POST go to another address of http or https")))
   }
 
   /// Writes the answer to the file at `path`, which is complete or not there.
   private func write(_ answer: URLAnswer, _ view: URLAnswerView, to path: String) async throws(CacheError) {
     let file = try AtomicFile(path)
-    if include { try file.write(FieldText.encode(view.head)) }
+    if showsHead { try file.write(FieldText.encode(view.head)) }
     try file.write(answer.body)
     while let bytes = try await answer.rest?.next() { try file.write(bytes) }
     try file.commit()
@@ -96,7 +119,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   /// Writes the answer to the standard output as it comes in.
   private func write(_ answer: URLAnswer, _ view: URLAnswerView) async throws(CacheError) {
-    if include { try Console.output.write(FieldText.encode(view.head)) }
+    if showsHead { try Console.output.write(FieldText.encode(view.head)) }
     try Console.output.write(answer.body)
     while let bytes = try await answer.rest?.next() { try Console.output.write(bytes) }
   }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
+internal import Synchronization
 
 /// The options that say which request for a URL is meant, spelled as curl spells them.
 struct URLOptions: ParsableArguments {
@@ -17,8 +18,9 @@ struct URLOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("d"), .long],
-    help: ArgumentHelp("The content to send, or @FILE to read it from", valueName: "text|@file"))
-  var data: String?
+    help: ArgumentHelp(
+      "The content to send, or @FILE to read it from; several texts are joined by &", valueName: "text|@file"))
+  var data: [String] = []
 
   @Flag(name: [.customShort("I"), .long], help: "Ask for the header alone; the same as --method HEAD")
   var head = false
@@ -28,7 +30,10 @@ struct URLOptions: ParsableArguments {
 
   func validate() throws(ValidationError) {
     if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
-    if head, method != nil || data != nil { throw ValidationError("--head goes with neither --method nor --data") }
+    if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
+      throw ValidationError("--data @FILE is all of the content: give it alone")
+    }
+    if head, method != nil || !data.isEmpty { throw ValidationError("--head goes with neither --method nor --data") }
     if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirects is a number from 0 to 50") }
   }
 
@@ -38,22 +43,31 @@ struct URLOptions: ParsableArguments {
   var query: URLQuery {
     get throws(CacheError) {
       URLQuery(
-        url: url, method: head ? "HEAD" : method ?? (data == nil ? "GET" : "POST"),
+        url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
         fields: headers.compactMap { Self.field($0) }, body: text, stream: try stream, maxRedirects: maxRedirects)
     }
   }
 
   /// The content where it is written on the command line.
-  private var text: [UInt8] { data.map { $0.hasPrefix("@") ? [] : Array($0.utf8) } ?? [] }
+  private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
+
+  /// The file that holds the content.
+  private var file: Substring? { data.first.flatMap { $0.hasPrefix("@") ? $0.dropFirst() : nil } }
 
   /// The content where it is in a file, which is read as it is sent.
   private var stream: ContentStream? {
     get throws(CacheError) {
-      guard let data, data.hasPrefix("@") else { return nil }
-      let file = try InputFile(String(data.dropFirst()))
+      guard let name = file else { return nil }
+      let file = try InputFile(String(name))
+      let left = Mutex(file.length ?? .max)
+      // Of a file that grows meanwhile, such as a log, as much is sent as there was.
       return ContentStream(length: file.length) { () throws(CacheError) in
         let bytes = try file.next()
-        return bytes.isEmpty ? nil : bytes
+        let sent = left.withLock { left in
+          defer { left -= min(left, bytes.count) }
+          return bytes.prefix(left)
+        }
+        return sent.isEmpty ? nil : Array(sent)
       }
     }
   }

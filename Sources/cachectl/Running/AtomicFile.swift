@@ -12,7 +12,7 @@ struct AtomicFile: ~Copyable {
   /// permissions.
   ///
   /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place, and for
-  ///   `-`, by which nobody means a file.
+  ///   `-`, which never means a file.
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
     guard path != "-", Self.isReplaceable(path) else {
       throw CacheError(

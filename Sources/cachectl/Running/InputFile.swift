@@ -17,6 +17,12 @@ final class InputFile: Sendable {
     // A named pipe is opened without a wait for its writer, which no signal would end; `next` waits for it.
     file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure(path) }
+    var status = stat()
+    if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      if file > STDIN_FILENO { close(file) }
+      errno = EISDIR
+      throw Self.failure(path)
+    }
   }
 
   /// The number of bytes that are left to read; `nil` where that is not known, because this is no regular file.

@@ -53,7 +53,7 @@ final class Interruption: Sendable {
 ///
 /// `@unchecked Sendable`: cancelling is one of the operations that the documentation of `UnsafeCurrentTask` allows from
 /// anywhere, and the task does not end before the process: it ends by calling `exit`.
-private struct RunningTask: @unchecked Sendable {
+struct RunningTask: @unchecked Sendable {
   let task: UnsafeCurrentTask
 }
 

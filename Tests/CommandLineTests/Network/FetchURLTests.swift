@@ -147,6 +147,8 @@ import Testing
     #expect(server.requests.last?.body == Array("from a pipe".utf8))
     let missing = try await scratch.cachectl("fetch", "url", server.url, "--data", "@\(scratch.path("work/none"))")
     expectFailure(missing, status: 74, mentioning: ["work/none"])
+    let folder = try await scratch.cachectl("fetch", "url", server.url, "--data", "@\(scratch.path("work"))")
+    expectFailure(folder, status: 74, mentioning: ["directory"])
     #expect(server.count == 2)
   }
 
@@ -182,6 +184,15 @@ import Testing
     #expect(server.count == 3)
   }
 
+  /// The content that it speaks of does not come.
+  @Test func theHeadOfALargeAnswerIsWhole() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"
+    let server = try TestServer(script: [.raw(head)])
+    let run = try await Scratch().cachectl("fetch", "url", "-I", server.url)
+    expectSuccess(run)
+    #expect(run.text.contains("Content-Length: 99999999\r\n"))
+  }
+
   @Test(arguments: [true, false])
   func anAnswerThatBreaksOffIsNoFile(isLarge: Bool) async throws {
     let (scratch, size) = (try Scratch(), isLarge ? 200_000 : 1_000)
@@ -206,10 +217,14 @@ import Testing
       request.path == "/a" ? .redirect(to: "/b") : TestResponse("\(request.method) \(request.fields["X-A"] ?? "")")
     }
     #expect(try await scratch.cachectl("fetch", "url", "-X", "PUT", "-H", "X-A: 1", server.url).text == "PUT 1")
-    let head = try await scratch.cachectl("fetch", "url", "-I", server.url, "-i")
+    #expect(try await scratch.cachectl("fetch", "url", server.url, "-d", "a=1", "-d", "b=2").text == "POST ")
+    #expect(server.requests.last?.body == Array("a=1&b=2".utf8))
+    let head = try await scratch.cachectl("fetch", "url", "-I", server.url)
     #expect(head.text.hasPrefix("HTTP/1.1 200") && server.requests.last?.method == "HEAD")
     let redirect = try await scratch.cachectl("fetch", "url", "\(server.url)/a", "--max-redirects", "0", "-i")
-    #expect(redirect.text.hasPrefix("HTTP/1.1 302") && server.requests.last?.path == "/a")
+    #expect(redirect.text.hasPrefix("HTTP/1.1 302") && server.requests.last?.path == "/a" && redirect.errors.isEmpty)
+    let unfollowed = try await scratch.cachectl("fetch", "url", "\(server.url)/a", "-X", "PUT")
+    #expect(unfollowed.status == 0 && unfollowed.errors.contains("not followed"), "\(unfollowed.errors)")
     let silent = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let late = try await scratch.cachectl("fetch", "url", silent.url, "-m", "0.2")
     expectFailure(late, status: 69, mentioning: ["did not answer within 0.2 seconds"])

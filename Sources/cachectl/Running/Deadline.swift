@@ -1,0 +1,27 @@
+internal import CacheDomain
+internal import Synchronization
+
+/// A time after which the command is cancelled, whatever it waits for.
+final class Deadline: Sendable {
+  private let limit: Duration
+  private let passed = Mutex(false)
+
+  /// The deadline `limit` from now for the task that calls this, which must be the command's: it lasts as long as the
+  /// process.
+  init(_ limit: Duration) {
+    self.limit = limit
+    let command = withUnsafeCurrentTask { task in task.map { RunningTask(task: $0) } }
+    Task.detached {
+      try? await Task.sleep(for: limit)
+      self.passed.withLock { $0 = true }
+      command?.task.cancel()
+    }
+  }
+
+  /// What `error`, with which the command has ended, means: that the time is over, where that is why it was cancelled.
+  func explained(_ error: CacheError) -> CacheError {
+    guard error.code == .cancelled, passed.withLock({ $0 }) else { return error }
+    return CacheError(
+      .originUnreachable, "there was no whole answer within \(limit)", hint: "try again later, or raise --max-time")
+  }
+}
