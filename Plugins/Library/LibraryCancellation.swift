@@ -6,7 +6,7 @@ internal import Synchronization
 final class LibraryCancellation: Sendable {
   private let isCancelled = Atomic<Bool>(false)
 
-  /// The key under which a thread finds that of its call; `nil` where the system had none left.
+  /// The key under which a thread finds the flag of its call; `nil` where the system had none left.
   private static let threadKey: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Damage to a log, which SQLite does not tell: it ends the log at the first wrong frame without a word, and on closing it
+/// Damage to a log, which SQLite does not report: it ends the log at the first wrong frame without a word, and on closing it
 /// removes what lies behind. So this is to be asked before SQLite opens the store.
 enum SQLiteLogDamage {
   /// What counts as damage.

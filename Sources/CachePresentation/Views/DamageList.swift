@@ -33,6 +33,8 @@ public struct DamageList: Sendable, Hashable {
     let known = entries.count > 0 ? " and \(NumberText.count(entries.count, "entry", "entries"))" : ""
     let verb = count == 1 ? "is" : "are"
     let more = placeCount > 1 ? "; ..." : ""
-    return CacheError(.damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))", hint: hint)
+    return CacheError(
+      .damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))",
+      hint: "more may be saved by: cachectl --backend \(backend) verify --repair")
   }
 }

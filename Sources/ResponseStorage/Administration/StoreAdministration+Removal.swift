@@ -5,7 +5,7 @@ extension StoreAdministration {
   /// Removes all entries, leases aside, gives their room back to the file system, and makes sure that what is left is an
   /// empty, sound store.
   ///
-  /// - Parameter held: is told how much the store held, before anything is removed.
+  /// - Parameter held: receives how much the store held, before anything is removed.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may be removed then.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
     do throws(StorageError) {

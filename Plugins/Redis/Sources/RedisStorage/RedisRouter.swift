@@ -9,7 +9,7 @@ struct RedisRouter: Sendable {
   let options: RedisOptions
   let pool: RedisPool
   let topology: RedisTopology
-  /// That of the call under way; `nil` for one that nothing cancels.
+  /// The patience of the call under way; `nil` where nothing cancels it.
   var patience: RedisPatience?
 
   init(_ options: RedisOptions) {
