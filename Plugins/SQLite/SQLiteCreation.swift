@@ -24,7 +24,10 @@ enum SQLiteCreation {
     let draft = options.path + "-new"
     try createDraft(draft)
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
-    // What is left of a database that was removed without its log must not be taken for the new one's.
+    // What is left of a database that was removed without its log must not be taken for the new one's. The log may hold
+    // commits that are nowhere else.
+    let log = options.path + "-wal"
+    if SQLiteFiles.size(of: log) > 0 { try SQLiteFiles.rename(log, to: log + SQLiteFiles.orphaned) }
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(options.path + suffix) }
     try SQLiteFiles.rename(draft, to: options.path)
     if options.durability == .full { try SQLiteFiles.synchronize(folder) }
@@ -53,6 +56,9 @@ enum SQLiteCreation {
 extension SQLiteFiles {
   /// What the names of the files beside a database end with.
   static let companions = ["-wal", "-shm", "-journal"]
+
+  /// What is added to the name of a log that is set aside, because its database is gone.
+  static let orphaned = ".orphaned"
 
   /// The size of the database at `path` with the files beside it.
   static func storeSize(at path: String) -> Int {

@@ -43,6 +43,23 @@ import Testing
     }
   }
 
+  /// A database that was removed without its log may have had commits that are nowhere else.
+  @Test func aLogWhoseDatabaseIsGoneIsSetAside() async throws {
+    let left = try await Left()
+    _ = try await left.damage(left.log, withIndex: true)
+    let path = left.store.folder.store
+    try FileManager.default.removeItem(atPath: path)
+    let engine = try await left.store.folder.open()
+    #expect(try await engine.scan(KeyRange(), limit: 10).isEmpty)
+    try await engine.close()
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal.orphaned")) == left.log)
+    // With its database, or an empty file in the place of that, it can be read again.
+    try FileManager.default.removeItem(atPath: path)
+    try Data().write(to: URL(fileURLWithPath: path))
+    try FileManager.default.moveItem(atPath: path + "-wal.orphaned", toPath: path + "-wal")
+    #expect(try await SQLitePlugin().previewRepair(try left.store.options(), left.store.plan).saved > 0)
+  }
+
   @Test(arguments: [true, false]) func aSoundLogHasNone(withIndex: Bool) async throws {
     let left = try await Left()
     #expect(left.frames > 8)
