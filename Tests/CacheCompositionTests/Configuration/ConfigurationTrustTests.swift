@@ -101,7 +101,8 @@ struct ConfigurationTrustTests {
 
   /// An engine that is not built in: which of its options are addresses is not known before its code runs.
   @Test(arguments: [
-    ("redis://ada:pa@ss/word@10.0.0.1:6379/2", "redis://***@10.0.0.1:6379/2"), ("redis://10.0.0.1", "redis://10.0.0.1"),
+    ("redis://ada:word@10.0.0.1:6379/2", "redis://***@10.0.0.1:6379/2"), ("redis://10.0.0.1", "redis://10.0.0.1"),
+    ("redis://ada:pa@ss/word@10.0.0.1:6379/2", "redis://***"), ("https://a.example/#@b.example", "https://***"),
     ("ada@example.com", "ada@example.com"), ("//@://", "//@://"),
   ])
   func noPasswordIsShown(url: String, shown: String) throws {
