@@ -11,7 +11,7 @@ extension RedisStore {
     return found.map(\.summary)
   }
 
-  /// The same with those that cannot be read.
+  /// The entries as `scan` gives them, and the keys of the damaged ones.
   func list(_ range: KeyRange, limit: Int) throws(StorageError) -> [RedisListing] {
     guard let lines = RedisLines(range), limit > 0 else { return [] }
     var pages = layout.parts.map { RedisPage(part: $0, from: lines.first) }

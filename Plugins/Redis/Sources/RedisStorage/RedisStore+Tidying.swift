@@ -7,7 +7,7 @@ final class RedisTidying: Sendable {
 }
 
 extension RedisStore {
-  /// How many lines of the index are looked at in one step, during which the server answers nobody else.
+  /// How many lines of the index are looked at in one step, during which the server answers no other client.
   private static let linesPerStep = 1_000
   /// How many steps a write makes that finds the server without room.
   private static let stepsPerWrite = 4

@@ -47,7 +47,7 @@ struct RedisStore: Sendable {
     let answers = try router.perform(layout.parts.map(formatRequest) + indexes).map(\.value)
     let formats = answers.prefix(layout.partCount).filter { !$0.isNil }
     let hasIndex = answers.dropFirst(layout.partCount).contains { $0.integer == 1 }
-    // An index without a tally is that of a store in which something is missing, and which can be opened.
+    // An index without a tally belongs to a store that lacks something, and can be opened.
     let format = formats.isEmpty ? Int64(RedisLayout.format) : formats.compactMap(\.number).max()
     let exists = hasIndex || !formats.isEmpty
     return StoreInspection(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedisStorage
 
-@Suite("A server that does not answer holds nobody up twice")
+@Suite("A silent server delays a caller only once")
 struct RedisSilenceTests {
   @Test("Once it was silent calls fail at once, until it answers a thread that asks in the background")
   func failsFast() async throws {
