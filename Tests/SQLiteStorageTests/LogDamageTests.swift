@@ -54,7 +54,7 @@ import Testing
     try await engine.close()
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal.orphaned")) == left.log)
     // With its database, or an empty file in the place of that, it can be read again.
-    try FileManager.default.removeItem(atPath: path)
+    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     try Data().write(to: URL(fileURLWithPath: path))
     try FileManager.default.moveItem(atPath: path + "-wal.orphaned", toPath: path + "-wal")
     #expect(try await SQLitePlugin().previewRepair(try left.store.options(), left.store.plan).saved > 0)
