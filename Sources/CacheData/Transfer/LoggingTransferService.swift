@@ -9,7 +9,7 @@ public struct TransferRecord: Sendable, Hashable {
   public let url: String
   /// The status that was answered; `nil` where there was no answer.
   public let status: Int?
-  /// How many bytes of content were answered.
+  /// How many bytes of content were answered; of content that comes in as it is read, how many had come by then.
   public let byteCount: Int
   /// How long it took.
   public let duration: Duration

@@ -54,8 +54,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
     let limit = maxTime.map { Duration.seconds($0) }
-    // A transfer ends a little sooner, so that a stale answer can stand in.
-    let deadline = limit.map { Deadline($0 + Self.grace) }
+    let deadline = limit.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
         let urls = session.container.makeURLsDIContainer(store, maxTime: limit)
@@ -70,8 +69,6 @@ struct FetchURLCommand: AsyncParsableCommand {
       throw deadline?.explained(error) ?? error
     }
   }
-
-  private static let grace = Duration.milliseconds(200)
 
   /// Whether the head of the answer is printed: it is all that HEAD gives.
   private var showsHead: Bool { include || url.head }

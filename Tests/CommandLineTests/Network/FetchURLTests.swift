@@ -184,6 +184,19 @@ import Testing
     #expect(server.count == 3)
   }
 
+  /// The second process waits for the answer to the first.
+  @Test func theTimeIsForAllThatAFetchWaitsFor() async throws {
+    let (scratch, gate) = (try Scratch(), try TestGate())
+    let server = try TestServer(script: [TestResponse("late").held(by: gate)])
+    async let first = scratch.cachectl("fetch", "url", server.url)
+    await server.received(1)
+    let second = try await scratch.cachectl("fetch", "url", server.url, "--max-time", "0.3")
+    expectFailure(second, status: 69, mentioning: ["0.3 seconds"])
+    gate.open()
+    expectSuccess(try await first)
+    #expect(server.count == 1)
+  }
+
   /// The content that it speaks of does not come.
   @Test func theHeadOfALargeAnswerIsWhole() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"
