@@ -54,7 +54,8 @@ struct DamagedStore {
     }
   }
 
-  func options(busyTimeout: Int64 = 0) throws -> EngineConfiguration {
+  /// By default a lock is waited for: a process that another test starts holds it until it runs its program.
+  func options(busyTimeout: Int64 = 60_000) throws -> EngineConfiguration {
     try EngineConfiguration(
       for: SQLitePlugin().declaration,
       values: ["path": .text(folder.store), "busyTimeout": .integer(busyTimeout)],
@@ -75,7 +76,6 @@ struct DamagedStore {
     return damaged
   }
 
-  /// By default it waits for the lock on the folder: a process that another test starts holds it until it runs its program.
   func repair(busyTimeout: Int64 = 60_000) async throws -> RepairReport {
     try await SQLitePlugin().repair(try options(busyTimeout: busyTimeout), plan)
   }
