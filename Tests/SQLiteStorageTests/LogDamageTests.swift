@@ -4,7 +4,8 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// Damage to the log, which SQLite drops without a word, is told before SQLite opens the store; what a crash leaves is none.
+/// SQLite drops the damaged end of a log silently, so the engine reports the damage before SQLite opens the store. A log
+/// that a crash cut short is not damaged.
 @Suite struct LogDamageTests {
   private static let header = 32
   private static let frame = 24 + 4_096
@@ -30,7 +31,7 @@ import Testing
 
     var frames: Int { (log.count - header) / frame }
 
-    /// What is told of the store with this log.
+    /// The damage that the engine reports for the store with this log.
     func damage(_ log: Data, withIndex: Bool) async throws -> String? {
       try store.write(database)
       try log.write(to: URL(fileURLWithPath: store.folder.store + "-wal"))
@@ -67,7 +68,7 @@ import Testing
   }
 
   /// The index knows how many frames there were. Without it the last one could have been cut short by a crash.
-  @Test(arguments: [true, false]) func aWrongByteIsToldOf(withIndex: Bool) async throws {
+  @Test(arguments: [true, false]) func aWrongByteIsReported(withIndex: Bool) async throws {
     let left = try await Left()
     let lastFrame = Self.header + (left.frames - 1) * Self.frame
     for place in left.log.indices where place < 64 || place % 331 == 0 || place == lastFrame + 100 {

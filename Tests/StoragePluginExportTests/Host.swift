@@ -151,7 +151,7 @@ func withConfiguration<Output>(
     var configuration = cachectl_configuration(
       size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
       value_size: MemoryLayout<cachectl_value>.stride, now: { _ in 1_000_000 }, clock: nil,
-      // Nobody must look at it where the size says that it is not there.
+      // The library must not read this field when the size says that it is absent.
       is_cancelled: { _ in 1 })
     return try body(&configuration)
   }

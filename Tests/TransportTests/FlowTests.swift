@@ -9,7 +9,7 @@ import Testing
 /// What flows when: pressure back to the server, cancellation, connections, threads and descriptors.
 @Suite(.timeLimit(.minutes(10)))
 struct FlowTests {
-  /// The bytes of the test are many times those that can be in the buffers of both systems.
+  /// The test sends many times as many bytes as the buffers of both systems hold.
   @Test func contentThatIsNotReadStaysAtTheServer() async throws {
     let size = 64 << 20
     let server = try TestServer { _ in TestResponse(body: .repeated(Array(0...250), count: size)) }

@@ -63,9 +63,9 @@ extension CachedFetch {
 }
 
 extension CacheError {
-  /// Whether the origin failed, rather than the store or the caller: the others who ask for the same at the same time
-  /// would get the same error, and share it in place of asking. A failing store and a cancelled task concern nobody else,
-  /// and neither do credentials that were refused: those of others may be better.
+  /// Whether the origin failed, rather than the store or the caller. Concurrent fetches of the same resource share such
+  /// an error instead of asking again. They do not share a store's failure or a cancellation, nor refused credentials:
+  /// another caller's credentials may be valid.
   fileprivate var isOfOrigin: Bool {
     [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
   }

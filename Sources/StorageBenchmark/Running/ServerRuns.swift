@@ -18,7 +18,7 @@ public struct ServerRuns: Sendable {
   private let subject: BenchmarkSubject
   private let now: Timestamp
 
-  /// The runs on the server of `subject`, whose stores are told apart by a name, at the time `now`.
+  /// The runs on the server of `subject`, an engine whose stores have names, at the time `now`.
   public init(_ subject: BenchmarkSubject, now: Timestamp) { (self.subject, self.now) = (subject, now) }
 
   /// Removes the stores of the runs that have ended without doing it, and notes the run called `name`, which makes up to

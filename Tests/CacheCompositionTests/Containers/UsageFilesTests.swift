@@ -54,7 +54,7 @@ struct UsageFilesTests {
     #expect(names.count == 1, "\(names)")
   }
 
-  /// A store on a server is told apart by its address and its name, not by who logs in.
+  /// The address and the name identify a store on a server; the login does not.
   @Test func storesOnServersCountApart() {
     let engine = EngineDeclaration(
       name: "server", version: "1", summary: "for tests", capabilities: [.persistent],

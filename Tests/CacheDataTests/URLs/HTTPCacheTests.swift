@@ -106,7 +106,7 @@ struct HTTPCacheTests {
     #expect(newer.requests.count == 1)
   }
 
-  /// The answer was given: only whoever ends the work can say that the cache did not keep what came after it.
+  /// The caller already has its answer, so the background work reports that the cache could not keep the new one.
   @Test func aFailureToKeepWhatCameAfterwardsIsReported() async throws {
     let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()

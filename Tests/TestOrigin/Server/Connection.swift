@@ -5,7 +5,7 @@ final class Connection: Sendable {
   let descriptor: Descriptor
   private let onSend: @Sendable (Int) -> Void
 
-  /// The connection that `descriptor` is. `onSend` is told how many bytes the system took.
+  /// The connection that `descriptor` is. `onSend` receives the number of bytes that the system took.
   init(_ descriptor: Descriptor, onSend: @escaping @Sendable (Int) -> Void = { _ in }) {
     self.descriptor = descriptor
     self.onSend = onSend
