@@ -135,11 +135,6 @@ struct FailureTests {
     #expect(error?.detail.contains(words) == true, "\(String(describing: error))")
   }
 
-  @Test func filesThatCannotBeRead() {
-    let error = #expect(throws: TransportError.self) { _ = try RequestContent.file("/no/such/file") }
-    #expect(error?.detail == "/no/such/file cannot be read: No such file or directory")
-  }
-
   private func failure(_ url: String, _ options: TransportOptions = TransportOptions()) async -> TransportError? {
     await #expect(throws: TransportError.self) {
       try await Transport.plain(options).response(to: HTTPRequest(url: url), limit: 1000)

@@ -77,20 +77,6 @@ struct FlowTests {
     #expect(String(decoding: response.body, as: UTF8.self) == "4000000 [9]")
   }
 
-  @Test func files() async throws {
-    let server = try TestServer { request in TestResponse(body: .bytes(request.body)) }
-    let path = "/tmp/transport-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
-    let file = try #require(fopen(path, "w"))
-    defer { unlink(path) }
-    fwrite(bytes, 1, bytes.count, file)
-    fclose(file)
-    let response = try await Transport.plain().response(
-      to: HTTPRequest(method: "POST", url: server.url), content: .file(path), limit: 1 << 20)
-    #expect(response.body == bytes)
-    #expect(server.requests.first?.fields["Content-Length"] == "200000")
-  }
-
   @Test func cancelledTasksCloseTheirConnections() async throws {
     let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let transport = Transport.plain()
