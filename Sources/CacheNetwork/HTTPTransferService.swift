@@ -80,21 +80,21 @@ public final class HTTPTransferService: DataTransferService {
       body += bytes
       if body.count > limit { return response(exchange, body, since: start) }
     }
-    return HTTPResponse(exchange.head, body: body)
+    return HTTPResponse(exchange, body: body)
   }
 
   private func response(
     _ exchange: Exchange, _ body: [UInt8], since start: ContinuousClock.Instant
   ) -> HTTPResponse {
     let length = exchange.announcedLength.map { $0 - body.count }
-    let rest = StreamedContent(length: length) {
+    let rest = StreamedContent(length: length, trailers: { exchange.trailers }) {
       do throws(TransportError) {
         return try await exchange.next()
       } catch {
         throw self.error(error, since: start)
       }
     }
-    return HTTPResponse(exchange.head, body: body, rest: rest)
+    return HTTPResponse(exchange, body: body, rest: rest)
   }
 }
 

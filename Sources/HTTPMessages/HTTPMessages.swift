@@ -42,6 +42,10 @@ public struct HTTPResponse: Sendable, Hashable {
   public var body: [UInt8]
   /// The content that follows `body`, where there is more of it than is held in memory; `nil` where `body` is all.
   public var rest: StreamedContent?
+  /// The heads of the interim responses (1xx) that came before it, in order. A cache does not keep them.
+  public var interim: [HTTPResponseHead] = []
+  /// The fields after the content; those after a `rest` are in its `trailers`. A cache does not keep them.
+  public var trailers: HTTPFields = [:]
 
   /// A response with the given parts.
   public init(_ head: HTTPResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil) {

@@ -5,12 +5,20 @@ public final class StreamedContent: Sendable, Hashable {
   /// The number of bytes in all; `nil` where it is not known.
   public let length: Int?
   private let read: @Sendable () async throws -> [UInt8]?
+  private let readTrailers: @Sendable () -> HTTPFields
 
-  /// Content of `length` bytes that `read` gives piece by piece, and `nil` at the end.
-  public init(length: Int? = nil, _ read: @escaping @Sendable () async throws -> [UInt8]?) {
+  /// Content of `length` bytes that `read` gives piece by piece, and `nil` at the end; `trailers` is called after that.
+  public init(
+    length: Int? = nil, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+    _ read: @escaping @Sendable () async throws -> [UInt8]?
+  ) {
     self.length = length
     self.read = read
+    readTrailers = trailers
   }
+
+  /// The fields after the content; empty before its end.
+  public var trailers: HTTPFields { readTrailers() }
 
   /// Waits for the next piece and returns it; `nil` at the end.
   ///

@@ -37,3 +37,12 @@ public final class Exchange: Sendable {
   /// Ends the exchange and closes its connection, unless it has ended.
   public func cancel() { transfer.cancel() }
 }
+
+extension HTTPResponse {
+  /// The response of `exchange` with the content that was read from it: `body`, and `rest` where that is not all.
+  public init(_ exchange: Exchange, body: [UInt8], rest: StreamedContent? = nil) {
+    self.init(exchange.head, body: body, rest: rest)
+    interim = exchange.interim
+    trailers = exchange.trailers
+  }
+}

@@ -59,7 +59,7 @@ public final class Transport: Sendable {
       exchange.cancel()
       throw exchange.transfer.request.error(.tooLarge, "\(limit)")
     }
-    return HTTPResponse(exchange.head, body: body)
+    return HTTPResponse(exchange, body: body)
   }
 
   private func thread(for request: OutgoingRequest) throws(TransportError) -> TransferThread {

@@ -11,7 +11,20 @@ struct URLAnswerViewTests {
   }
 
   @Test func theHeadIsThatOfHTTP() {
-    #expect(Self.view([]).head == "HTTP/1.1 404\r\nContent-Type: text/plain\r\n\r\n")
+    #expect(Self.view([]).head == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
+  }
+
+  @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
+    let hints = URLAnswer(
+      url: "https://example.com/a", version: "HTTP/1.1", status: 103, reason: "Early Hints",
+      fields: [.init(name: "Link", value: "</b>")])
+    let answer = URLAnswer(
+      url: "https://example.com/a", version: "HTTP/2", status: 200, fields: [], interim: [hints],
+      trailers: [.init(name: "X-Sum", value: "1")])
+    let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
+    let view = URLAnswerView(Snapshot(value: answer, source: .origin, entry: entry), backend: "lmdb")
+    #expect(view.head == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")
+    #expect(view.trailers == "X-Sum: 1\r\n")
   }
 
   @Test func aTerminalIsSentNoControlCharacters() {
@@ -19,7 +32,7 @@ struct URLAnswerViewTests {
     #expect(view.terminalText == "a\\u{1B}[2Jb\nc\td")
     #expect(
       view.table(on: .terminal(width: 80, hasColor: true), hasHeader: true)
-        == "HTTP/1.1 404\nContent-Type: text/\\u{1B}]0;x\\u{7}\n\n")
+        == "HTTP/1.1 404 \nContent-Type: text/\\u{1B}]0;x\\u{7}\n\n")
   }
 
   @Test(arguments: [[0xFF, 0xFE], [0x61, 0x00, 0x62]])

@@ -24,18 +24,31 @@ public struct DefaultURLRepository: URLRepository {
 
 extension URLAnswer {
   fileprivate init(_ located: LocatedResponse) {
-    let fields = located.response.head.fields.lines.map { URLQuery.Field(name: $0.name, value: $0.value) }
-    let head = located.response.head
+    let response = located.response
     self.init(
-      url: located.url, version: head.version?.rawValue, status: head.status, reason: head.reason, fields: fields,
-      body: located.response.body, rest: located.response.rest.map { ContentStream($0) })
+      located.url, response.head, body: response.body, rest: response.rest.map { ContentStream($0) },
+      interim: response.interim.map { URLAnswer(located.url, $0) }, trailers: response.trailers.queryFields)
   }
+
+  private init(
+    _ url: String, _ head: HTTPResponseHead, body: [UInt8] = [], rest: ContentStream? = nil, interim: [URLAnswer] = [],
+    trailers: [URLQuery.Field] = []
+  ) {
+    self.init(
+      url: url, version: head.version?.rawValue, status: head.status, reason: head.reason,
+      fields: head.fields.queryFields, body: body, rest: rest, interim: interim, trailers: trailers)
+  }
+}
+
+extension HTTPFields {
+  /// The lines as the domain has them.
+  fileprivate var queryFields: [URLQuery.Field] { lines.map { URLQuery.Field(name: $0.name, value: $0.value) } }
 }
 
 extension ContentStream {
   /// The content of `source`, whose failures are those of an origin.
   fileprivate convenience init(_ source: StreamedContent) {
-    self.init(length: source.length) { () async throws(CacheError) in
+    self.init(length: source.length, trailers: { source.trailers.queryFields }) { () async throws(CacheError) in
       do {
         return try await source.next()
       } catch let error as CacheError {

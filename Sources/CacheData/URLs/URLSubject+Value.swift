@@ -4,6 +4,7 @@ internal import CacheDomain
 extension URLSubject {
   func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
     var response = tailored(delivery)
+    response.interim = delivery.answer.interim
     var status = CacheStatus(delivery.decision)
     status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
     status.forwardStatus = delivery.forwardStatus
@@ -29,8 +30,14 @@ extension URLSubject {
     return switch PartialContent(head.head, count: body.count)?.answer(to: request, now: delivery.now) {
     case .part(let head, let place): HTTPResponse(head, body: Array(body[place]))
     case .unsatisfiable(let head): HTTPResponse(head)
-    case .whole, .missing, nil: HTTPResponse(head.head, body: body)
+    case .whole, .missing, nil: whole(head.head, delivery.answer)
     }
+  }
+
+  private func whole(_ head: HTTPResponseHead, _ answer: HTTPResponse) -> HTTPResponse {
+    var response = answer
+    response.head = head
+    return response
   }
 
   /// The head to answer with; `nil` where the response is for the client as it came.

@@ -60,11 +60,15 @@ public struct URLAnswer: Sendable, Hashable {
   public let body: [UInt8]
   /// The content that follows `body`, where there is more than the cache keeps; `nil` where `body` is all.
   public let rest: ContentStream?
+  /// The interim answers (1xx) that came before it, in order and without content; none where it comes from the cache.
+  public let interim: [URLAnswer]
+  /// The fields after the content, where `body` is all of it; none where it comes from the cache.
+  public let trailers: [URLQuery.Field]
 
   /// An answer with the given parts.
   public init(
-    url: String, version: String? = nil, status: Int, reason: String? = nil, fields: [URLQuery.Field], body: [UInt8],
-    rest: ContentStream? = nil
+    url: String, version: String? = nil, status: Int, reason: String? = nil, fields: [URLQuery.Field],
+    body: [UInt8] = [], rest: ContentStream? = nil, interim: [URLAnswer] = [], trailers: [URLQuery.Field] = []
   ) {
     self.url = url
     self.version = version
@@ -73,5 +77,7 @@ public struct URLAnswer: Sendable, Hashable {
     self.fields = fields
     self.body = body
     self.rest = rest
+    self.interim = interim
+    self.trailers = trailers
   }
 }

@@ -28,11 +28,19 @@ public struct URLAnswerView: SingleRecordView {
     return rest.length.map { answer.body.count + $0 }
   }
 
-  /// The status line and the header fields as they came, written as HTTP/1.1 writes them, with an empty line at the end.
-  public var head: String {
-    let line = "\(answer.version ?? "HTTP/1.1") \(answer.status)" + (answer.reason.map { " \($0)" } ?? "")
-    let lines = [line] + answer.fields.map { "\($0.name): \($0.value)" }
-    return lines.map { "\($0)\r\n" }.joined() + "\r\n"
+  /// The status line and the header fields as they came, after those of interim responses, written as HTTP/1.1 writes
+  /// them, with an empty line at the end of each.
+  public var head: String { (answer.interim + [answer]).map(Self.head).joined() }
+
+  /// The fields after the content as HTTP/1.1 writes them. Those of content that is coming in are there after its end.
+  public var trailers: String { Self.lines(answer.rest?.trailers ?? answer.trailers) }
+
+  private static func head(_ answer: URLAnswer) -> String {
+    "\(answer.version ?? "HTTP/1.1") \(answer.status) \(answer.reason ?? "")\r\n\(lines(answer.fields))\r\n"
+  }
+
+  private static func lines(_ fields: [URLQuery.Field]) -> String {
+    fields.map { "\($0.name): \($0.value)\r\n" }.joined()
   }
 
   /// The content as a terminal may show it; `nil` where it is not text, or too long to be held in memory.

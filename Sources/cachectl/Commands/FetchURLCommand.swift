@@ -111,6 +111,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     if showsHead { try file.write(FieldText.encode(view.head)) }
     try file.write(answer.body)
     while let bytes = try await answer.rest?.next() { try file.write(bytes) }
+    if showsHead { try file.write(FieldText.encode(view.trailers)) }
     try file.commit()
   }
 
@@ -119,6 +120,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     if showsHead { try Console.output.write(FieldText.encode(view.head)) }
     try Console.output.write(answer.body)
     while let bytes = try await answer.rest?.next() { try Console.output.write(bytes) }
+    if showsHead { try Console.output.write(FieldText.encode(view.trailers)) }
   }
 }
 

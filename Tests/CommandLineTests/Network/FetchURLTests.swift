@@ -42,6 +42,35 @@ import Testing
     #expect(run.text == "hello")
   }
 
+  /// What no caller asked for, such as a language, is not in the request.
+  @Test func theRequestHasNoFieldsOfItsOwn() async throws {
+    let server = try TestServer(script: [TestResponse("hello")])
+    let url = "http://127.1:\(server.port)/"
+    #expect(try await Scratch().cachectl("fetch", "url", url, "-H", "x-A: 1").text == "hello")
+    #expect(server.requests.first?.fields.lines.map(\.name) == ["Host", "x-A", "User-Agent"])
+  }
+
+  /// As curl prints them; those that come from the cache are not there any more.
+  @Test(arguments: [false, true])
+  func interimResponsesAndTrailersArePrintedWithTheHead(isLarge: Bool) async throws {
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    let content = String(repeating: "x", count: isLarge ? 0x20000 : 5)
+    let rest = "\(String(content.utf8.count, radix: 16))\r\n\(content)\r\n0\r\nX-Sum: 1\r\n\r\n"
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let server = try TestServer(script: [.raw(hints + head + rest)])
+    let scratch = try Scratch()
+    let command = ["--set", "cache.maxEntryBytes=64KiB", "fetch", "url", "-i", server.url]
+    for number in 1...2 {
+      let isFromOrigin = isLarge || number == 1
+      let text = try await scratch.cachectl(command).text
+      #expect(text.hasPrefix(hints) == isFromOrigin)
+      #expect(text.hasSuffix(isFromOrigin ? "\r\n\r\n\(content)X-Sum: 1\r\n" : "\r\n\r\n\(content)"))
+    }
+    expectSuccess(try await scratch.cachectl(command + ["--refresh", "-o", scratch.path("work/answer")]))
+    let file = String(decoding: try scratch.read("work/answer"), as: UTF8.self)
+    #expect(file.hasPrefix(hints) && file.hasSuffix("\(content)X-Sum: 1\r\n"))
+  }
+
   @Test func addressesOfIPv6() async throws {
     let server = try TestServer(hasIPv6: true) { _ in TestResponse("hello") }
     #expect(try await Scratch().cachectl("fetch", "url", server.url).text == "hello")
