@@ -52,11 +52,21 @@ extension HTTPCacheRules {
     left == right || HTTPDate.time(left, now: now).map { $0 == HTTPDate.time(right, now: now) } ?? false
   }
 
+  /// The lines of `stored` in their order, with those of `head` in the places of the same names, and the others after
+  /// them.
   private func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
-    let news = storedFields(head.fields).lines.filter { !Self.contentFields.contains($0.name.lowercased()) }
+    // The stored tag names the stored bytes: that of the 304 may be strong where the compressed 200 had a weak one.
+    let kept = stored.contains("etag") ? Self.contentFields.union(["etag"]) : Self.contentFields
+    var news = storedFields(head.fields).lines.filter { !kept.contains($0.name.lowercased()) }
     // A message without a date was made when it was received, and one without an age is new.
     let replaced = Set(news.map { $0.name.lowercased() } + ["date", "age"])
+    let lines = stored.lines.flatMap { line in
+      guard replaced.contains(line.name.lowercased()) else { return [line] }
+      let isSame = { (other: HTTPFields.Field) in HTTPFields.isSame(other.name, line.name) }
+      defer { news.removeAll(where: isSame) }
+      return news.filter(isSame)
+    }
     // What the stored directives keep out stays out where the news repeat no directive.
-    return storedFields(HTTPFields(stored.lines.filter { !replaced.contains($0.name.lowercased()) } + news))
+    return storedFields(HTTPFields(lines + news))
   }
 }
