@@ -51,7 +51,8 @@ extension HTTPCacheRules {
     trace.note(
       "freshness",
       remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
-    let excess = allowed.maxAge.map { age - $0 } ?? .zero
+    let isImmutable = remaining > .zero && directives.control.contains("immutable")
+    let excess = (isImmutable ? allowed.maxAgeOfImmutable : allowed.maxAge).map { age - $0 } ?? .zero
     if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
     if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
     return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)

@@ -71,7 +71,7 @@ extension HTTPCacheRules {
     let control = directives.control
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
     return switch true {
-    case request.method != "GET": "the method is \(request.method)"
+    case request.method != "GET" && !answersGet(response, directives, to: request): "the method is \(request.method)"
     case response.status < 200 || Self.dependentStatuses.contains(response.status):
       "\(response.status) is no final answer of its own"
     case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
@@ -86,6 +86,18 @@ extension HTTPCacheRules {
       "nothing allows to store the status \(response.status)"
     default: nil
     }
+  }
+
+  /// Whether `response` is one to POST that is also what GET would get (RFC 9110, section 9.3.3).
+  private func answersGet(
+    _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
+  ) -> Bool {
+    guard request.method == "POST", response.status == 200, let place = response.fields["content-location"] else {
+      return false
+    }
+    let hasLifetime = directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
+    return hasLifetime
+      && URLReference.resolve(place, against: request.url) == URLReference.resolve(request.url, against: request.url)
   }
 
   /// Whether what is stored may stay so once a confirmation has made it `response`.

@@ -19,7 +19,11 @@ struct RequestDirectives: Sendable, Hashable {
 
   var mustRevalidate: Bool
   var isOnlyIfCached: Bool
+  /// How old a response may be.
   var maxAge: Duration?
+  /// The same for one that is immutable: what the header fields say is about a reload then, which changes nothing (RFC
+  /// 8246, section 2).
+  var maxAgeOfImmutable: Duration?
   var minFresh: Duration
   var maxStale: Staleness
 
@@ -34,6 +38,7 @@ struct RequestDirectives: Sendable, Hashable {
     isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly
     let ages = [control.seconds("max-age").duration, options.maxAge].compactMap(\.self)
     maxAge = ages.min()
+    maxAgeOfImmutable = options.maxAge
     minFresh = control.seconds("min-fresh").duration ?? .zero
     maxStale = Self.staleness(control, options)
   }

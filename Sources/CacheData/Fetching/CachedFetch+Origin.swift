@@ -73,10 +73,9 @@ extension CachedFetch {
     let stored = services.rules.stored(
       exchange.head, for: plan.message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
       trace: &trace)
-    guard let stored else {
-      return try await settle(answer, exchange, plan, trace)
-    }
-    return try await keep(answer, stored, exchange, confirming: nil, plan, trace)
+    guard let stored else { return try await settle(answer, exchange, plan, trace) }
+    let settled = HTTPCacheRules.isSafe(plan.message) ? plan : try await settle(exchange, plan)
+    return try await keep(answer, stored, exchange, confirming: nil, settled, trace)
   }
 
   private func keep(
@@ -101,15 +100,21 @@ extension CachedFetch {
   private func settle(
     _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan, _ trace: CacheTrace
   ) async throws(CacheError) -> Snapshot<Value> {
-    var warnings = plan.lookup.warnings
+    let plan = try await settle(exchange, plan)
+    observe(plan, trace)
+    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.head.status)
+    return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
+  }
+
+  /// Brings what is stored in line with what the request has changed. A failure becomes a warning of the plan.
+  private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
+    var plan = plan
     do throws(CacheError) {
       try await subject.settle(exchange, plan.lookup.found)
     } catch {
-      try note(error, in: &warnings)
+      try note(error, in: &plan.lookup.warnings)
     }
-    observe(plan, trace)
-    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.head.status)
-    return snapshot(delivery, key: try subject.key(), warnings: warnings)
+    return plan
   }
 
   /// Makes a failure of the storage a warning, except that it was cancelled.

@@ -105,13 +105,26 @@ struct StoringTests {
       Row(200, control("public, max-age=60"), method: $0, false, false)
     }
 
+  /// RFC 9110, section 9.3.3.
+  static let posts: [Row] = [
+    Row(200, ["Cache-Control": "max-age=60", "Content-Location": "/x"], method: "POST", true, true),
+    Row(
+      200, ["Cache-Control": "s-maxage=60", "Content-Location": "http://example.com/x"], method: "POST", false, true),
+    Row(200, ["Expires": date(60), "Content-Location": "/x"], method: "POST", true, true),
+    Row(200, ["Cache-Control": "public", "Content-Location": "/x"], method: "POST", false, false),
+    Row(200, ["Cache-Control": "max-age=60", "Content-Location": "/other"], method: "POST", false, false),
+    Row(201, ["Cache-Control": "max-age=60", "Content-Location": "/x"], method: "POST", false, false),
+    Row(200, ["Cache-Control": "max-age=60", "Content-Location": "/x"], method: "PUT", false, false),
+  ]
+
   static let variants: [Row] = [
     Row(200, ["Vary": "Accept"], true, true), Row(200, ["Vary": ""], true, true), Row(200, ["Vary": "*"], false, false),
     Row(200, ["Vary": "Accept, *"], false, false), Row(200, ["Vary": ", *"], false, false),
     Row(200, ["Vary": "Accept", "vary": "*"], false, false), Row(200, ["Vary": "*, *"], false, false),
   ]
 
-  @Test(arguments: directives + statuses + understanding + partial + authorization + targeted + methods + variants)
+  @Test(
+    arguments: directives + statuses + understanding + partial + authorization + targeted + methods + posts + variants)
   func stores(_ row: Row) {
     for (isShared, isKept) in [(false, row.isKeptPrivately), (true, row.isKeptShared)] {
       let rules = HTTPCacheRules.testing(isShared: isShared)

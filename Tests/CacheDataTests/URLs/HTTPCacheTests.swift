@@ -313,6 +313,21 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.map(\.method) == ["GET", method])
   }
 
+  /// What was stored before goes, also where the new answer cannot be kept.
+  @Test(arguments: [false, true])
+  func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
+    _ = try await bench.get()
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": Self.url], "new")
+    if isFull { bench.storage.failToStore(CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")) }
+    let posted = try #require(try await bench.get(method: "POST", from: newer).first)
+    #expect(String(decoding: posted.value.body, as: UTF8.self) == "new")
+    #expect(posted.warnings.count == (isFull ? 1 : 0))
+    #expect(bench.storage.keys.count == (isFull ? 0 : 1))
+    if !isFull { #expect(try await bench.get().first?.value.body == Array("new".utf8)) }
+    #expect(bench.transfer.requests.count == 1)
+  }
+
   @Test(arguments: [("no-store", false), ("max-age=0", true), ("max-age=9", true)])
   func itIsSaidWhetherAnAnswerIsStored(control: String, isStored: Bool) async throws {
     let bench = Bench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
