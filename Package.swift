@@ -55,6 +55,8 @@ let package = Package(
     .library(
       name: "ResponseCache",
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
+    // Requests over HTTP, without a cache.
+    .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     // The same engines as shared libraries: libcachectl-memory.so and so on.
     .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
@@ -164,8 +166,8 @@ let package = Package(
       "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
-      "HTTPCacheTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
-      "MemoryStorage"),
+      "HTTPCacheTests", "CacheDomain", "CacheData", "CacheNetwork", "StorageSPI", "ResponseStorage",
+      "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
       "LibraryStorageTests", "ChildProcesses", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),

@@ -7,7 +7,8 @@ struct KnownFailure: Sendable {
 
   /// Those in `setting`: the reasons by identifier.
   static func all(in setting: SuiteSetting) -> [String: String] {
-    let listed = everywhere + (setting.isShared ? shared : personal)
+    let listed =
+      everywhere + (setting.isShared ? shared : personal) + (setting.carrier == .network ? overTheNetwork : [])
     return Dictionary(listed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -62,7 +63,6 @@ struct KnownFailure: Sendable {
     cases(
       "a response that comes straight from the origin is passed on as it is (RFC 9111, section 4, demands an Age of a "
         + "stored one)", "other-age-delay"),
-    cases("only responses to GET are stored (RFC 9110, section 9.3.3, permits others)", "method-POST"),
     cases(
       "values are compared as written but for white space and lines: more needs to know the field (RFC 9111, section "
         + "4.1, permits it)",
@@ -76,14 +76,9 @@ struct KnownFailure: Sendable {
     cases(
       "Pragma: no-cache of a request counts where there is no Cache-Control (RFC 7234, section 5.4)",
       "pragma-request-no-cache"),
-    cases(
-      "max-age=0 was asked for explicitly; RFC 8246 is about reloads by a browser", "cc-resp-immutable-fresh"),
   ].flatMap(\.self)
 
   private static let shared: [KnownFailure] = [
-    cases(
-      "the cache passes on final responses only",
-      "interim-102", "interim-103", "interim-not-cached", "interim-no-header-reuse"),
     cases(
       "keys of structured fields are in lower case: anything else spoils the field (RFC 8941, section 3.1.2)",
       "cdn-max-age-case-insensitive"),
@@ -94,4 +89,8 @@ struct KnownFailure: Sendable {
       "without Last-Modified the Date counts, which is later than the date asked about (RFC 9111, section 4.3.2): 200",
       "conditional-lm-fresh-no-lm"),
   ].flatMap(\.self)
+
+  private static let overTheNetwork = cases(
+    "a coding of the transfer that was not asked for, and cannot be undone, is an error",
+    "headers-store-Transfer-Encoding")
 }

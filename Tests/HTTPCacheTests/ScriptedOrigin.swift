@@ -41,6 +41,14 @@ final class ScriptedOrigin: DataTransferService {
   var records: [Record] { state.withLock { $0.records } }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let response = try response(to: request)
+    return setting.delivered(response)
+  }
+
+  /// The answer to `request`, as it is sent.
+  ///
+  /// - Throws: `CacheError`: there is none.
+  func response(to request: HTTPRequest) throws(CacheError) -> HTTPResponse {
     let number = request.fields["Req-Num"].flatMap { Int($0) } ?? records.count + 1
     guard test.exchanges.indices.contains(number - 1) else {
       throw CacheError(.invalidRequest, "there is no request \(number)")
@@ -75,7 +83,9 @@ final class ScriptedOrigin: DataTransferService {
     } else if hasContent {
       fields.append("Content-Length", String(body.count))
     }
-    return HTTPResponse(HTTPResponseHead(status: status, fields: setting.delivered(fields)), body: body)
+    var response = HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: body)
+    response.interim = exchange.interim.map { HTTPResponseHead(status: $0) }
+    return response
   }
 
   private func status(_ exchange: SuiteExchange, _ number: Int, to request: HTTPRequest) -> Int {

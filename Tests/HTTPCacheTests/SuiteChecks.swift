@@ -11,7 +11,8 @@ struct SuiteChecks {
 
   /// Throws where `response` is not as expected.
   func check(_ response: HTTPResponse) throws(Failure) {
-    if !exchange.interim.isEmpty { throw fail("no interim response came") }
+    let interim = response.interim.map(\.status)
+    if exchange.interim != interim { throw fail("came after the interim responses \(interim)") }
     try checkProvenance(response.head)
     try checkStatus(response.head.status)
     for line in exchange.shows.lines { try check(line, in: response.head.fields) }

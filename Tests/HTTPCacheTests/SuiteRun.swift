@@ -34,9 +34,10 @@ struct SuiteRun {
     let services = FetchServices(
       rules: HTTPCacheRules(isShared: setting.isShared, freshness: Self.freshness),
       now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background)
+    let transfer: any DataTransferService = setting.carrier == .network ? try LoopbackTransfer(origin) : origin
     cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: clock)), transfer: origin,
-      services: services)
+      storage: EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: clock)),
+      transfer: transfer, services: services)
   }
 
   /// Why the case is not passed; `nil` where it is.

@@ -1,0 +1,39 @@
+import CacheData
+import CacheDomain
+import CacheNetwork
+import TestOrigin
+
+/// Carries requests to a scripted origin by the transport of the tool, through a server on the loopback interface.
+final class LoopbackTransfer: DataTransferService {
+  private let server: TestServer
+  private let carrier = HTTPTransferService(
+    timeout: .seconds(600), limit: 1 << 20, excess: .streamed, environment: { _ in nil })
+
+  /// Starts the server of `origin`.
+  ///
+  /// - Throws: `SystemFailure`.
+  init(_ origin: ScriptedOrigin) throws {
+    server = try TestServer { request in
+      let fields = request.fields.lines.filter { $0.name.lowercased() != "host" }
+      let message = HTTPRequest(
+        method: request.method, url: ScriptedOrigin.base + request.target,
+        fields: HTTPFields(fields.map { HTTPFields.Field($0.name, $0.value) }), body: request.body)
+      return (try? origin.response(to: message)).map { .raw(bytes: Self.bytes($0)) } ?? .hangUp
+    }
+  }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    var local = request
+    local.url = server.url + request.url.dropFirst(ScriptedOrigin.base.count)
+    return try await carrier.transfer(local)
+  }
+
+  /// `response` as a server sends it that then closes the connection.
+  private static func bytes(_ response: HTTPResponse) -> [UInt8] {
+    let heads = (response.interim + [response.head]).map { head in
+      (["HTTP/1.1 \(head.status) Reason"] + head.fields.lines.map { "\($0.name): \($0.value)" })
+        .map { "\($0)\r\n" }.joined() + "\r\n"
+    }
+    return FieldText.encode(heads.joined()) + response.body
+  }
+}
