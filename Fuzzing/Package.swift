@@ -7,10 +7,10 @@ let features = [
 ]
 
 /// A program that gives a decoder the bytes that libFuzzer thinks of. libFuzzer brings `main`: hence the flag.
-func fuzzer(_ name: String) -> Target {
+func fuzzer(_ name: String, _ products: [String] = ["ResponseCache", "StorageSPI", "BuiltInEngines"]) -> Target {
   .executableTarget(
     name: name,
-    dependencies: ["ResponseCache", "StorageSPI", "BuiltInEngines"].map { .product(name: $0, package: "cachectl") },
+    dependencies: products.map { .product(name: $0, package: "cachectl") },
     swiftSettings: features.map { .enableUpcomingFeature($0) } + [.unsafeFlags(["-parse-as-library"])])
 }
 
@@ -20,6 +20,7 @@ let package = Package(
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
     fuzzer("FuzzPlistFile"), fuzzer("FuzzLMDBEntry"), fuzzer("FuzzLMDBFile"), fuzzer("FuzzConfiguration"),
-    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzExportedEntry"),
+    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzHeadReader", ["Transport"]),
+    fuzzer("FuzzExportedEntry"),
   ]
 )

@@ -66,14 +66,18 @@ struct HeadReader {
   }
 
   private mutating func add(_ line: ArraySlice<UInt8>) throws(Failure) {
-    if let first = line.first, Self.isSpace(first), let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) {
+    if let first = line.first, Self.isSpace(first) {
+      guard let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) else {
+        throw Failure(reason: "the header begins with white space")
+      }
       // Formerly a line that begins with white space continued the one before (RFC 9112, section 5.2). libcurl frames the
       // content by single lines.
       guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, FieldText.decode(last.0)) }) else {
         throw Failure(reason: "a line that says where the content ends is folded")
       }
-      if !last.1 { lines[lines.count - 1].value.append(UInt8(ascii: " ")) }
-      lines[lines.count - 1].value += Self.trimmed(line)
+      let text = Self.text(line)
+      if !last.1, !text.isEmpty { lines[lines.count - 1].value.append(UInt8(ascii: " ")) }
+      lines[lines.count - 1].value += text
       return
     }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
@@ -84,9 +88,7 @@ struct HeadReader {
     guard name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       throw Failure(reason: "the name of a header field has control characters")
     }
-    // A carriage return alone would end the line for other readers (RFC 9112, section 2.2).
-    let value = line[(colon + 1)...].map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
-    lines.append((name, Array(Self.trimmed(value[...]))))
+    lines.append((name, Array(Self.text(line[(colon + 1)...]))))
   }
 
   /// The head that a status line such as `HTTP/1.1 200 OK` begins.
@@ -97,7 +99,7 @@ struct HeadReader {
     guard let first = parts.first, let version = HTTPVersion(rawValue: FieldText.decode(first)), digits.count == 3,
       let status = Int(FieldText.decode(digits)), status >= 100
     else { throw Failure(reason: "the status line cannot be read") }
-    let reason = trimmed(rest.dropFirst(3))
+    let reason = text(rest.dropFirst(3))
     return HTTPResponseHead(
       version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
   }
@@ -127,6 +129,12 @@ struct HeadReader {
     guard line.last == UInt8(ascii: "\n") else { return line }
     let text = line.dropLast()
     return text.last == UInt8(ascii: "\r") ? text.dropLast() : text
+  }
+
+  /// `bytes` without the white space around them, and without carriage returns: one alone would end the line for other
+  /// readers (RFC 9112, section 2.2).
+  private static func text(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    trimmed(bytes.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }[...])
   }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

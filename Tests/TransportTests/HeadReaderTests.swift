@@ -10,6 +10,7 @@ struct HeadReaderTests {
     ["HTTP/1.1 20\r\n"], ["HTTP/1.1 2000 OK\r\n"], ["HTTP/1.1 099 OK\r\n"], ["HTTP/1.1 -20 OK\r\n"], ["HTTP/9 200\r\n"],
     ["HTTP/1.1 200 OK\r\n", "A\rB: c\r\n"], ["HTTP/1.1 200 OK\r\n", "Transfer-Encoding:\r\n", " chunked\r\n"],
     ["\r\n"], ["HTTP/1.1 200 OK\r\n", " folded\r\n"], ["HTTP/1.1 200 OK\r\n", "no colon\r\n"],
+    ["HTTP/1.1 200 OK\r\n", " A: b\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1\r\n", "Content-Length: 2\r\n", "\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1, 2\r\n", "\r\n"],
   ])
@@ -28,6 +29,16 @@ struct HeadReaderTests {
     #expect(event == .final(HTTPResponseHead(version: .http2, status: 200, fields: ["etag": "\"a\""])))
     _ = try reader.read(Array("x-sum: 1\r\n".utf8))
     #expect(reader.trailers == ["x-sum": "1"])
+  }
+
+  /// Otherwise a program that prints the head would print lines that the server made up.
+  @Test func carriageReturnsEndNoLine() throws {
+    var reader = HeadReader()
+    for line in ["HTTP/1.1 200 O\rK\r\r\n", "A: b\rc\r\r\n", " \r\n", " d\re\r\n"] {
+      _ = try reader.read(Array(line.utf8))
+    }
+    let head = HTTPResponseHead(version: .http11, status: 200, reason: "O K", fields: ["A": "b c d e"])
+    #expect(try reader.read(Array("\r\n".utf8)) == .final(head))
   }
 
   /// Whatever the lines are, reading them ends with a head or a failure.
