@@ -1,52 +1,82 @@
+import Foundation
+import Glibc
 import HTTPMessages
 import SeededNumbers
-import Synchronization
 import TestOrigin
 import Testing
 import Transport
 
-/// Responses with random damage: each ends as a response or as an error, and what comes after them is unharmed.
-@Suite(.timeLimit(.minutes(10)))
+/// A server that sends what it likes: each request ends with a response or an error, what comes after it is unharmed, and
+/// no connection stays open.
+///
+/// `CACHECTL_HOSTILE_MINUTES` has it go on for so long, from `CACHECTL_SEED` on; a round depends on its seed, but for
+/// the order of what happens at the same time.
+@Suite(.timeLimit(.minutes(120)))
 struct HostileServerTests {
-  private static let responses = [
-    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\nhello",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n",
-    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
-    "HTTP/1.0 401 No\r\nWWW-Authenticate: Basic realm=a\r\nContent-Encoding: gzip\r\n\r\nhello",
-  ].map { Array($0.utf8) }
+  private static let variables = ProcessInfo.processInfo.environment
 
-  @Test(arguments: 1...4)
-  func damagedResponses(seed: UInt64) async throws {
-    let numbers = Mutex(SeededGenerator(seed: seed))
-    let server = try TestServer { request in
-      request.path == "/sound" ? TestResponse("hello") : numbers.withLock { .raw(bytes: Self.damaged(&$0)) }
-    }
-    let transport = Transport.plain()
-    let kinds: Set<TransportError.Code> = [.cutOff, .invalidMessage, .headTooLarge]
-    for _ in 0..<100 {
-      do throws(TransportError) {
-        let exchange = try await transport.send(HTTPRequest(url: server.url))
-        #expect((100...999).contains(exchange.head.status))
-        while try await exchange.next() != nil {}
-      } catch {
-        #expect(kinds.contains(error.code), "\(error)")
-      }
-    }
-    let sound = try await transport.response(to: HTTPRequest(url: server.url + "/sound"), limit: 5)
-    #expect(sound.body == Array("hello".utf8))
+  @Test func everyRequestEnds() async throws {
+    let minutes = Self.variables["CACHECTL_HOSTILE_MINUTES"].flatMap { Double($0) } ?? 0
+    let first = Self.variables["CACHECTL_SEED"].flatMap { UInt64($0) } ?? 1
+    let end = ContinuousClock.now + .seconds(60 * minutes)
+    let before = OpenDescriptors.all
+    var round = first
+    repeat {
+      try await play(round)
+      round += 1
+    } while round < first + 4 || ContinuousClock.now < end
+    // No other test runs then.
+    guard minutes > 0 else { return }
+    for _ in 0..<6000 where OpenDescriptors.all > before { poll(nil, 0, 10) }
+    #expect(OpenDescriptors.all <= before)
+    print("\(round - first) rounds of hostile answers, from the seed \(first) on")
   }
 
-  private static func damaged(_ numbers: inout SeededGenerator) -> [UInt8] {
-    var bytes = numbers.pick(responses)
-    for _ in 0...Int.random(in: 0..<4, using: &numbers) where !bytes.isEmpty {
-      let place = Int.random(in: bytes.indices, using: &numbers)
-      switch Int.random(in: 0..<4, using: &numbers) {
-      case 0: bytes[place] = UInt8.random(in: 0...255, using: &numbers)
-      case 1: bytes.remove(at: place)
-      case 2: bytes.insert(numbers.pick(Array("\r\n :0fF\0".utf8)), at: place)
-      default: bytes.removeSubrange(place...)
-      }
+  private func play(_ round: UInt64) async throws {
+    let server = try TestServer { request in
+      request.path == "/sound"
+        ? TestResponse("hello") : HostileResponse.response(seed: UInt64(request.path.dropFirst()) ?? 0)
     }
-    return bytes
+    do {
+      let transport = Transport.plain()
+      await withTaskGroup { group in
+        for task in 0..<4 {
+          group.addTask {
+            for number in 0..<25 {
+              await Self.send(to: server.url, transport, seed: round &* 1000 + UInt64(task * 100 + number))
+            }
+          }
+        }
+      }
+      let sound = try await transport.response(to: HTTPRequest(url: server.url + "/sound"), limit: 5)
+      #expect(sound.body == Array("hello".utf8), "round \(round)")
+    }
+    #expect(OpenDescriptors.connections(to: server.port) == 0, "round \(round)")
+  }
+
+  /// Sends one request, and reads as much of the response as chance wants.
+  private static func send(to url: String, _ transport: Transport, seed: UInt64) async {
+    var numbers = SeededGenerator(seed: ~seed)
+    let request = HTTPRequest(
+      method: numbers.pick(["GET", "GET", "HEAD", "POST", "DELETE"]), url: "\(url)/\(seed)")
+    let pieces = numbers.isOne(in: 4) ? Int.random(in: 0..<3, using: &numbers) : Int.max
+    let task = Task { try await read(request, transport, pieces: pieces) }
+    if numbers.isOne(in: 10) {
+      for _ in 0..<Int.random(in: 0..<100, using: &numbers) { await Task.yield() }
+      task.cancel()
+    }
+    let kinds: Set<TransportError.Code> = [.cutOff, .invalidMessage, .headTooLarge, .cancelled]
+    switch await task.result {
+    case .success(let status): #expect((200...999).contains(status), "seed \(seed)")
+    case .failure(let error):
+      #expect((error as? TransportError).map { kinds.contains($0.code) } == true, "\(seed): \(error)")
+    }
+  }
+
+  private static func read(_ request: HTTPRequest, _ transport: Transport, pieces: Int) async throws -> Int {
+    let exchange = try await transport.send(request)
+    var count = 0
+    while count < pieces, try await exchange.next() != nil { count += 1 }
+    return exchange.head.status
   }
 }

@@ -14,6 +14,9 @@ extension TestResponse {
   /// The same, but the connection ends after `count` bytes of the content.
   public func cut(after count: Int) -> TestResponse { changing { $0.cut = count } }
 
+  /// The same, but raw bytes are sent so many at a time, with a millisecond in between.
+  public func inPieces(of size: Int) -> TestResponse { changing { $0.pieceSize = max(1, size) } }
+
   /// The same, but nothing is sent before `gate` is opened.
   public func held(by gate: TestGate) -> TestResponse { changing { $0.gate = gate } }
 

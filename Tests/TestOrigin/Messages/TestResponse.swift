@@ -36,6 +36,8 @@ public struct TestResponse: Sendable {
   public var framing = Framing.length
   /// After how many bytes of the content the connection is closed, with the rest missing; `nil` for none missing.
   public var cut: Int?
+  /// How many bytes of a raw answer are sent at a time, with a millisecond in between; `nil` for all.
+  public var pieceSize: Int?
   /// Holds the answer back until it is opened.
   public var gate: TestGate?
   /// Holds the content back, after the header, until it is opened.

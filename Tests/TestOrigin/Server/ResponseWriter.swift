@@ -1,3 +1,5 @@
+import Glibc
+
 /// Sends an answer over a connection, as well or as badly as it says.
 struct ResponseWriter {
   private static let pieceSize = 65536
@@ -27,9 +29,19 @@ struct ResponseWriter {
     if let gate = response.gate, !gate.wait(on: outlet.connection) { return .abandoned }
     switch response.form {
     case .nothing: return .last
-    case .raw(let bytes): return outlet.send(bytes[...]) ? .last : .abandoned
+    case .raw(let bytes): return raw(bytes, pieceSize: response.pieceSize ?? bytes.count) ? .last : .abandoned
     case .message: return message(response)
     }
+  }
+
+  private func raw(_ bytes: [UInt8], pieceSize: Int) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard outlet.send(rest.prefix(pieceSize)) else { return false }
+      rest = rest.dropFirst(pieceSize)
+      if !rest.isEmpty { poll(nil, 0, 1) }
+    }
+    return true
   }
 
   private func message(_ response: TestResponse) -> End {
