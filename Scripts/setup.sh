@@ -18,6 +18,7 @@ test_packages=(
   lmdb-utils  # mdb_stat and mdb_dump read the LMDB engine's stores
   jq          # reads the plist engine's files
   file        # recognises posters
+  nginx       # a server whose answers are compared with those that curl gets
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   libhiredis-dev  # the Redis engines, which are a package of their own

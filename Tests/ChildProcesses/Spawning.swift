@@ -9,11 +9,12 @@ public enum Spawning {
   }
 
   /// Starts the program that `arguments` begin with in `folder`, with all signals as a shell would have them, and
-  /// nothing to read on the standard input.
+  /// nothing to read on the standard input. It inherits `descriptors`, and what is open without being closed on exec.
   ///
   /// - Throws: `Failure`.
   public static func start(
-    _ arguments: [String], variables: [String], folder: String, output: String, errors: String
+    _ arguments: [String], variables: [String], folder: String, output: String, errors: String,
+    keeping descriptors: [Int32] = []
   ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -22,6 +23,8 @@ public enum Spawning {
     for (stream, file) in [(STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
       posix_spawn_file_actions_addopen(&actions, stream, file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     }
+    // A descriptor that is copied to its own number is not closed on exec any more.
+    for number in descriptors { posix_spawn_file_actions_adddup2(&actions, number, number) }
 
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

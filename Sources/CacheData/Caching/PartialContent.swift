@@ -54,11 +54,13 @@ struct PartialContent: Sendable, Hashable {
   private func part(_ offsets: Range<Int>) -> Answer {
     let stored = extent.offsets
     guard stored.lowerBound <= offsets.lowerBound, offsets.upperBound <= stored.upperBound else { return .missing }
+    if head.status == 206, offsets == stored { return .part(head, 0..<stored.count) }
     var fields = head.fields
     fields["Content-Range"] = ContentRange(offsets, of: extent.length).text
     fields["Content-Length"] = String(offsets.count)
     let place = offsets.lowerBound - stored.lowerBound..<offsets.upperBound - stored.lowerBound
-    return .part(HTTPResponseHead(status: 206, fields: fields), place)
+    let reason = head.status == 206 ? head.reason : head.reason.map { _ in "Partial Content" }
+    return .part(HTTPResponseHead(version: head.version, status: 206, reason: reason, fields: fields), place)
   }
 
   /// Section 15.5.17.
