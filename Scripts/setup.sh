@@ -3,13 +3,14 @@
 # of the system's packages.
 # Everything it says goes to the standard error.
 
-# What the program is built with.
+# What the program is built with. Where several names stand in one line, any of them will do, and the first is installed.
 build_packages=(
   libsqlite3-dev  # the SQLite engine
   liblmdb-dev     # the LMDB engine
   libxxhash-dev   # the checksum of each entry
   zlib1g-dev      # the images of the sample origin's posters
-  libcurl4-openssl-dev  # what is sent over the network; the program loads the library itself when it first needs it
+  "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
+  "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it
 )
 
 # What the tests use besides: the tools that look into stores, and the shells that complete.
@@ -106,9 +107,11 @@ need_packages() {
 
 # Those of the named packages that are not installed, one a line.
 missing_packages() {
-  local package
+  local package states
   for package in "$@"; do
-    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+    # It fails where it does not know one of the names.
+    states=$(dpkg-query -W -f '${db:Status-Status}\n' ${package//|/ } 2>/dev/null) || true
+    grep -qx installed <<<"$states" || echo "${package%%|*}"
   done
 }
 
