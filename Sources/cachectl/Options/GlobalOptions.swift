@@ -52,9 +52,9 @@ struct GlobalOptions: ParsableArguments {
     if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }
 
-  /// Warns of something that did not keep the command from its work.
+  /// Warns of something that did not keep the command from its work; once, whatever else meets the same.
   func warn(_ warning: ErrorView) {
-    if !quiet { Diagnostics.standard.write(.warning(warning)) }
+    if !quiet, Diagnostics.isNew(warning) { Diagnostics.standard.write(.warning(warning)) }
   }
 
   /// Says what is used, with `--verbose`.

@@ -1,5 +1,6 @@
 internal import CacheComposition
 internal import CachePresentation
+internal import Synchronization
 
 /// Writes to the standard error: lines for people, or with `--output json` one JSON object a line and nothing else.
 struct Diagnostics: Sendable {
@@ -9,6 +10,11 @@ struct Diagnostics: Sendable {
   /// of a benchmark says is shown by the one that started it, as part of a line.
   static let standard = Diagnostics(
     isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && BenchmarkPlace.ofProcess == nil)
+
+  private static let warnings = Mutex<Set<ErrorView>>([])
+
+  /// Whether this process has not warned of the same yet, which it notes.
+  static func isNew(_ warning: ErrorView) -> Bool { warnings.withLock { $0.insert(warning).inserted } }
 
   /// Whether JSON is written.
   let isJSON: Bool
