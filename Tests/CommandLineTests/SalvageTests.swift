@@ -68,6 +68,81 @@ import Testing
     #expect(repaired.text == exported.text, "what was read is what the repair has saved")
   }
 
+  /// Damage that an engine meets only when it reads.
+  enum HiddenDamage: String, CaseIterable {
+    case plistByte
+    case sqlitePages
+    case lmdbPage
+
+    var engine: String { self == .plistByte ? "plist" : self == .sqlitePages ? "sqlite" : "lmdb" }
+    var file: String {
+      switch self {
+      case .plistByte: "home/plist/cities.json"
+      case .sqlitePages: "home/cache.sqlite"
+      case .lmdbPage: "home/lmdb/data.mdb"
+      }
+    }
+
+    /// - Parameter payload: the payload of the first entry of the cities.
+    func apply(to data: inout Data, payload: Data) throws {
+      switch self {
+      case .plistByte: data[try #require(data.range(of: Data("name".utf8))).lowerBound + 1] = 0xFF
+      case .sqlitePages: data.replaceSubrange(65_536..<86_016, with: Data(repeating: 0x58, count: 20_480))
+      case .lmdbPage:
+        let page = try #require(data.range(of: payload.prefix(100))).lowerBound / 4_096 * 4_096
+        data.replaceSubrange(page..<page + 4_096, with: Data(repeating: 0, count: 4_096))
+      }
+    }
+  }
+
+  @Test(arguments: HiddenDamage.allCases)
+  func aStoreThatOpensGivesWhatARepairWouldSaveToo(damage: HiddenDamage) async throws {
+    let scratch = try Scratch()
+    // LMDB's engine checks all pages of a small namespace when it opens the store.
+    for order in ["name", "revenue"] {
+      expectSuccess(
+        try await scratch.cachectl(
+          "--backend", damage.engine, "fetch", "cities", "--all", "--order", order, "--quiet", "--output", "json"))
+    }
+    expectSuccess(try await scratch.cachectl("--backend", damage.engine, "fetch", "movies", "--query", "heat"))
+    let first = try await scratch.cachectl("--backend", damage.engine, "ls", "--limit", "1", "--output", "json")
+    let key = try first.document()["entries"]?.elements.first?["key"]?.text ?? ""
+    let payload = try await scratch.cachectl("--backend", damage.engine, "show", "--raw", key).output
+    var data = try scratch.read(damage.file)
+    try damage.apply(to: &data, payload: payload)
+    try scratch.write(data, to: damage.file)
+    let run = { (arguments: [String]) in try await scratch.cachectl(["--backend", damage.engine] + arguments) }
+    let preview = try await run(["verify", "--repair", "--dry-run", "--output", "json"]).document()["repair"]
+    let saved = try #require(preview?["saved"]?.number)
+    #expect(saved > 50)
+    let exported = try await run(["export"])
+    expectDamage(exported)
+    #expect(exported.errorLines.count { $0.hasPrefix("cachectl: ") } == 1, "\(exported.errors)")
+    #expect(Double(exported.lines.count) == saved)
+    let keys = try exported.lines.map { try JSON(Data($0.utf8))["key"]?.text ?? "" }
+    let listing = try await run(["ls", "--output", "ndjson"])
+    expectDamage(listing)
+    #expect(try listing.lines.map { try JSON(Data($0.utf8))["key"]?.text ?? "" } == keys)
+    for limit in [1, 30] {
+      let first = try await run(["ls", "--output", "json", "--limit", "\(limit)"])
+      let rest = try await run(["ls", "--output", "json", "--cursor", try first.document()["cursor"]?.text ?? ""])
+      let both = try [first, rest].flatMap {
+        try $0.document()["entries"]?.elements.compactMap { $0["key"]?.text } ?? []
+      }
+      #expect(both == keys)
+    }
+    let statistics = try await run(["stats", "--output", "json"])
+    #expect(try statistics.document()["entries"]?.number ?? 0 >= saved)
+    let migration = try await scratch.cachectl("--output", "json", "migrate", "--from", damage.engine, "--to", "memory")
+    expectDamage(migration)
+    #expect(try migration.document()["copied"]?.number == saved)
+    let shown = try await run(["show", "--raw", keys[0]])
+    #expect(try [0, 65].contains(shown.status) && shown.text == JSON(Data(exported.lines[0].utf8))["payload"]?.text)
+    #expect(try scratch.read(damage.file) == data, "reading changes nothing")
+    _ = try await run(["verify", "--repair"])
+    #expect(try await run(["export"]).text == exported.text, "what was read is what the repair has saved")
+  }
+
   /// SQLite ends a log at the first damaged frame without a word, and removes the rest when it closes the store.
   @Test(arguments: ["ls", "export", "stats", "doctor", "verify"])
   func aDamagedLogIsReportedBeforeSQLiteDropsIt(command: String) async throws {

@@ -5,8 +5,10 @@ import Synchronization
 final class DamagedEngine: StorageEngine {
   /// What is damaged, and how it shows.
   struct Damage: Sendable {
-    /// Keys of entries that can neither be read nor listed.
+    /// Keys of entries that cannot be read.
     var entries: Set<CacheKey> = []
+    /// Whether those entries can be listed.
+    var isListed = false
     /// Whether the check of the structure names them.
     var isNamed = true
     /// What the keys begin with of which none can be listed, as where a file for each namespace is damaged.
@@ -52,7 +54,7 @@ final class DamagedEngine: StorageEngine {
     }
     let found = try await base.scan(range, limit: limit) + damage.phantoms.filter { range.contains($0.key) }
     let page = found.sorted { $0.key < $1.key }.prefix(limit)
-    if let bad = page.first(where: { damage.entries.contains($0.key) }) {
+    if !damage.isListed, let bad = page.first(where: { damage.entries.contains($0.key) }) {
       throw StorageError(damage.code, "entry \(bad.key) cannot be listed")
     }
     return Array(page)

@@ -3,9 +3,9 @@ internal import ResponseStorage
 internal import StorageSPI
 
 extension AppDIContainer {
-  /// Opens the store of the engine called `backend` for a command that only reads. Of a store that is too damaged to be
-  /// opened, or that opening would change, what a repair would save is read; the store's `warning` says so, and its
-  /// `damage` what is lost.
+  /// Opens the store of the engine called `backend` for a command that only reads. Of a damaged store what a repair would
+  /// save is read, and its `damage` says what is lost; where the store is too damaged to be opened, or opening would
+  /// change it, its `warning` says so.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStoreForReading(backend: String) async throws(CacheError) -> OpenStore {
@@ -14,7 +14,12 @@ extension AppDIContainer {
       let reason: StorageError
       do throws(StorageError) {
         try await requireNothingHidden(in: plugin, options)
-        return makeStore(over: try await plugin.open(options), of: backend)
+        let engine = try await plugin.open(options)
+        // A server saves nothing, and what is in memory is gone when it is closed.
+        guard configuration.storePath(of: plugin.declaration.name) != nil else {
+          return makeStore(over: engine, of: backend)
+        }
+        return makeStore(over: RecoveringEngine(engine, plugin, options), of: backend)
       } catch {
         reason = error
       }

@@ -21,7 +21,7 @@ public struct OpenStore: Sendable {
     self.ledger = ledger
   }
 
-  /// What is known to be lost of the store before anything of it is read.
+  /// What is known to be lost of the store, besides what a listing or another report names.
   public var damage: DamageList { DamageList(entries.damage) }
 
   /// The administration of the store.

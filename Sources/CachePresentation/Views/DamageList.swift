@@ -6,7 +6,7 @@ public struct DamageList: Sendable, Hashable {
   public let entries: KeyList
   /// The number of places where it is not known which entries there were.
   public let placeCount: Int
-  /// What is known of the first of them, each in one line.
+  /// What is known of the first of them, each in one line. Where a store is damaged and all can be read, it says how.
   public let places: [String]
 
   /// A list with the given fields; by default of nothing.
@@ -20,7 +20,8 @@ public struct DamageList: Sendable, Hashable {
   /// The error that all this could not be read; `nil` where there is nothing.
   ///
   /// It reads like "2 entries of sqlite are damaged, and not exported (a/1, a/2)", or "1 part of plist is damaged,
-  /// and not exported (the entries of cities/ cannot be listed: ...)".
+  /// and not exported (the entries of cities/ cannot be listed: ...)", or "sqlite is damaged, but all its entries can be
+  /// read (...)".
   ///
   /// - Parameter consequence: what was not done for it, such as "exported"; `nil` where that goes without saying.
   public func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
@@ -29,12 +30,14 @@ public struct DamageList: Sendable, Hashable {
     guard let first = places.first else {
       return entries.failure("of \(backend)", ("is", "are"), "damaged\(ending)", hint: hint)
     }
+    let repair = "repair it with: cachectl --backend \(backend) verify --repair"
+    if count == 0 {
+      return CacheError(.damaged, "\(backend) is damaged, but all its entries can be read (\(first))", hint: repair)
+    }
     let parts = NumberText.count(placeCount, "part", "parts") + " of \(backend)"
     let known = entries.count > 0 ? " and \(NumberText.count(entries.count, "entry", "entries"))" : ""
     let verb = count == 1 ? "is" : "are"
     let more = placeCount > 1 ? "; ..." : ""
-    return CacheError(
-      .damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))",
-      hint: "more may be saved by: cachectl --backend \(backend) verify --repair")
+    return CacheError(.damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))", hint: repair)
   }
 }

@@ -19,8 +19,11 @@ public struct EntryStore: Sendable {
   /// What was decoded; `nil` where nothing is kept of it.
   let decodedEntries: DecodedEntries?
 
-  /// What is known to be lost of the store before anything of it is read.
-  public let damage: StoreDamage
+  /// What is lost of the store as far as is known without reading entries: nothing of one that is read as it is.
+  public var damage: StoreDamage { salvageDamage ?? StoreDamage() }
+
+  /// What is lost of a store that is read as a repair would save it; `nil` of one that is read as it is.
+  var salvageDamage: StoreDamage? { (engine as? SalvagedEngine)?.damage ?? (engine as? RecoveringEngine)?.damage }
 
   private let writer: BoundedWriter
 
@@ -39,7 +42,6 @@ public struct EntryStore: Sendable {
     self.engine = engine
     self.clock = clock
     self.uses = uses
-    damage = (engine as? SalvagedEngine)?.damage ?? StoreDamage()
     usage = UsageCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
     writer = BoundedWriter(

@@ -21,7 +21,7 @@ struct EntryReading {
   }
 
   /// What could not be read, as far as the reading has come.
-  var damage: StoreDamage { walk.damage + unreadable }
+  var damage: StoreDamage { store.salvageDamage ?? walk.damage + unreadable }
 
   /// The next entry; `nil` where there are no more.
   ///

@@ -8,7 +8,7 @@ public struct StoreDamage: Sendable, Hashable {
 
   /// The entries.
   public private(set) var entries = KeySample()
-  /// What is known of the first ten places, each in one line.
+  /// What is known of the first ten places, each in one line. Where a store is damaged and nothing is lost, it says how.
   public private(set) var places: [String] = []
   /// The number of places.
   public private(set) var placeCount = 0
@@ -16,13 +16,12 @@ public struct StoreDamage: Sendable, Hashable {
   /// No damage.
   public init() {}
 
-  /// What is lost of a store that is not opened for `reason`: the entries and places of `lost`.
+  /// What a repair would lose of a store that is damaged for `reason`: the entries and places of `lost`.
   init(_ lost: [IntegrityIssue], of reason: StorageError) {
     for key in lost.compactMap(\.key).sorted() { entries.add(key) }
     let messages = lost.filter { $0.key == nil }.map(\.message)
-    // That the store is damaged is said in any case.
-    let known = messages.isEmpty ? [reason.message] : messages
-    (placeCount, places) = (known.count, Array(known.prefix(Self.keptPlaces)))
+    (placeCount, places) = (messages.count, Array(messages.prefix(Self.keptPlaces)))
+    if lost.isEmpty { places = [reason.message] }
   }
 
   /// What `walk` has come across so far.
@@ -31,8 +30,8 @@ public struct StoreDamage: Sendable, Hashable {
     (placeCount, places) = (walk.gaps.count, walk.gaps.prefix(Self.keptPlaces).map(\.message))
   }
 
-  /// Whether all could be read.
-  public var isEmpty: Bool { entries.count == 0 && placeCount == 0 }
+  /// Whether nothing is damaged.
+  public var isEmpty: Bool { entries.count == 0 && places.isEmpty }
 
   mutating func add(_ key: CacheKey) { entries.add(key) }
 

@@ -1,0 +1,106 @@
+public import StorageSPI
+internal import Synchronization
+
+/// An engine that is only read, and that goes on past damage: from the first call that meets damage on it gives what a
+/// repair would save.
+///
+/// The store is closed for that, as a repair needs it. Listings go on after the last key that they have, so that they
+/// give each entry once. Where the engine cannot tell what a repair would save, or another process has the store open,
+/// the store is opened again, and calls fail as the engine lets them fail.
+public final class RecoveringEngine: StorageEngine {
+  private struct State {
+    var engine: any StorageEngine
+    var salvage: SalvagedEngine?
+    var wasTried = false
+  }
+
+  private let plugin: any StoragePlugin
+  private let configuration: EngineConfiguration
+  private let state: Mutex<State>
+  private let turns = Turns()
+
+  /// The engine over `engine`, which `plugin` has opened with `configuration`. No other handle of this process may have
+  /// the store open.
+  public init(_ engine: any StorageEngine, _ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
+    (self.plugin, self.configuration) = (plugin, configuration)
+    state = Mutex(State(engine: engine))
+  }
+
+  /// What is lost of the store; `nil` as long as no call has met damage.
+  var damage: StoreDamage? { state.withLock { $0.salvage?.damage } }
+
+  private var engine: any StorageEngine { state.withLock { $0.engine } }
+
+  private func reading<Output: Sendable>(
+    _ call: (any StorageEngine) async throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output {
+    let engine = engine
+    do throws(StorageError) {
+      return try await call(engine)
+    } catch {
+      guard let replacement = try await replacement(of: engine, after: error) else { throw error }
+      return try await call(replacement)
+    }
+  }
+
+  /// What to ask in place of `engine`, which failed with `error`; `nil` where there is nothing.
+  private func replacement(
+    of engine: any StorageEngine, after error: StorageError
+  ) async throws(StorageError) -> (any StorageEngine)? {
+    // Another call may have closed the engine in order to replace it.
+    guard [.damaged, .unsupportedFormat, .closed].contains(error.code) else { return nil }
+    _ = await turns.take()
+    defer { turns.give() }
+    let (current, wasTried) = state.withLock { ($0.engine, $0.wasTried) }
+    if current !== engine { return current }
+    if error.code == .closed || wasTried { return nil }
+    try await engine.close()
+    do throws(StorageError) {
+      let salvage = try await SalvagedEngine(plugin, configuration, reason: error)
+      state.withLock { $0 = State(engine: salvage, salvage: salvage, wasTried: true) }
+      return salvage
+    } catch {
+      if error.code == .cancelled { throw error }
+      let reopened = try await plugin.open(configuration)
+      state.withLock { $0 = State(engine: reopened, wasTried: true) }
+      return reopened
+    }
+  }
+
+  /// Lends the entry under `key`, as the engine does. What `body` finds wrong is not damage that the engine met.
+  public func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Output? {
+    let result = try await reading { engine throws(StorageError) in
+      try await engine.read(key) { bytes, metadata -> Result<Output, StorageError> in
+        do throws(StorageError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+      }
+    }
+    return try result?.get()
+  }
+
+  /// The first entries of `range`, in order.
+  public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+    try await reading { engine throws(StorageError) in try await engine.scan(range, limit: limit) }
+  }
+
+  /// How much the store holds. Of a damaged store it fails, and `StoreCount` counts the entries.
+  public func statistics() async throws(StorageError) -> StorageStatistics {
+    try await reading { engine throws(StorageError) in try await engine.statistics() }
+  }
+
+  /// Checks the structure, as the engine does.
+  public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
+
+  /// Makes the changes of `batch`, as the engine does.
+  public func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }
+
+  /// Compacts the store, as the engine does.
+  public func compact() async throws(StorageError) { try await engine.compact() }
+
+  /// Releases memory, as the engine does.
+  public func releaseMemory() async { await engine.releaseMemory() }
+
+  /// Closes the store.
+  public func close() async throws(StorageError) { try await engine.close() }
+}

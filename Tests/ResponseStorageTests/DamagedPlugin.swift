@@ -1,0 +1,43 @@
+import StorageSPI
+import Synchronization
+
+/// An engine whose dry run of a repair finds what it is given, or fails. Its store is opened as the test says, by default
+/// not at all.
+final class DamagedPlugin: StoragePlugin {
+  let declaration = EngineDeclaration(
+    name: "damaged", version: "1", summary: "a damaged store", capabilities: [.persistent], options: [])
+  private let state: Mutex<(versions: [(CacheKey, EntryTable.Entry)], passes: Int)>
+  private let lost: [IntegrityIssue]
+  private let failure: StorageError?
+  private let engine: (any StorageEngine)?
+
+  init(
+    _ versions: [(CacheKey, EntryTable.Entry)], lost: [IntegrityIssue] = [], failure: StorageError? = nil,
+    opening engine: (any StorageEngine)? = nil
+  ) {
+    state = Mutex((versions, 0))
+    (self.lost, self.failure, self.engine) = (lost, failure, engine)
+  }
+
+  /// How often the store was looked through.
+  var passes: Int { state.withLock { $0.passes } }
+
+  func removeAll() { state.withLock { $0.versions = [] } }
+
+  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+    guard let engine else { throw StorageError(.damaged, "the store is damaged") }
+    return engine
+  }
+
+  func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(StorageError) -> RepairReport {
+    if let failure { throw failure }
+    let versions = state.withLock { state in
+      state.passes += 1
+      return state.versions
+    }
+    let saved = versions.count { plan.isSound($0.0, $0.1.payload.span, $0.1.metadata) }
+    return RepairReport(saved: saved, lost: lost)
+  }
+}
