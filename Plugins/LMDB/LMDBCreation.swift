@@ -9,7 +9,7 @@ enum LMDBCreation {
   ///
   /// The data file is made in a folder of its own and linked into place when it is whole and on the disk.
   ///
-  /// - Throws: `cannotCreate`.
+  /// - Throws: `cannotCreate`, `noSpace`.
   static func makeStore(in folder: String) throws(StorageError) {
     let scratch = "\(folder)/new-\(getpid())"
     removeFolder(scratch)

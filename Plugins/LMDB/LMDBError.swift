@@ -25,7 +25,8 @@ extension StorageError {
   ///   - action: what was attempted, as in "cannot ...".
   ///   - path: the store's folder.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> StorageError {
-    let status = LMDBStatus(code: status)
+    // A write that was cut short, as by a full disk, is EIO to LMDB.
+    let status = LMDBStatus(code: status == EIO && LMDBFile.isDiskFull(at: path) ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
     return StorageError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
   }
@@ -76,7 +77,7 @@ extension StorageError {
       hint: "end the processes that have it open, then try again")
   }
 
-  /// Whether a commit may have failed because the disk is full: LMDB reports a write that was cut short as `EIO`.
+  /// Whether a commit may have failed for want of room: a quota or a limit of the size of files also cuts writes short.
   var isWantOfRoom: Bool { code == .noSpace || lmdbStatus == EIO }
 
   /// The status of LMDB behind the error, where there is one.

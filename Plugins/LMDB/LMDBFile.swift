@@ -64,7 +64,16 @@ enum LMDBFile {
   /// At least what LMDB makes it: a header, and 64 bytes for each reader.
   private static let locksSize = locksHeaderSize + Int(LMDBEnvironment.maximumReaders) * 64
 
+  /// Whether the disk that the folder `path` is on has no room but for a few pages.
+  static func isDiskFull(at path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+  }
+
+  /// The error of a store that cannot be made in the folder `path`.
   static func cannotCreate(_ path: String, _ status: Int32) -> StorageError {
+    let error = StorageError.lmdb(status, "create", path: path)
+    if error.code == .noSpace { return error }
     let status = LMDBStatus(code: status)
     return StorageError(
       .cannotCreate, "cannot create the LMDB store \(path) (\(status))",

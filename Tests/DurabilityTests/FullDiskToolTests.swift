@@ -89,6 +89,25 @@ import Testing
     }
   }
 
+  /// A repair needs room for a new store.
+  @Test(arguments: Told.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      for page in 1...20 { try #require(try tool.run("fetch", "cities", "--page", "\(page)").status == 0) }
+      let file = ["plist": "plist/cities.json", "lmdb": "lmdb/data.mdb"][engine] ?? "cache.sqlite"
+      // Two bytes in the middle: of a page, or of a text.
+      try tool.disk.shell("printf '\\377\\377' | dd of='\(file)' bs=1 seek=40960 conv=notrunc status=none")
+      try tool.disk.fill(leaving: 0)
+      let repair = try tool.run("verify", "--repair")
+      #expect(repair.status == 74, "\(engine): \(repair.errors)")
+      try tool.disk.free()
+      let again = try tool.run("verify", "--repair")
+      #expect([0, 65].contains(again.status), "\(engine): \(again.errors)")
+      #expect(try tool.run("verify").status == 0)
+    }
+  }
+
   /// A file that may not grow any more is the same to the tool.
   @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
     try await onThread {

@@ -55,7 +55,8 @@ final class SmallDisk {
   /// Gives the space back.
   func free() throws { try shell("rm ballast") }
 
-  private func shell(_ script: String) throws {
+  /// Runs `script` in the folder that is the disk.
+  func shell(_ script: String) throws {
     let program = try Program(prefix + ["sh", "-c", "cd '\(path)' && { \(script); }"], in: folder)
     guard program.end() == 0 else { throw Refused(description: "\(script): \(program.errors)") }
   }
