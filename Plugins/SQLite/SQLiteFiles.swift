@@ -25,14 +25,26 @@ enum SQLiteFiles {
       if errno == EACCES { throw systemError(path, "cannot be reached", .permissionDenied) }
       throw systemError(path, "cannot be reached")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
-    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw notAFile(path) }
     guard status.st_size >= smallestPage else {
       throw StorageError(
         .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the file to begin anew")
     }
     return true
+  }
+
+  /// Whether there is a file at `path`, of any size.
+  ///
+  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `permissionDenied`, `ioFailed`.
+  static func storeMayExist(at path: String) throws(StorageError) -> Bool {
+    if try isRegularFile(path) { return true }
+    var status = stat()
+    if stat(path, &status) == 0 { throw notAFile(path) }
+    return false
+  }
+
+  private static func notAFile(_ path: String) -> StorageError {
+    StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
   }
 
   /// Whether there is anything at `path`.

@@ -5,11 +5,12 @@ extension StoreInspection {
   init(_ options: SQLiteOptions) throws(StorageError) {
     let path = options.path
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
-    let isStore = try SQLiteFiles.isRegularFile(path)
-    let format = isStore ? SQLiteMarks(try SQLitePages(SQLiteFile(path), log: path + "-wal")).format : nil
-    let damage = try isStore ? SQLiteLogDamage.found(at: path, .certain) : nil
+    let isStore = try SQLiteFiles.storeMayExist(at: path)
+    let pages = isStore ? try SQLitePages(SQLiteFile(path), log: path + "-wal") : nil
+    let damage = if let pages { try SQLiteLogDamage.found(at: path, .certain, in: pages.log) } else { String?.none }
     self.init(
-      path: path, files: isStore ? files : [], format: format, currentFormat: Int(SQLiteSchema.version),
+      path: path, files: isStore ? files : [], format: pages.flatMap { SQLiteMarks($0).format },
+      currentFormat: Int(SQLiteSchema.version),
       hiddenDamage: damage)
   }
 }

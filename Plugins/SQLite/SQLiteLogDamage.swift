@@ -13,8 +13,11 @@ enum SQLiteLogDamage {
 
   /// What is wrong with the log of the store at `path`, in one line; `nil` where nothing is, or where a process has the
   /// store open: a log looks damaged while it is written, and what that process sees is the store.
-  static func found(at path: String, _ degree: Degree) throws(StorageError) -> String? {
-    guard try SQLiteLog(path + "-wal").isDamaged else { return nil }
+  ///
+  /// - Parameter log: the log, where it was read already.
+  static func found(at path: String, _ degree: Degree, in log: SQLiteLog? = nil) throws(StorageError) -> String? {
+    let isSuspect = if let log { log.isDamaged } else { try SQLiteLog(path + "-wal").isDamaged }
+    guard isSuspect else { return nil }
     do throws(StorageError) {
       let file = try SQLiteFile.locked(path, timeout: 0)
       defer { withExtendedLifetime(file) {} }
