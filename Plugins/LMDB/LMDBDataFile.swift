@@ -7,6 +7,9 @@ final class LMDBDataFile {
   /// Linux's `SEEK_DATA` and `SEEK_HOLE`, which the C library's module does not have.
   private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
 
+  /// How much data at most may lie between two holes that one mapping covers.
+  private static let maximumCopy = 262_144
+
   private let descriptor: Int32
   private let mapping: LMDBMappedFile
 
@@ -33,21 +36,65 @@ final class LMDBDataFile {
   /// Has the holes of the file read as zeros without a page of the disk: a file system in memory gives a page to each hole
   /// that is read through a map, and ends the process where it has none left. What is written into a hole afterwards is
   /// not seen, so no process may be writing to the store.
+  ///
+  /// The system allows a process some 65,000 mappings: holes that lie close together are covered by one, into which the
+  /// data between them is copied.
   func coverHoles() {
-    guard let base = bytes.baseAddress else { return }
-    let page = sysconf(Int32(_SC_PAGESIZE))
-    var end = 0
-    while true {
-      let start = lseek(descriptor, off_t(end), Self.seekHole)
-      guard start >= 0, start < bytes.count else { return }
-      let data = lseek(descriptor, off_t(start), Self.seekData)
-      end = data < 0 ? bytes.count : data
-      let (first, last) = ((start + page - 1) / page * page, data < 0 ? bytes.count : end / page * page)
-      guard first < last else { continue }
-      mmap(
-        UnsafeMutableRawPointer(mutating: base + first), last - first, PROT_READ,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+    guard var cover = nextHole(from: 0) else { return }
+    while let hole = nextHole(from: cover.upperBound) {
+      if hole.lowerBound - cover.upperBound <= Self.maximumCopy {
+        cover = cover.lowerBound..<hole.upperBound
+      } else {
+        replace(cover)
+        cover = hole
+      }
     }
+    replace(cover)
+  }
+
+  /// The whole pages of the next hole at `offset` or behind it; `nil` where there is none.
+  private func nextHole(from offset: Int) -> Range<Int>? {
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    var offset = offset
+    while offset < bytes.count {
+      let start = lseek(descriptor, off_t(offset), Self.seekHole)
+      guard start >= 0, start < bytes.count else { return nil }
+      let data = lseek(descriptor, off_t(start), Self.seekData)
+      offset = data < 0 ? bytes.count : data
+      let (first, last) = ((start + page - 1) / page * page, data < 0 ? bytes.count : data / page * page)
+      if first < last { return first..<last }
+    }
+    return nil
+  }
+
+  /// Replaces a part of the map by a copy of it in memory, whose holes take up nothing.
+  private func replace(_ part: Range<Int>) {
+    guard let base = bytes.baseAddress else { return }
+    let start = UnsafeMutableRawPointer(mutating: base + part.lowerBound)
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+    guard mmap(start, part.count, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED else { return }
+    if copyData(of: part, to: start) {
+      mprotect(start, part.count, PROT_READ)
+    } else {
+      mmap(start, part.count, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, off_t(part.lowerBound))
+    }
+  }
+
+  /// Copies what is no hole of a part of the file to `start`, and says whether all of it could be read.
+  private func copyData(of part: Range<Int>, to start: UnsafeMutableRawPointer) -> Bool {
+    var offset = part.lowerBound
+    while offset < part.upperBound {
+      let data = Int(lseek(descriptor, off_t(offset), Self.seekData))
+      guard (0..<part.upperBound).contains(data) else { return true }
+      offset = data
+      let end = min(Int(lseek(descriptor, off_t(data), Self.seekHole)), part.upperBound)
+      while offset < end {
+        let count = pread(descriptor, start + (offset - part.lowerBound), end - offset, off_t(offset))
+        guard count > 0 else { return false }
+        offset += count
+      }
+    }
+    return true
   }
 
   /// The states that the file holds, the one to be believed first: the later one, unless its record of the format names
