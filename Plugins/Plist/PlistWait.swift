@@ -8,8 +8,8 @@ protocol PlistTimer: Sendable {
 
 /// Tries again and again until a time is over, at first after a millisecond, then less and less often.
 struct PlistWait: Sendable {
-  /// The longest pause between two attempts.
-  private static let longestPause = Duration.milliseconds(50)
+  /// The longest pause between two attempts: short, because busy writers leave the lock free for moments only.
+  private static let longestPause = Duration.milliseconds(5)
 
   let timeout: Duration
   let timer: any PlistTimer
