@@ -101,6 +101,19 @@ import Testing
     #expect(seen == all)
   }
 
+  /// Where the data has no place for the cursor, the standard error has.
+  @Test(arguments: ["table", "ndjson", "csv"])
+  func theCursorOfALimitedListingIsTold(format: String) async throws {
+    let scratch = try await store("sqlite")
+    let all = try await keys(scratch, "sqlite")
+    let limited = try await scratch.cachectl("ls", "--limit", "2", "--output", format)
+    expectSuccess(limited)
+    #expect(limited.errors.contains("more with --cursor \(all[1])\n"), "\(limited.errors)")
+    let whole = try await scratch.cachectl("ls", "--limit", "4", "--output", format)
+    #expect(!whole.errors.contains("--cursor"))
+    if format != "table" { #expect(whole.errors.isEmpty) }
+  }
+
   @Test(arguments: Contract.persistentEngines)
   func anEntryIsShown(engine: String) async throws {
     let scratch = try await store(engine)

@@ -56,7 +56,8 @@ struct ListCommand: AsyncParsableCommand {
       return (nil, try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write))
     }
     try Console.output.write(listing.end(cursor: next))
-    if global.output == .table { global.remark(listing.status) }
+    // Only the document has a place for the cursor.
+    if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
     if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }
