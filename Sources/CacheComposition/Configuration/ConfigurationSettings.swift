@@ -156,6 +156,11 @@ struct ConfigurationSettings: Sendable {
     let path = String(text[..<sign])
     if let position = table.position(ofPath: path) {
       apply(String(text[text.utf8.index(after: sign)...]), position, source)
+    } else if table.isSection(path) {
+      report(
+        ConfigurationError(
+          .wrongType, "\(flag): '\(path)' is a section of the configuration, whose keys are set one by one",
+          hint: table.hint(forSection: path), key: path, source: source))
     } else if !table.mayBelongToLibrary(path: path) {
       report(
         ConfigurationError(

@@ -1,3 +1,4 @@
+internal import CachePresentation
 internal import Spelling
 internal import StorageSPI
 
@@ -58,6 +59,14 @@ struct ConfigurationTable: Sendable {
   func hint(forUnknownPath path: String) -> String {
     let names = path.split(separator: ".", omittingEmptySubsequences: false)
     return hint(forUnknown: String(names.last ?? ""), in: names.dropLast().joined(separator: "."))
+  }
+
+  /// How to set a key of the object at `section` on the command line.
+  func hint(forSection section: String) -> String {
+    let examples = keys.lazy.filter { $0.path.hasPrefix(section + ".") }.compactMap { key in
+      key.defaultValue.map { "\(key.path)=\(JSONText.text(key.kind.json($0)).filter { $0 != "\"" })" }
+    }
+    return examples.first.map { "set each of its keys, as in: --set \($0)" } ?? hint(forUnknown: "", in: section)
   }
 
   /// What to write instead of the unknown key `name` in the object at `section`.

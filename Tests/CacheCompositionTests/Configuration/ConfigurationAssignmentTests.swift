@@ -81,6 +81,9 @@ struct ConfigurationAssignmentTests {
   @Test(arguments: [
     ("cache.timeToLiv=1m", "--set: unknown key '\"cache.timeToLiv\"'", "'cache.timeToLive'"),
     ("timeToLive=1m", "--set: unknown key 'timeToLive'", "'cache.timeToLive'"),
+    (#"cache={"timeToLive": "1h"}"#, "--set: 'cache' is a section of the configuration", "--set cache.timeToLive=1h"),
+    ("origin=sample", "--set: 'origin' is a section", "--set origin.cities.kind=sample"),
+    ("backends={}", "--set: 'backends' is a section", "--set backends."),
     ("nope=1", "--set: unknown key 'nope'", "known here: backend, environment"),
     ("cache.timeToLive", "--set: \"cache.timeToLive\" names no key and value", "write KEY=VALUE"),
     ("=1", "names no key and value", "write KEY=VALUE"),
