@@ -1,12 +1,14 @@
 internal import CacheDomain
 internal import Glibc
 
-/// A file that is written for the user, whole or not at all: a temporary one beside it takes its place in the end. A
+/// A file that is written for the user, whole or not at all: another one beside it takes its place in the end. Where the
+/// file system allows it that one has no name until then, so that a process that is killed leaves nothing behind. A
 /// symbolic link stays: what it leads to is written, as a program that opens the path would write it.
 struct AtomicFile: ~Copyable {
   private let path: String
   private let temporary: String
   private let file: Int32
+  private let hasName: Bool
 
   /// Begins to write the file at `path`, which is only for the user where `isPrivate`; else one that is there keeps its
   /// permissions.
@@ -22,13 +24,29 @@ struct AtomicFile: ~Copyable {
     // Not by the number of the process: in a container the next one has the same, and would be kept out by what a crash
     // has left.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
+    let mode: mode_t = isPrivate ? 0o600 : 0o644
+    let nameless = Self.openNameless(in: Self.folder(of: path), mode)
+    let file = nameless ?? open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw Self.failure("cannotCreate", path) }
     // The owner of a file that is there has said who may read it.
     var status = stat()
     if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
-    (self.path, self.temporary, self.file) = (path, temporary, file)
+    (self.path, self.temporary, self.file, hasName) = (path, temporary, file, nameless == nil)
   }
+
+  /// A new file in `folder` that has no name; `nil` where the file system has no such files, or nothing to name it by.
+  private static func openNameless(in folder: String, _ mode: mode_t) -> Int32? {
+    let file = open(folder, nameless | O_WRONLY | O_CLOEXEC, mode)
+    if file >= 0, access(path(of: file), F_OK) == 0 { return file }
+    if file >= 0 { close(file) }
+    return nil
+  }
+
+  /// Linux's `O_TMPFILE`, which the C library's module does not have.
+  private static let nameless = 0o20_000_000 | O_DIRECTORY
+
+  /// The path of an open file, whatever its name.
+  private static func path(of file: Int32) -> String { "/proc/self/fd/\(file)" }
 
   deinit {
     close(file)
@@ -47,8 +65,17 @@ struct AtomicFile: ~Copyable {
   /// - Throws: `CacheError`: `cannotCreate` where the file is there already, `ioFailed`, `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
     guard fsync(file) == 0 else { throw Self.failure(Self.code, path) }
-    let status = replacing ? rename(temporary, path) : link(temporary, path)
-    guard status == 0 else { throw Self.failure("cannotCreate", path) }
+    guard replacing else { return try check(giveName(path)) }
+    if !hasName { try check(giveName(temporary)) }
+    try check(rename(temporary, path))
+  }
+
+  private func giveName(_ name: String) -> Int32 {
+    hasName ? link(temporary, name) : linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+  }
+
+  private func check(_ status: Int32) throws(CacheError) {
+    if status != 0 { throw Self.failure("cannotCreate", path) }
   }
 
   /// Writes `bytes` to `path`. With `replacing` false an existing file is kept.
@@ -89,12 +116,14 @@ struct AtomicFile: ~Copyable {
       let count = readlink(path, &bytes, bytes.count)
       guard count >= 0 else { return [EINVAL, ENOENT].contains(errno) ? path : nil }
       let target = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-      path = target.hasPrefix("/") ? target : folder + target
+      path = target.hasPrefix("/") ? target : folder(of: path) + target
     }
     errno = ELOOP
     return nil
   }
+
+  /// The folder that the file at `path` is in, with a slash at the end.
+  private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./" }
 
   /// As many links in a row as the system follows.
   private static let maximumLinks = 40
