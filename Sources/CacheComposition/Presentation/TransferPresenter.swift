@@ -34,7 +34,7 @@ public struct TransferPresenter: Sendable {
   /// - Throws: `CacheError`: `malformed` where a line is no entry, the engine's failure, or what `read` throws.
   public func read(
     _ source: String, into store: OpenStore, overwrites: Bool, isDryRun: Bool,
-    progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () throws(CacheError) -> [UInt8]
+    progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () async throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> ImportView {
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
     let report = try await StoreImport(into: store.entries).run(source, options, progress: progress, reading: read)

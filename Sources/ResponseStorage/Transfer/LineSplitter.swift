@@ -5,7 +5,7 @@ struct LineSplitter {
   /// The longest line, in bytes: a payload of 64 MiB has room, however it is written.
   static let maximumLength = 512 << 20
 
-  private let read: () throws(CacheError) -> [UInt8]
+  private let read: () async throws(CacheError) -> [UInt8]
   private var bytes: [UInt8] = []
   /// Where the next line begins in `bytes`.
   private var start = 0
@@ -17,16 +17,16 @@ struct LineSplitter {
   private(set) var number = 0
 
   /// Splits what `read` returns, which is empty at the end.
-  init(_ read: @escaping () throws(CacheError) -> [UInt8]) { self.read = read }
+  init(_ read: @escaping () async throws(CacheError) -> [UInt8]) { self.read = read }
 
   /// The next line without its line feed; `nil` at the end. A last line need not have one.
   ///
   /// - Throws: `CacheError`: what reading throws; `malformed` where a line does not end.
-  mutating func next() throws(CacheError) -> [UInt8]? {
+  mutating func next() async throws(CacheError) -> [UInt8]? {
     while true {
       if let end = nextLineFeed() { return take(upTo: end, skipping: 1) }
       guard !isAtEnd else { return start < bytes.count ? take(upTo: bytes.count, skipping: 0) : nil }
-      try readMore()
+      try await readMore()
     }
   }
 
@@ -51,13 +51,13 @@ struct LineSplitter {
     return Array(bytes[start..<end])
   }
 
-  private mutating func readMore() throws(CacheError) {
+  private mutating func readMore() async throws(CacheError) {
     bytes.removeFirst(start)
     searched -= start
     start = 0
     // What a very long line took up is given back.
     if bytes.isEmpty, bytes.capacity > 1 << 20 { bytes = [] }
-    let piece = try read()
+    let piece = try await read()
     isAtEnd = piece.isEmpty
     bytes += piece
     guard bytes.count <= Self.maximumLength else {

@@ -32,12 +32,12 @@ public struct StoreImport: Sendable {
   ///   written than the batches before, as the error says; the engine's failure; what `read` throws; `cancelled`.
   public func run(
     _ source: String, _ options: TransferOptions, progress: TransferProgress,
-    reading read: @escaping () throws(CacheError) -> [UInt8]
+    reading read: @escaping () async throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> ImportReport {
     var (lines, expired) = (LineSplitter(read), 0)
     var writer = EntryWriter(to: store, options, keysMayRepeat: true)
     do throws(CacheError) {
-      while let line = try lines.next() {
+      while let line = try await lines.next() {
         if Task.isCancelled { throw .cancelled }
         guard let entry = try Self.entry(line, of: source, lines.number, writer) else { continue }
         if entry.metadata.state(at: store.clock.now) == .expired {

@@ -47,6 +47,6 @@ struct ImportCommand: AsyncParsableCommand {
     return try await session.container.makeTransferPresenter().read(
       file ?? "the standard input", into: store, overwrites: overwrite, isDryRun: dryRun,
       progress: progress.update(done:total:)
-    ) { () throws(CacheError) in try input.next() }
+    ) { () async throws(CacheError) in try await input.next() }
   }
 }

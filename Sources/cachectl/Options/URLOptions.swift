@@ -61,8 +61,8 @@ struct URLOptions: ParsableArguments {
       let file = try InputFile(String(name))
       let left = Mutex(file.length ?? .max)
       // Of a file that grows meanwhile, such as a log, as much is sent as there was.
-      return ContentStream(length: file.length) { () throws(CacheError) in
-        let bytes = try file.next()
+      return ContentStream(length: file.length) { () async throws(CacheError) in
+        let bytes = try await file.next()
         let sent = left.withLock { left in
           defer { left -= min(left, bytes.count) }
           return bytes.prefix(left)

@@ -37,18 +37,23 @@ final class InputFile: Sendable {
   /// The next bytes; empty at the end.
   ///
   /// - Throws: `CacheError`: `ioFailed`; `cancelled` where there is nothing to read yet.
-  func next() throws(CacheError) -> [UInt8] {
+  func next() async throws(CacheError) -> [UInt8] {
     while true {
-      try Readiness.wait(for: file, POLLIN)
-      var count = 0
-      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
-        count = read(file, buffer.baseAddress, buffer.count)
-        filled = max(0, count)
-      }
-      if count < 0, errno == EINTR || errno == EAGAIN { continue }
-      guard count >= 0 else { throw Self.failure(path) }
-      return piece
+      try await Readiness.pause(until: file, POLLIN)
+      if let piece = try readPiece() { return piece }
     }
+  }
+
+  /// What can be read at once, empty at the end; `nil` where there is nothing yet.
+  private func readPiece() throws(CacheError) -> [UInt8]? {
+    var count = 0
+    let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
+      count = read(file, buffer.baseAddress, buffer.count)
+      filled = max(0, count)
+    }
+    if count < 0, errno == EINTR || errno == EAGAIN { return nil }
+    guard count >= 0 else { throw Self.failure(path) }
+    return piece
   }
 
   /// All bytes of the file at `path`; `-` means the standard input.
@@ -65,7 +70,8 @@ final class InputFile: Sendable {
     let file = try InputFile(path)
     var bytes: [UInt8] = []
     while true {
-      let piece = try file.next()
+      try Readiness.wait(for: file.file, POLLIN)
+      guard let piece = try file.readPiece() else { continue }
       if piece.isEmpty { return bytes }
       bytes += piece
       guard bytes.count <= limit else {

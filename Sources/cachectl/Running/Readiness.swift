@@ -6,6 +6,20 @@ enum Readiness {
   /// How long it takes at most until a cancellation is noticed, in milliseconds.
   private static let interval: Int32 = 50
 
+  /// Waits likewise without keeping a thread: the task looks again after pauses, which get longer.
+  ///
+  /// - Throws: `cancelled` where the task is cancelled meanwhile.
+  static func pause(until descriptor: Int32, _ event: Int32) async throws(CacheError) {
+    var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    var pause: Int32 = 1
+    while true {
+      let count = poll(&request, 1, 0)
+      if count > 0 || (count < 0 && errno != EINTR) { return }
+      do { try await Task.sleep(for: .milliseconds(pause)) } catch { throw .cancelled }
+      pause = min(pause * 2, interval)
+    }
+  }
+
   /// Waits until the file `descriptor` is ready for `event`, `POLLIN` or `POLLOUT`, or has failed, which using it tells.
   ///
   /// - Throws: `cancelled` where the task is cancelled meanwhile: a call that waits in the system would not notice.

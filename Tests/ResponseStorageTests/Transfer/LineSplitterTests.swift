@@ -5,26 +5,26 @@ import Testing
 
 struct LineSplitterTests {
   @Test(arguments: ["", "\n", "a", "a\n", "a\nb", "\n\na\n\n", "long line\r\nx\n\nlast"], [1, 2, 3, 7, 100])
-  func linesAreThoseBetweenLineFeeds(text: String, pieceSize: Int) throws {
+  func linesAreThoseBetweenLineFeeds(text: String, pieceSize: Int) async throws {
     var rest = Array(text.utf8)[...]
     var lines = LineSplitter { () throws(CacheError) in
       defer { rest = rest.dropFirst(pieceSize) }
       return Array(rest.prefix(pieceSize))
     }
     var found: [String] = []
-    while let line = try lines.next() {
+    while let line = try await lines.next() {
       found.append(String(decoding: line, as: UTF8.self))
       #expect(lines.number == found.count)
     }
     var expected = text.split(separator: "\n" as Unicode.Scalar, omittingEmptySubsequences: false)
     if expected.last?.isEmpty == true { expected.removeLast() }
     #expect(found == expected)
-    #expect(try lines.next() == nil)
+    #expect(try await lines.next() == nil)
   }
 
-  @Test func aFailureToReadIsPassedOn() {
+  @Test func aFailureToReadIsPassedOn() async {
     var lines = LineSplitter { () throws(CacheError) in throw CacheError(.cancelled, "no") }
-    #expect(throws: CacheError.self) { try lines.next() }
+    await #expect(throws: CacheError.self) { _ = try await lines.next() }
   }
 }
 
