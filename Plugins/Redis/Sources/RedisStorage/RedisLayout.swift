@@ -34,7 +34,8 @@ struct RedisLayout: Sendable, Hashable {
   /// The name of the entry under `key`, which belongs to `part`.
   func name(of key: CacheKey, in part: Int) -> String { base(of: part) + key.text }
 
-  private func base(of part: Int) -> String {
+  /// What the names of all keys of `part` begin with.
+  func base(of part: Int) -> String {
     partCount == 1 ? "\(prefix):" : "{\(prefix):\(Self.digits(part))}:"
   }
 

@@ -333,7 +333,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     """#
 
   /// Removes up to 1,000 entries of the index and as many that only the table of expiry names; where there are no more,
-  /// the tables, also those of another type. Answers whether there are more.
+  /// the tables, also those of another type. Removes the entries under the keys `ARGV`, too. Answers whether there are
+  /// more in the tables.
   private static let clearSource = #"""
     local more = 0
     for _, name in ipairs({keys, expiry}) do
@@ -347,6 +348,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       if #page == 1000 then more = 1 end
     end
     if more == 0 then redis.call('UNLINK', keys, expiry, tally, totals) end
+    for _, key in ipairs(ARGV) do redis.call('UNLINK', prefix .. key) end
     return more
     """#
 }

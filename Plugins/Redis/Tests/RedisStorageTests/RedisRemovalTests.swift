@@ -9,13 +9,14 @@ struct RedisRemovalTests {
   static let damages: [[String]] = [
     [], ["HSET", "cachectl:cities/1", "freshUntil", "tomorrow"], ["SET", "cachectl:cities/1", "text"],
     ["HSET", "cachectl:tally", "cities 1 2", "many"], ["SET", "cachectl:tally", "text"],
-    ["DEL", "cachectl:keys"], ["SET", "cachectl:expiry", "text"],
+    ["DEL", "cachectl:keys"], ["SET", "cachectl:expiry", "text"], ["DEL", "cachectl:keys", "cachectl:expiry"],
+    ["DEL", "cachectl:keys", "cachectl:expiry", "cachectl:tally", "cachectl:totals"],
   ]
 
   @Test("Whatever is wrong with it, and nothing of anybody else is touched", arguments: damages)
   func removed(_ damage: [String]) async throws {
     let (server, plugin) = (try RedisServer(), RedisPlugin())
-    let others = ["cachectl", "cachectl2:cities/1", "other"]
+    let others = ["cachectl", "cachectl2:cities/1", "cachectl:other:cities/1", "other"]
     for name in others { try server.ask("SET", name, "1") }
     let engine = try await plugin.open(server.url)
     var batch = WriteBatch()
@@ -32,6 +33,28 @@ struct RedisRemovalTests {
     // Who has it open finds it empty, and goes on.
     #expect(try await engine.keys() == [])
     try await engine.put("cities/1", "1")
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try await engine.close()
+  }
+
+  @Test("On a cluster too")
+  func cluster() async throws {
+    let (cluster, plugin) = (try RedisCluster.shared.get(), RedisClusterPlugin())
+    let prefix = "removal-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let values = patient(cluster.url, ["prefix": .text(prefix)])
+    let engine = try await plugin.open(cluster.url, values)
+    for number in 0..<200 { try await engine.put("cities/\(number)", "1") }
+    let store = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
+    for part in store.layout.parts {
+      var command = RedisCommand("DEL")
+      command.append(Array(store.layout.tables(of: part).prefix(2)))
+      _ = try store.router.perform(RedisRequest(part, command))
+    }
+    #expect(try await engine.keys() == [])
+    #expect(try await engine.text("cities/7") == "1")
+    try await plugin.removeStore(
+      EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
+    for number in 0..<200 { #expect(try await engine.text("cities/\(number)") == nil) }
     #expect(try await engine.checkIntegrity().map(\.message) == [])
     try await engine.close()
   }
