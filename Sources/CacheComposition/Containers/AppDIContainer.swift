@@ -106,7 +106,7 @@ public struct AppDIContainer: Sendable {
     let transport = Configuration.Transport.urls(maxEntryBytes: configuration.cache.maxEntryBytes, maxTime: maxTime)
     return URLsDIContainer(
       store: store.entries, transfer: origins.makeTransfer(transport), userAgent: origins.userAgent,
-      services: services(store))
+      services: services(store), maxEntryBytes: configuration.cache.maxEntryBytes)
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.

@@ -8,6 +8,7 @@ public struct URLsDIContainer: Sendable {
   let transfer: any DataTransferService
   let userAgent: String
   let services: FetchServices
+  let maxEntryBytes: Int
 
   /// Fetches any URL through the cache.
   public func makeFetchURLUseCase() -> FetchURLUseCase {
@@ -17,6 +18,8 @@ public struct URLsDIContainer: Sendable {
   private func makeURLRepository() -> any URLRepository {
     let storage = EngineHTTPResponseStorage(store: store)
     return DefaultURLRepository(
-      cache: HTTPCache(storage: storage, transfer: transfer, services: services), userAgent: userAgent)
+      cache: HTTPCache(
+        storage: storage, transfer: transfer, services: services, maxContentBytes: maxEntryBytes),
+      userAgent: userAgent)
   }
 }

@@ -7,6 +7,11 @@ public protocol HTTPResponseStorage: Sendable {
   /// - Throws: `CacheError`: the storage failed; `invalidRequest` where the URL is too long to have an entry.
   func variants(of url: String) async throws(CacheError) -> [StoredVariant]
 
+  /// Those of the stored responses for `url` that can be read: unlike `variants(of:)`, damaged ones are left out.
+  ///
+  /// - Throws: `CacheError`: as `variants(of:)`, but not `damaged`.
+  func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant]
+
   /// The stored response under `key`; `nil` where it is gone.
   ///
   /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).

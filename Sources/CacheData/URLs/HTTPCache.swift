@@ -7,12 +7,20 @@ public struct HTTPCache: Sendable {
   private let storage: any HTTPResponseStorage
   private let transfer: any DataTransferService
   private let services: FetchServices
+  private let maxContentBytes: Int
 
   /// The cache over `storage` in front of the servers that `transfer` reaches. A response without a lifetime is fresh
   /// for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services` say.
-  public init(storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices) {
+  ///
+  /// - Parameter maxContentBytes: how large content may get that is put together of parts. What comes in one piece
+  ///   `transfer` limits.
+  public init(
+    storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices,
+    maxContentBytes: Int = .max
+  ) {
     self.storage = storage
     self.transfer = transfer
+    self.maxContentBytes = maxContentBytes
     var services = services
     services.rules = services.rules.with(.lastModified)
     self.services = services
@@ -20,7 +28,8 @@ public struct HTTPCache: Sendable {
 
   /// The responses to `request`, fetched as `options` say. Whatever status the server answers with is a response.
   public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
-    let subject = URLSubject(request: request, storage: storage, transfer: transfer, rules: services.rules)
+    let subject = URLSubject(
+      request: request, storage: storage, transfer: transfer, rules: services.rules, maxContentBytes: maxContentBytes)
     return CachedFetch(subject: subject, services: services).snapshots(options)
   }
 

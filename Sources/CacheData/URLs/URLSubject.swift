@@ -6,6 +6,8 @@ struct URLSubject: FetchSubject {
   let storage: any HTTPResponseStorage
   let transfer: any DataTransferService
   let rules: HTTPCacheRules
+  /// How large content may get that is put together of parts.
+  let maxContentBytes: Int
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
 
@@ -61,7 +63,8 @@ struct URLSubject: FetchSubject {
   func keep(
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?
   ) async throws(CacheError) -> String {
-    let variants = selected(try await readableVariants())
+    // A damaged variant keeps neither the answer nor what it replaces.
+    let variants = selected(try await storage.readableVariants(of: request.url))
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
@@ -80,18 +83,8 @@ struct URLSubject: FetchSubject {
     return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
   }
 
-  /// The responses that a new one may replace; none where one of them is damaged: the new one is kept all the same.
-  private func readableVariants() async throws(CacheError) -> [StoredVariant] {
-    do throws(CacheError) {
-      return try await storage.variants(of: request.url)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return []
-    }
-  }
-
-  /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together; `nil` where it
-  /// is not clear which part it is.
+  /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together and are not too
+  /// large then; `nil` where it is not clear which part it is.
   private func combined(
     _ answer: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
   ) async throws(CacheError) -> (StoredHead, [UInt8])? {
@@ -103,7 +96,7 @@ struct URLSubject: FetchSubject {
       let joined = rules.combined(
         stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
         trace: &trace)
-      if let joined { return joined }
+      if let joined, joined.1.count <= maxContentBytes { return joined }
     }
     return (head, answer.body)
   }
@@ -114,7 +107,7 @@ struct URLSubject: FetchSubject {
     }
     var keys: [String] = []
     for url in rules.invalidated(by: exchange.head, to: request) {
-      keys += try await storage.variants(of: url).map(\.key)
+      keys += try await storage.readableVariants(of: url).map(\.key)
     }
     if !keys.isEmpty { try await storage.remove(keys) }
   }

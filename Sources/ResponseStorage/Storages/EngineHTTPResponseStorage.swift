@@ -8,6 +8,8 @@ internal import StorageSPI
 public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// More responses for one URL than this are looked at in several steps.
   private static let variantsPerScan = 64
+  /// What stands between the URL and the digest in a key.
+  private static let variantName = "variant="
 
   private let store: EntryStore
 
@@ -25,12 +27,29 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
       var (found, last) = ([StoredVariant](), CacheKey?.none)
       while true {
         let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
-        found += page.filter { $0.metadata.state(at: now) != .expired }.map {
-          StoredVariant(key: $0.key.text, head: $0.metadata.httpHead)
-        }
+        found += page.compactMap { StoredVariant($0, at: now) }
         guard page.count == Self.variantsPerScan else { return found }
         last = page.last?.key
       }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// The same without damaged ones.
+  ///
+  /// Cost: where one is, some sixty scans of the engine.
+  public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    do throws(CacheError) { return try await variants(of: url) } catch {
+      guard error.code == .damaged else { throw error }
+    }
+    // As much of the keys as they have in common: what lies behind damage is found by the rest.
+    let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
+    do throws(StorageError) {
+      var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
+      var found: [StoredVariant] = []
+      while let page = try await walk.next() { found += page.compactMap { StoredVariant($0, at: now) } }
+      return found
     } catch {
       throw CacheError(error)
     }
@@ -75,7 +94,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
   public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
     let variant = selector.digest.isEmpty ? "any" : selector.digest
-    return try Self.cacheKey("\(Self.keyPrefix(of: url))variant=\(variant)").text
+    return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
   }
 
   /// Adds a look-up to the store's usage, and a use to the entry under `key`, where it found one.
@@ -92,6 +111,14 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
+  }
+}
+
+extension StoredVariant {
+  /// The variant that `entry` is; `nil` where it has expired.
+  fileprivate init?(_ entry: EntrySummary, at now: Timestamp) {
+    if entry.metadata.state(at: now) == .expired { return nil }
+    self.init(key: entry.key.text, head: entry.metadata.httpHead)
   }
 }
 

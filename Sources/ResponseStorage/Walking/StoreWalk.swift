@@ -32,9 +32,15 @@ struct StoreWalk {
   private(set) var gaps: [IntegrityIssue] = []
 
   /// A walk through `range` that goes on past damage.
-  init(engine: any StorageEngine, _ range: KeyRange = KeyRange(), pageSize: Int = pageSize) {
+  ///
+  /// - Parameter unreadable: the entries that are known to be unreadable; `nil` to ask the engine, which then checks the
+  ///   whole store.
+  init(
+    engine: any StorageEngine, _ range: KeyRange = KeyRange(), unreadable: [CacheKey]? = nil, pageSize: Int = pageSize
+  ) {
     (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
     (pending, reported, passable) = ([range], nil, [.damaged, .unsupportedFormat])
+    self.unreadable = unreadable
   }
 
   /// A walk through the whole store that goes on past everything that has to do with what is stored, and reports only

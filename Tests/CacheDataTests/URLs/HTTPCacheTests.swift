@@ -18,9 +18,14 @@ struct HTTPCacheTests {
     private let time = Mutex(Duration.seconds(1_000))
     private let explanations = Mutex<[FetchExplanation]>([])
 
-    init(_ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses()) {
+    private let maxContentBytes: Int
+
+    init(
+      _ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses(), maxContentBytes: Int = .max
+    ) {
       self.transfer = transfer
       self.storage = storage
+      self.maxContentBytes = maxContentBytes
     }
 
     func wait(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
@@ -30,7 +35,8 @@ struct HTTPCacheTests {
       let services = FetchServices(
         rules: HTTPCacheRules(freshness: HTTPCacheTests.zero), now: { self.time.withLock { $0 } },
         background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
-      return HTTPCache(storage: storage, transfer: transfer ?? self.transfer, services: services)
+      return HTTPCache(
+        storage: storage, transfer: transfer ?? self.transfer, services: services, maxContentBytes: maxContentBytes)
     }
 
     func get(
@@ -276,6 +282,35 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.isEmpty)
   }
 
+  /// Together they would be larger than an answer may be that is kept: the later one stays.
+  @Test(arguments: [(5, 1), (6, 0)])
+  func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
+    let bench = Bench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
+    for (first, body) in [(0, "abc"), (3, "def")] {
+      let fields: HTTPFields = [
+        "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": "bytes \(first)-\(first + 2)/6",
+      ]
+      let snapshot = try await bench.get(
+        ["Range": "bytes=\(first)-\(first + 2)"], from: FakeTransfer(206, fields, body))
+      #expect(snapshot.first?.value.body == Array(body.utf8))
+    }
+    #expect(try await bench.get(["Range": "bytes=4-5"]).first?.value.body == Array("ef".utf8))
+    #expect(bench.transfer.requests.isEmpty)
+    #expect(try await bench.get().first?.value.body == Array("abcdef".utf8))
+    #expect(bench.transfer.requests.count == requests)
+  }
+
+  /// What is stale is so for some time, which the field tells (RFC 9211, section 2.6).
+  @Test func theTimeSinceAResponseBecameStaleIsTold() async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-if-error=1000", "Age": "4"], "a"))
+    _ = try await bench.get()
+    bench.wait(100)
+    let failing = FakeTransfer(503, [:], "")
+    let snapshot = try #require(try await bench.get(from: failing).first)
+    #expect(snapshot.entry.isStale && snapshot.value.body == Array("a".utf8))
+    #expect(snapshot.value.head.fields["Cache-Status"]?.contains("; ttl=-94") == true, "\(snapshot.value.head.fields)")
+  }
+
   @Test func aStorageThatFailsIsAWarning() async throws {
     let broken = ShelfOfResponses(failing: CacheError(.damaged, "the store is damaged"))
     let bench = Bench(FakeTransfer(200, [:], "a"), storage: broken)
@@ -284,6 +319,21 @@ struct HTTPCacheTests {
     #expect(snapshot.warnings.map(\.message) == ["the store is damaged"])
     let error = await #expect(throws: CacheError.self) { try await bench.get([:], .cacheOnly) }
     #expect(error?.code == .damaged)
+  }
+
+  /// What is replaced goes, and what a POST makes stale, also where a sibling cannot be read.
+  @Test(arguments: ["GET", "POST"])
+  func aDamagedVariantHidesNoOther(method: String) async throws {
+    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "Vary": "Accept"], "a"))
+    _ = try await bench.get(["Accept": "a"])
+    let sound = try #require(bench.storage.keys.first)
+    _ = try await bench.get(["Accept": "b"])
+    let damaged = try #require(bench.storage.keys.first { $0 != sound })
+    bench.storage.damage(damaged)
+    let other = FakeTransfer(200, ["Cache-Control": "max-age=60"], "c")
+    _ = try await bench.get(["Accept": "a"], method: method, from: other)
+    #expect(!bench.storage.keys.contains(sound) && bench.storage.keys.contains(damaged))
+    #expect(bench.storage.keys.count == (method == "GET" ? 2 : 1))
   }
 
   @Test func anExplanationAsksAndChangesNothing() async throws {

@@ -9,6 +9,7 @@ final class ShelfOfResponses: HTTPResponseStorage {
     var lookUps: [Bool] = []
     var writeError: CacheError?
     var versions: UInt64 = 0
+    var damaged: Set<String> = []
   }
 
   private let state = Mutex(State())
@@ -21,13 +22,24 @@ final class ShelfOfResponses: HTTPResponseStorage {
   /// From now on nothing can be stored.
   func failToStore(_ error: CacheError) { state.withLock { $0.writeError = error } }
 
+  /// From now on what is stored under `key` cannot be read.
+  func damage(_ key: String) { _ = state.withLock { $0.damaged.insert(key) } }
+
   var keys: [String] { state.withLock { $0.kept.keys.sorted() } }
   var lookUps: [Bool] { state.withLock { $0.lookUps } }
 
   func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    let damaged = state.withLock { state in state.damaged.contains { state.kept[$0] != nil && $0.hasPrefix("\(url) ") }
+    }
+    if damaged { throw CacheError(.damaged, "an entry is damaged") }
+    return try await readableVariants(of: url)
+  }
+
+  func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
     if let error { throw error }
     return state.withLock { state in
-      state.kept.filter { $0.key.hasPrefix("\(url) ") }.map { StoredVariant(key: $0.key, head: $0.value.head) }
+      state.kept.filter { $0.key.hasPrefix("\(url) ") && !state.damaged.contains($0.key) }
+        .map { StoredVariant(key: $0.key, head: $0.value.head) }
     }
   }
 

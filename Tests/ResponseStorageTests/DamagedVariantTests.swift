@@ -1,0 +1,40 @@
+import CacheData
+import CacheDomain
+import ResponseStorage
+import StorageSPI
+import Testing
+
+/// Several responses for one URL, one of which is damaged.
+@Suite struct DamagedVariantTests {
+  private static let url = "https://example.com/"
+
+  /// Stores `count` variants; none can be listed together with those whose numbers are `damaged`.
+  private func storage(
+    _ count: Int, damaged: Set<Int>
+  ) async throws -> (storage: EngineHTTPResponseStorage, keys: [String]) {
+    let test = try await TestStore()
+    let sound = EngineHTTPResponseStorage(store: test.store)
+    var keys: [String] = []
+    for number in 0..<count {
+      var head = test.head()
+      head.selector = try #require(
+        VariantSelector(response: ["Vary": "Accept"], request: ["Accept": "\(number)"]))
+      keys.append(try await sound.store([1], head: head, for: Self.url, replacing: []))
+    }
+    // Another URL whose keys follow.
+    _ = try await sound.store([1], head: test.head(), for: Self.url + "z", replacing: [])
+    keys.sort()
+    let entries = try Set(damaged.map { try CacheKey(keys[$0]) })
+    let engine = DamagedEngine(over: test.engine, DamagedEngine.Damage(entries: entries, isNamed: false))
+    return (EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: test.clock)), keys)
+  }
+
+  @Test(arguments: [[], [0], [3], [9], [4, 5], [0, 1, 2, 3, 4, 5, 6, 7, 8]] as [Set<Int>])
+  func theOthersAreRead(damaged: Set<Int>) async throws {
+    let (storage, keys) = try await storage(10, damaged: damaged)
+    let found = try await storage.readableVariants(of: Self.url)
+    #expect(found.map(\.key) == keys.indices.filter { !damaged.contains($0) }.map { keys[$0] })
+    let code = await errorCode { () async throws(CacheError) in _ = try await storage.variants(of: Self.url) }
+    #expect(code == (damaged.isEmpty ? nil : .damaged), "a look-up fails")
+  }
+}
