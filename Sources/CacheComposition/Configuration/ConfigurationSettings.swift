@@ -159,7 +159,7 @@ struct ConfigurationSettings: Sendable {
     } else if table.isSection(path) {
       report(
         ConfigurationError(
-          .wrongType, "\(flag): '\(path)' is a section of the configuration, whose keys are set one by one",
+          .wrongType, "\(flag): '\(path)' is a section of the configuration, not a key",
           hint: table.hint(forSection: path), key: path, source: source))
     } else if !table.mayBelongToLibrary(path: path) {
       report(

@@ -66,7 +66,7 @@ struct ConfigurationTable: Sendable {
     let examples = keys.lazy.filter { $0.path.hasPrefix(section + ".") }.compactMap { key in
       key.defaultValue.map { "\(key.path)=\(JSONText.text(key.kind.json($0)).filter { $0 != "\"" })" }
     }
-    return examples.first.map { "set each of its keys, as in: --set \($0)" } ?? hint(forUnknown: "", in: section)
+    return examples.first.map { "set its keys one by one, as in: --set \($0)" } ?? hint(forUnknown: "", in: section)
   }
 
   /// What to write instead of the unknown key `name` in the object at `section`.
