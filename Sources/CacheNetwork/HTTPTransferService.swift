@@ -47,21 +47,22 @@ public final class HTTPTransferService: DataTransferService {
   /// Sends `request` and returns the response once it is whole, or as much of it is there as is held in memory.
   /// Cancelling the task ends the transfer; so does the end of the last reference to the rest.
   ///
-  /// - Throws: `CacheError`: `originUnreachable` where there is no whole response; `invalidAnswer` where it is too long
-  ///   or no HTTP; `invalidRequest` where the request cannot be sent; `cancelled`.
+  /// - Throws: `CacheError`: `originUnreachable` where there is no whole response, with what came of a streamed one as
+  ///   its cause (`IncompleteResponse`); `invalidAnswer` where it is too long or no HTTP; `invalidRequest` where the
+  ///   request cannot be sent; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
     let content = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
+    let exchange: Exchange
     do throws(TransportError) {
-      switch excess {
-      case .refused: return try await transport.response(to: request, content: content, limit: limit)
-      case .streamed: return try await begin(transport.send(request, content: content), since: start)
-      }
+      if excess == .refused { return try await transport.response(to: request, content: content, limit: limit) }
+      exchange = try await transport.send(request, content: content)
     } catch {
       // What the source of the content throws says more than that the request could not be sent.
       if error.code == .content, let failure = source?.failure { throw failure }
       throw self.error(error, since: start)
     }
+    return try await begin(exchange, since: start)
   }
 
   private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
@@ -70,15 +71,22 @@ public final class HTTPTransferService: DataTransferService {
   }
 
   /// The response of `exchange` with as much of its content as is held in memory; with none where it is known to be
-  /// longer, so that nothing is held back.
+  /// longer, so that nothing is held back. Where it breaks off, what came is an `IncompleteResponse`.
   private func begin(
     _ exchange: Exchange, since start: ContinuousClock.Instant
-  ) async throws(TransportError) -> HTTPResponse {
+  ) async throws(CacheError) -> HTTPResponse {
     var body: [UInt8] = []
     guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body, since: start) }
-    while let bytes = try await exchange.next() {
-      body += bytes
-      if body.count > limit { return response(exchange, body, since: start) }
+    do throws(TransportError) {
+      while let bytes = try await exchange.next() {
+        body += bytes
+        if body.count > limit { return response(exchange, body, since: start) }
+      }
+    } catch {
+      let failure = self.error(error, since: start)
+      guard failure.code == .originUnreachable, exchange.announcedLength != nil else { throw failure }
+      let incomplete = IncompleteResponse(HTTPResponse(exchange.head, body: body))
+      throw CacheError(failure.code, failure.message, hint: failure.hint, cause: incomplete)
     }
     return HTTPResponse(exchange, body: body)
   }

@@ -146,6 +146,20 @@ struct HTTPTransferServiceTests {
     #expect(received.count == 150)
   }
 
+  /// What came of content whose length is known can be kept, and continued later.
+  @Test(arguments: [(true, 40), (true, 0), (false, 40)])
+  func whatCameOfAnAnswerThatBreaksOffIsReported(hasLength: Bool, count: Int) async throws {
+    let whole = TestResponse(fields: ["ETag": "\"1\""], body: .bytes([UInt8](repeating: 1, count: 80)))
+    let server = try TestServer(script: [(hasLength ? whole : whole.chunked(10)).cut(after: count)])
+    let error = await #expect(throws: CacheError.self) {
+      try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
+    }
+    #expect(error?.code == .originUnreachable)
+    let response = (error?.cause as? IncompleteResponse)?.response
+    #expect(response?.body.count == (hasLength ? count : nil))
+    #expect(response?.head.fields["etag"] == (hasLength ? "\"1\"" : nil))
+  }
+
   @Test func manyTransfersAtOnceGetTheirOwnAnswers() async throws {
     let server = try TestServer { TestResponse($0.path) }
     let service = transferService()

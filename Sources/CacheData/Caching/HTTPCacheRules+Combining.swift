@@ -6,19 +6,26 @@ extension HTTPCacheRules {
     _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, requestTime: Duration, responseTime: Duration,
     trace: inout CacheTrace
   ) -> (StoredHead, [UInt8])? {
-    guard new.head.status == 206, let old = PartialContent(stored.head, count: content.count),
-      let added = PartialContent(new.head, count: new.body.count), isSameContent(old, added, now: responseTime),
-      let bytes = Self.joined(old.extent, content, added.extent, new.body)
-    else {
+    guard let joined = joined(stored.head, content, with: new, now: responseTime) else {
       trace.note("combining", "the part does not continue what is stored")
       return nil
     }
-    let union = Self.union(old.extent, added.extent)
-    trace.note("combining", "stored are now \(union.text)")
+    trace.note("combining", "stored are now \(joined.extent.text)")
     var result = updated(
       stored, by: new.head, requestTime: requestTime, responseTime: responseTime, trace: &trace)
-    result.head = Self.head(result.head, for: union)
-    return (result, bytes)
+    result.head = Self.head(result.head, for: joined.extent)
+    return (result, joined.bytes)
+  }
+
+  /// The bytes of both responses and their place in the whole; `nil` where the two cannot be combined.
+  func joined(
+    _ head: HTTPResponseHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
+  ) -> (extent: ContentRange, bytes: [UInt8])? {
+    guard new.head.status == 206, let old = PartialContent(head, count: content.count),
+      let added = PartialContent(new.head, count: new.body.count), isSameContent(old, added, now: now),
+      let bytes = Self.joined(old.extent, content, added.extent, new.body)
+    else { return nil }
+    return (Self.union(old.extent, added.extent), bytes)
   }
 
   private func isSameContent(_ old: PartialContent, _ new: PartialContent, now: Duration) -> Bool {
@@ -28,12 +35,13 @@ extension HTTPCacheRules {
     return validator == StrongValidator(new.head.fields, now: now)
   }
 
-  private static func head(_ head: HTTPResponseHead, for extent: ContentRange) -> HTTPResponseHead {
+  /// `head` as that of a response which carries `extent`: of a 200 where that is all, of a 206 where it is not.
+  static func head(_ head: HTTPResponseHead, for extent: ContentRange) -> HTTPResponseHead {
     let isComplete = extent.offsets.count == extent.length
     var fields = head.fields
     fields["Content-Range"] = isComplete ? nil : extent.text
     fields["Content-Length"] = String(extent.offsets.count)
-    return HTTPResponseHead(status: isComplete ? 200 : 206, fields: fields)
+    return HTTPResponseHead(version: head.version, status: isComplete ? 200 : 206, fields: fields)
   }
 
   private static func union(_ left: ContentRange, _ right: ContentRange) -> ContentRange {

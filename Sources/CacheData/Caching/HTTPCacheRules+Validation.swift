@@ -54,7 +54,7 @@ extension HTTPCacheRules {
 
   /// The lines of `stored` in their order, with those of `head` in the places of the same names, and the others after
   /// them.
-  private func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
+  func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
     // The stored tag names the stored bytes: that of the 304 may be strong where the compressed 200 had a weak one.
     let kept = stored.contains("etag") ? Self.contentFields.union(["etag"]) : Self.contentFields
     var news = storedFields(head.fields).lines.filter { !kept.contains($0.name.lowercased()) }

@@ -51,6 +51,15 @@ struct PartialContent: Sendable, Hashable {
     return part(offsets)
   }
 
+  /// The offsets of the bytes that `request` asks for in the whole content; `nil` where it asks for several ranges, or for
+  /// none that exist.
+  func wanted(by request: HTTPRequest, now: Duration) -> Range<Int>? {
+    guard let value = request.fields["range"], matchesIfRange(request, now: now) else { return 0..<extent.length }
+    if ByteRange.isForSeveral(value) { return nil }
+    guard let range = ByteRange(value) else { return 0..<extent.length }
+    return range.offsets(in: extent.length)
+  }
+
   private func part(_ offsets: Range<Int>) -> Answer {
     let stored = extent.offsets
     guard stored.lowerBound <= offsets.lowerBound, offsets.upperBound <= stored.upperBound else { return .missing }

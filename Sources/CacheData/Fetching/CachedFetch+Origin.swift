@@ -35,10 +35,11 @@ extension CachedFetch {
   private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
     let conditions = base.map { services.rules.conditions(on: $0.head) } ?? [:]
     let requestTime = services.now()
-    let answer = try await subject.ask(conditions)
+    let answer = try await subject.ask(conditions, completing: plan.lookup.part)
     // What was changed at the origin concerns the cache also where nobody waits for the answer any more.
     if Task.isCancelled, HTTPCacheRules.isSafe(plan.message) { throw .cancelled }
-    let exchange = Exchange(head: answer.head, requestTime: requestTime, responseTime: services.now())
+    let exchange = Exchange(
+      head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
     if let response = answer.response { return try await accept(response, exchange, plan) }
     guard let base, !conditions.lines.isEmpty else {
       throw CacheError(.invalidAnswer, "\(subject.origin) confirmed an answer that it was not asked about")
@@ -83,7 +84,7 @@ extension CachedFetch {
     _ trace: CacheTrace
   ) async throws(CacheError) -> Snapshot<Value> {
     var delivery = delivery(
-      answer, head, plan, isFromCache: base != nil, forwardStatus: exchange.head.status)
+      answer, head, plan, isFromCache: base != nil, forwardStatus: exchange.status)
     var warnings = plan.lookup.warnings
     var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
     do throws(CacheError) {
@@ -102,7 +103,7 @@ extension CachedFetch {
   ) async throws(CacheError) -> Snapshot<Value> {
     let plan = try await settle(exchange, plan)
     observe(plan, trace)
-    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.head.status)
+    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.status)
     return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
   }
 

@@ -25,8 +25,12 @@ protocol FetchSubject: Sendable {
   /// - Parameter isCounted: whether this is the first look-up of a fetch.
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer>
 
-  /// Asks the origin. `conditions` are those of the cache; they take the place of the caller's own.
-  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer>
+  /// Asks the origin: for the rest of `part`, which the look-up found, if it can be completed, or for everything.
+  ///
+  /// - Parameter conditions: those of the cache; they take the place of the caller's own.
+  func ask(
+    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
+  ) async throws(CacheError) -> OriginAnswer<Answer>
 
   /// Stores an answer, or what a confirmation made of `base`, and returns the key of its entry.
   ///
@@ -53,6 +57,8 @@ struct Lookup<Answer: Sendable>: Sendable {
   var found: StoredResponse<Answer>?
   /// Why there is none.
   var missing = CacheDecision.ForwardReason.uriMiss
+  /// The stored response that has only a part of what is asked for.
+  var part: StoredResponse<Answer>?
   /// The failure because of which nothing is known.
   var warnings: [CacheError] = []
 }
@@ -60,6 +66,8 @@ struct Lookup<Answer: Sendable>: Sendable {
 /// A request to the origin and the head of its answer.
 struct Exchange: Sendable {
   let head: HTTPResponseHead
+  /// The status that the origin sent.
+  let status: Int
   let requestTime: Duration
   let responseTime: Duration
 }

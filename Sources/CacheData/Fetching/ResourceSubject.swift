@@ -39,7 +39,10 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     return Lookup(found: stored)
   }
 
-  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer> {
+  /// Only whole answers are kept.
+  func ask(
+    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
+  ) async throws(CacheError) -> OriginAnswer<Answer> {
     let answer = try await source.answer(to: request, conditions: conditions)
     guard let response = answer.response, !mayKeep(response) else { return answer }
     var head = answer.head

@@ -44,11 +44,14 @@ public struct OriginAnswer<Response: Sendable>: Sendable {
   public let head: HTTPResponseHead
   /// The whole and valid answer; `nil` where the origin confirms what the cache holds (status 304).
   public let response: Response?
+  /// The status that the origin sent, which is not that of `head` where it only completed what the cache holds.
+  public let status: Int
 
-  /// An answer with the given parts.
-  public init(head: HTTPResponseHead, response: Response?) {
+  /// An answer with the given parts. The status is that of `head` unless another one is given.
+  public init(head: HTTPResponseHead, response: Response?, status: Int? = nil) {
     self.head = head
     self.response = response
+    self.status = status ?? head.status
   }
 }
 

@@ -28,15 +28,32 @@ public struct HTTPCache: Sendable {
 
   /// The responses to `request`, fetched as `options` say. Whatever status the server answers with is a response.
   public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
-    let subject = URLSubject(
-      request: request, storage: storage, transfer: transfer, rules: services.rules, maxContentBytes: maxContentBytes)
-    return CachedFetch(subject: subject, services: services).snapshots(options)
+    CachedFetch(subject: subject(request), services: services).snapshots(options)
+  }
+
+  private func subject(_ request: HTTPRequest) -> URLSubject {
+    URLSubject(
+      request: request, storage: storage, transfer: transfer, rules: services.rules, now: services.now,
+      maxContentBytes: maxContentBytes)
   }
 
   /// The same where a redirection is followed in place of being answered, `maxRedirects` times in a row at most. More are
-  /// an error, but with 0 a redirection is the answer.
-  func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int, followed: Int = 0
+  /// an error with the cause `TooManyRedirects`, but with 0 a redirection is the answer.
+  public func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    followedResponses(to: request, options: options, maxRedirects: maxRedirects, followed: 0)
+  }
+
+  /// Removes what `head`, the answer to `request`, makes invalid: for a request that was sent past the cache.
+  ///
+  /// - Throws: `CacheError`: the storage failed.
+  public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
+    try await subject(request).invalidate(by: head)
+  }
+
+  private func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int, followed: Int
   ) -> Snapshots<LocatedResponse> {
     let responses = responses(to: request, options: options).mapValues {
       LocatedResponse(url: request.url, response: $0)
@@ -44,7 +61,8 @@ public struct HTTPCache: Sendable {
     return responses.following { located throws(CacheError) in
       guard maxRedirects > 0, let redirect = Redirect(located.response.head, to: request) else { return nil }
       guard followed < maxRedirects else {
-        throw CacheError(.invalidAnswer, "there are more than \(maxRedirects) redirects in a row")
+        throw CacheError(
+          .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
       }
       let next = redirect.request(without: Self.ownFields)
       return followedResponses(to: next, options: options, maxRedirects: maxRedirects, followed: followed + 1)
@@ -56,7 +74,12 @@ public struct HTTPCache: Sendable {
 }
 
 /// A response, and the URL that gave it.
-struct LocatedResponse: Sendable, Hashable {
-  let url: String
-  let response: HTTPResponse
+public struct LocatedResponse: Sendable, Hashable {
+  /// The URL, without credentials and without a fragment.
+  public let url: String
+  /// Its response.
+  public let response: HTTPResponse
 }
+
+/// A request was redirected more often than the caller allows.
+public struct TooManyRedirects: Error {}

@@ -6,6 +6,7 @@ struct URLSubject: FetchSubject {
   let storage: any HTTPResponseStorage
   let transfer: any DataTransferService
   let rules: HTTPCacheRules
+  let now: @Sendable () -> Duration
   /// How large content may get that is put together of parts.
   let maxContentBytes: Int
 
@@ -39,23 +40,26 @@ struct URLSubject: FetchSubject {
     let now = found.head.storedAt
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
       content.answer(to: request, now: now) != .missing
-    else { return Lookup(missing: .partial) }
+    else { return Lookup(missing: .partial, part: found) }
     // What only the origin can say about the client's conditions, it is asked.
     if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
     return Lookup(found: found)
   }
 
-  private func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
+  func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
     variants.filter { $0.head.selector.selects(request.fields) }
   }
 
-  func ask(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+  func ask(
+    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?
+  ) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+    if let part, let answer = try await askForRest(of: part) { return answer }
     var conditional = request
     if !conditions.lines.isEmpty {
       let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
       conditional.fields = HTTPFields(kept + conditions.lines)
     }
-    let response = try await transfer.transfer(conditional)
+    let response = try await send(conditional)
     let isConfirmation = response.head.status == 304 && !conditions.lines.isEmpty
     return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
   }
@@ -105,8 +109,13 @@ struct URLSubject: FetchSubject {
     if request.method == "HEAD", let found {
       return try await refresh(found, exchange)
     }
+    try await invalidate(by: exchange.head)
+  }
+
+  /// Removes what `head`, the answer to the request, makes invalid.
+  func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
     var keys: [String] = []
-    for url in rules.invalidated(by: exchange.head, to: request) {
+    for url in rules.invalidated(by: head, to: request) {
       keys += try await storage.readableVariants(of: url).map(\.key)
     }
     if !keys.isEmpty { try await storage.remove(keys) }

@@ -25,6 +25,8 @@ final class ShelfOfResponses: HTTPResponseStorage {
   /// From now on what is stored under `key` cannot be read.
   func damage(_ key: String) { _ = state.withLock { $0.damaged.insert(key) } }
 
+  func removeAll() { state.withLock { $0.kept = [:] } }
+
   var keys: [String] { state.withLock { $0.kept.keys.sorted() } }
   var lookUps: [Bool] { state.withLock { $0.lookUps } }
 

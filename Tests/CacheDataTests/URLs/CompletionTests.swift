@@ -1,0 +1,179 @@
+import CacheDomain
+import Synchronization
+import Testing
+
+@testable import CacheData
+
+/// Incomplete responses in the store: the driver asks for what is missing, and checks what it gets.
+struct CompletionTests {
+  private static let url = "http://a.example/x"
+  private static let text = "abcdef"
+
+  /// A server whose content is `text`: it answers ranges, and breaks off where `cut` says.
+  private final class RangeServer: DataTransferService {
+    struct Behaviour: Sendable {
+      var text = CompletionTests.text
+      var tag = "\"1\""
+      var control = "max-age=60"
+      /// After how many bytes of content the connection breaks off.
+      var cut: Int?
+      /// What it answers to a request for a range in place of what it should.
+      var toRanges: HTTPResponse?
+    }
+
+    private let state: Mutex<(Behaviour, [HTTPFields])>
+
+    init(_ behaviour: Behaviour = Behaviour()) { state = Mutex((behaviour, [])) }
+
+    /// The `Range` fields of the requests so far; an empty one where there was none.
+    var ranges: [String] { state.withLock { $0.1.map { $0["range"] ?? "" } } }
+    var conditions: [String] { state.withLock { $0.1.compactMap { $0["if-range"] } } }
+
+    func change(_ change: @Sendable (inout Behaviour) -> Void) { state.withLock { change(&$0.0) } }
+
+    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+      let behaviour = state.withLock { state in
+        state.1.append(request.fields)
+        return state.0
+      }
+      if request.fields.contains("range"), let answer = behaviour.toRanges { return answer }
+      var response = answer(to: request, behaviour)
+      guard let cut = behaviour.cut, cut < response.body.count else { return response }
+      response.body = Array(response.body.prefix(cut))
+      throw CacheError(.originUnreachable, "it broke off", cause: IncompleteResponse(response))
+    }
+
+    private func answer(to request: HTTPRequest, _ behaviour: Behaviour) -> HTTPResponse {
+      let head = HTTPResponseHead(
+        status: 200, fields: ["ETag": behaviour.tag, "Cache-Control": behaviour.control])
+      let whole = ContentRange(0..<behaviour.text.utf8.count, of: behaviour.text.utf8.count)
+      let isSame = request.fields["if-range"].map { $0 == behaviour.tag } ?? true
+      let range = isSame ? request.fields["range"].flatMap { ByteRange($0)?.offsets(in: whole.length) } : nil
+      let extent = range.map { ContentRange($0, of: whole.length) } ?? whole
+      return HTTPResponse(
+        HTTPCacheRules.head(head, for: extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
+    }
+  }
+
+  private let storage = ShelfOfResponses()
+  private let server = RangeServer()
+
+  private func get(_ fields: HTTPFields = [:], maxContentBytes: Int = .max) async throws -> HTTPResponse {
+    let rules = HTTPCacheRules(
+      freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
+    let cache = HTTPCache(
+      storage: storage, transfer: server, services: FetchServices(rules: rules, now: { .seconds(1_000) }),
+      maxContentBytes: maxContentBytes)
+    var responses = cache.responses(to: HTTPRequest(url: Self.url, fields: fields), options: FetchOptions())
+      .makeAsyncIterator()
+    return try #require(try await responses.next()).value
+  }
+
+  private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
+
+  @Test func theRestOfAPartIsAskedFor() async throws {
+    #expect(text(try await get(["Range": "bytes=0-1"])) == "ab")
+    let whole = try await get()
+    #expect(whole.head.status == 200 && text(whole) == "abcdef" && !whole.head.fields.contains("content-range"))
+    #expect(whole.head.fields["cache-status"] == "cachectl; fwd=partial; fwd-status=206; stored; ttl=60")
+    #expect(server.ranges == ["bytes=0-1", "bytes=2-"] && server.conditions == ["\"1\""])
+    #expect(try await get().head.fields["cache-status"] == "cachectl; hit; ttl=60")
+  }
+
+  @Test func aRangeBeyondWhatIsStoredIsCompleted() async throws {
+    _ = try await get(["Range": "bytes=0-1"])
+    let part = try await get(["Range": "bytes=1-3"])
+    #expect(part.head.status == 206 && text(part) == "bcd" && part.head.fields["content-range"] == "bytes 1-3/6")
+    #expect(text(try await get(["Range": "bytes=0-3"])) == "abcd")
+    #expect(server.ranges == ["bytes=0-1", "bytes=2-3"])
+  }
+
+  @Test func whatBrokeOffIsContinued() async throws {
+    server.change { $0.cut = 2 }
+    let error = await #expect(throws: CacheError.self) { try await get() }
+    #expect(error?.code == .originUnreachable && error?.cause == nil)
+    // The rest breaks off too, and its beginning is added to what is there.
+    await #expect(throws: CacheError.self) { try await get() }
+    server.change { $0.cut = nil }
+    #expect(text(try await get()) == "abcdef")
+    #expect(server.ranges == ["", "bytes=2-", "bytes=4-"])
+  }
+
+  /// Offline, what broke off is no answer.
+  @Test func aBeginningIsNoAnswer() async throws {
+    server.change { $0.cut = 2 }
+    await #expect(throws: CacheError.self) { try await get() }
+    #expect(try await get(["Cache-Control": "only-if-cached"]).head.status == 504)
+    #expect(text(try await get(["Range": "bytes=0-1"])) == "ab")
+  }
+
+  @Test(arguments: ["no-store", "private, no-store"])
+  func whatMayNotBeStoredIsNotKeptInPartEither(control: String) async throws {
+    server.change { ($0.cut, $0.control) = (2, control) }
+    await #expect(throws: CacheError.self) { try await get() }
+    #expect(storage.keys.isEmpty)
+  }
+
+  /// A whole response that is stored can stand in; the beginning of a newer one cannot.
+  @Test func aBeginningLeavesAWholeResponseAlone() async throws {
+    server.change { $0.control = "max-age=0" }
+    _ = try await get()
+    server.change { ($0.cut, $0.text, $0.tag) = (2, "ABCDEF", "\"2\"") }
+    #expect(text(try await get()) == "abcdef")
+    #expect(text(try await get()) == "abcdef")
+  }
+
+  @Test func contentThatHasChangedReplacesThePart() async throws {
+    _ = try await get(["Range": "bytes=0-1"])
+    server.change { ($0.text, $0.tag) = ("ABCDEF", "\"2\"") }
+    #expect(text(try await get()) == "ABCDEF")
+    #expect(server.ranges == ["bytes=0-1", "bytes=2-"])
+    #expect(text(try await get()) == "ABCDEF")
+    #expect(storage.keys.count == 1)
+  }
+
+  /// Answers that do not continue what is stored: everything is asked for.
+  @Test(arguments: [
+    HTTPResponse(HTTPResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
+    HTTPResponse(
+      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"2\""]), body: Array("CDEF".utf8)
+    ),
+    HTTPResponse(
+      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 3-5/6", "ETag": "\"1\""]), body: Array("def".utf8)),
+    HTTPResponse(
+      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: Array("cd".utf8)),
+    HTTPResponse(
+      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/7", "ETag": "\"1\""]), body: Array("cdef".utf8)
+    ),
+    HTTPResponse(HTTPResponseHead(status: 206, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
+    HTTPResponse(
+      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: [],
+      rest: StreamedContent { nil }),
+  ])
+  func whatDoesNotFitIsFetchedAnew(_ answer: HTTPResponse) async throws {
+    _ = try await get(["Range": "bytes=0-1"])
+    server.change { $0.toRanges = answer }
+    #expect(text(try await get()) == "abcdef")
+    #expect(server.ranges == ["bytes=0-1", "bytes=2-", ""])
+    #expect(try await get().head.fields["cache-status"] == "cachectl; hit; ttl=60")
+  }
+
+  @Test func anErrorOfTheOriginIsItsAnswer() async throws {
+    _ = try await get(["Range": "bytes=0-1"])
+    server.change { $0.toRanges = HTTPResponse(HTTPResponseHead(status: 503)) }
+    #expect(try await get().head.status == 503)
+    #expect(server.ranges == ["bytes=0-1", "bytes=2-"])
+  }
+
+  /// What could not be kept as a whole is not made out of parts.
+  @Test func partsAreJoinedUpToTheLimit() async throws {
+    _ = try await get(["Range": "bytes=0-1"], maxContentBytes: 5)
+    #expect(text(try await get(maxContentBytes: 5)) == "abcdef")
+    #expect(server.ranges == ["bytes=0-1", ""])
+    storage.removeAll()
+    _ = try await get(["Range": "bytes=0-2"], maxContentBytes: 5)
+    _ = try await get(["Range": "bytes=3-5"], maxContentBytes: 5)
+    #expect(text(try await get(["Range": "bytes=3-5"], maxContentBytes: 5)) == "def")
+    #expect(server.ranges.suffix(2) == ["bytes=0-2", "bytes=3-5"])
+  }
+}
