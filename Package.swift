@@ -57,6 +57,8 @@ let package = Package(
       targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
     // Requests over HTTP, without a cache.
     .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
+    // The cache under a URLSession.
+    .library(name: "ResponseCacheURLSession", targets: ["ResponseCacheURLSession"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     // The same engines as shared libraries: libcachectl-memory.so and so on.
     .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
@@ -88,6 +90,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     layer("CacheNetwork", "CacheDomain", "CacheData", "Transport", "CZlib"),
+    // The only target that imports all of Foundation; the tool does not link it.
+    layer("ResponseCacheURLSession", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage"),
     layer("CachePresentation", "CacheDomain"),
     layer("ArgumentParser", "Spelling"),
 
@@ -146,6 +150,10 @@ let package = Package(
     tests(
       "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
     tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
+    tests(
+      "ResponseCacheURLSessionTests", "CacheDomain", "StorageSPI", "StorageConformance", "MemoryStorage",
+      "ResponseCacheURLSession",
+      "TestOrigin"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),

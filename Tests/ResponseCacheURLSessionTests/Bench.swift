@@ -1,0 +1,87 @@
+import CacheDomain
+import Foundation
+import FoundationNetworking
+import MemoryStorage
+import ResponseCacheURLSession
+import StorageConformance
+import StorageSPI
+import Synchronization
+import TestOrigin
+import Testing
+
+/// A session over a cache in memory, with a hand on the clock.
+struct Bench {
+  /// It stands still at the time of day, because servers date their responses: in whole seconds, as they do.
+  let clock = ManualClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970) * 1_000))
+  let cache: SessionCache
+  let warnings = Warnings()
+
+  init(maxEntryBytes: Int = 16 << 20) async throws {
+    let warnings = warnings
+    cache = try await SessionCache(
+      MemoryPlugin(), maxEntryBytes: maxEntryBytes, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
+  }
+
+  func wait(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
+
+  /// A session whose settings `change` makes, with the cache below it.
+  func session(
+    delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
+  ) -> URLSession {
+    let configuration = URLSessionConfiguration.ephemeral
+    change(configuration)
+    return URLSession(configuration: configuration.cached(by: cache), delegate: delegate, delegateQueue: nil)
+  }
+
+  final class Warnings: Sendable {
+    private let codes = Mutex<[String]>([])
+
+    var all: [String] { codes.withLock { $0 } }
+
+    func add(_ code: String) { codes.withLock { $0.append(code) } }
+  }
+}
+
+/// What became of a task.
+struct Answer: Sendable {
+  let status: Int
+  let text: String
+  let fields: [String: String]
+  let url: String
+
+  init(_ data: Data, _ response: URLResponse) {
+    let response = response as? HTTPURLResponse
+    status = response?.statusCode ?? 0
+    text = String(decoding: data, as: UTF8.self)
+    url = response?.url?.absoluteString ?? ""
+    let lines = (response?.allHeaderFields ?? [:]).map { ("\($0.key)".lowercased(), "\($0.value)") }
+    fields = Dictionary(lines, uniquingKeysWith: { $1 })
+  }
+
+  /// How the cache came by it, without what follows the first words.
+  var isHit: Bool { fields["cache-status"]?.hasPrefix("cachectl; hit") == true }
+}
+
+extension URLSession {
+  func get(
+    _ url: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy, method: String = "GET",
+    fields: [String: String] = [:], content: Data? = nil
+  ) async throws -> Answer {
+    var request = URLRequest(url: try #require(URL(string: url)), cachePolicy: policy)
+    request.httpMethod = method
+    request.httpBody = content
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    let (data, response) = try await data(for: request)
+    return Answer(data, response)
+  }
+
+  /// The failure of a request; `nil` where it has none, or is none of `URLSession`.
+  func failure(_ url: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy) async -> URLError.Code? {
+    do {
+      _ = try await get(url, policy)
+      return nil
+    } catch {
+      return (error as? URLError)?.code
+    }
+  }
+}

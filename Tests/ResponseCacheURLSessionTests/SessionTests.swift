@@ -1,0 +1,164 @@
+import Foundation
+import FoundationNetworking
+import ResponseCacheURLSession
+import TestOrigin
+import Testing
+
+/// What stays the session's own.
+@Suite(.timeLimit(.minutes(10)))
+struct SessionTests {
+  private static let fresh: TestFields = ["Cache-Control": "max-age=60"]
+
+  @Test func redirectionsAreFollowedEachByItsOwnRules() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      switch request.path {
+      case "/a": .redirect(to: "/b", status: 301, fields: Self.fresh)
+      case "/b": .redirect(to: "/c", fields: ["Cache-Control": "no-store"])
+      case "/c": TestResponse(fields: Self.fresh, "hi")
+      default: .redirect(to: request.path)
+      }
+    }
+    let session = bench.session()
+    for _ in 1...2 {
+      let answer = try await session.get(server.url + "/a")
+      #expect(answer.text == "hi" && answer.url == server.url + "/c")
+    }
+    #expect(server.requests.map(\.path) == ["/a", "/b", "/c", "/b"])
+    #expect(await session.failure(server.url + "/loop") == .httpTooManyRedirects)
+  }
+
+  /// It is not followed, and is the response.
+  @Test func aRedirectionToAnotherProtocolIsTheResponse() async throws {
+    let (bench, server) = (try await Bench(), try TestServer(script: [.redirect(to: "ftp://127.0.0.1:1/")]))
+    let answer = try await bench.session().get(server.url)
+    #expect(answer.status == 302 && answer.fields["location"] == "ftp://127.0.0.1:1/")
+  }
+
+  @Test func cookiesAreThoseOfTheSession() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      TestResponse(fields: ["Set-Cookie": "a=1; Path=/"], request.fields["Cookie"] ?? "none")
+    }
+    let session = bench.session()
+    #expect(try await session.get(server.url).text == "none")
+    #expect(try await session.get(server.url).text == "a=1")
+    #expect(try await bench.session().get(server.url).text == "none")
+    let storage = try #require(session.configuration.httpCookieStorage)
+    #expect(storage.cookies(for: try #require(URL(string: server.url)))?.map(\.name) == ["a"])
+  }
+
+  /// Credentials in the field, or in the URL, select what is kept for them.
+  @Test func credentialsSelectAmongResponses() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { TestResponse(fields: Self.fresh, $0.fields["Authorization"] ?? "none") }
+    let session = bench.session()
+    for _ in 1...2 {
+      #expect(try await session.get(server.url).text == "none")
+      #expect(try await session.get(server.url, fields: ["Authorization": "Bearer x"]).text == "Bearer x")
+      #expect(
+        try await session.get("http://u:p@127.0.0.1:\(server.port)").text
+          == "Basic \(Data("u:p".utf8).base64EncodedString())")
+    }
+    #expect(server.count == 3)
+  }
+
+  /// What takes an answer to a challenge comes past the cache.
+  @Test func challengesAreThoseOfTheTask() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      guard request.fields["Authorization"] != nil else {
+        return TestResponse(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"a\""], "no")
+      }
+      return TestResponse(fields: Self.fresh, "secret")
+    }
+    for _ in 1...2 {
+      let delegate = CollectingDelegate()
+      let session = bench.session(delegate: delegate)
+      session.dataTask(with: try #require(URL(string: server.url))).resume()
+      let (status, content, error) = await delegate.end()
+      #expect(status == 200 && content.suffix(6) == Data("secret".utf8) && error == nil)
+      session.finishTasksAndInvalidate()
+    }
+    #expect(server.requests.count { $0.fields["Authorization"] == nil } == 2)
+  }
+
+  @Test(arguments: ["POST", "PUT", "DELETE"], ["data", "upload", "stream"])
+  func whatChangesThingsComesPastTheCacheAndEmptiesIt(method: String, form: String) async throws {
+    let bench = try await Bench()
+    let server = try TestServer { TestResponse(fields: Self.fresh, String(decoding: $0.body, as: UTF8.self)) }
+    let session = bench.session()
+    _ = try await session.get(server.url)
+    #expect(try await session.get(server.url).isHit)
+    var request = URLRequest(url: try #require(URL(string: server.url)))
+    request.httpMethod = method
+    let content = Data("content".utf8)
+    let (data, response): (Data, URLResponse)
+    switch form {
+    case "upload": (data, response) = try await session.upload(for: request, from: content)
+    case "stream":
+      request.httpBodyStream = InputStream(data: content)
+      (data, response) = try await session.data(for: request)
+    default:
+      request.httpBody = content
+      (data, response) = try await session.data(for: request)
+    }
+    let answer = Answer(data, response)
+    #expect(answer.status == 200 && answer.text == "content" && answer.fields["cache-status"] == nil)
+    #expect(server.requests.map(\.method) == ["GET", method])
+    _ = try await session.get(server.url)
+    #expect(server.count == 3)
+  }
+
+  @Test func downloadsComePastTheCache() async throws {
+    let (bench, server) = (try await Bench(), try TestServer { _ in TestResponse(fields: Self.fresh, "hi") })
+    let url = try #require(URL(string: server.url))
+    for _ in 1...2 {
+      let (file, _) = try await bench.session().download(from: url)
+      defer { try? FileManager.default.removeItem(at: file) }
+      #expect(try Data(contentsOf: file) == Data("hi".utf8))
+    }
+    #expect(server.count == 2)
+  }
+
+  @Test func aCancelledTaskEndsItsTransfer() async throws {
+    let bench = try await Bench()
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let session = bench.session()
+    let task = Task { await session.failure(server.url) }
+    await server.received(1)
+    task.cancel()
+    #expect(await task.value == .cancelled)
+    await server.abandoned(1)
+    // The session works on.
+    server.override(TestResponse("hi"))
+    #expect(try await session.get(server.url + "/b").text == "hi")
+  }
+
+  @Test func aSuspendedTaskGetsItsResponseWhenItIsResumed() async throws {
+    let (bench, gate) = (try await Bench(), try TestGate())
+    let server = try TestServer(script: [TestResponse("hi").held(by: gate)])
+    let (ends, source) = AsyncStream.makeStream(of: Bool.self)
+    let task = bench.session().dataTask(with: try #require(URL(string: server.url))) { data, _, _ in
+      source.yield(data == Data("hi".utf8))
+    }
+    task.resume()
+    await server.received(1)
+    task.suspend()
+    gate.open()
+    #expect(task.state == .suspended)
+    task.resume()
+    for await isRight in ends {
+      #expect(isRight)
+      break
+    }
+  }
+
+  @Test func timeoutsAreThoseOfTheSession() async throws {
+    let bench = try await Bench()
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let session = bench.session { $0.timeoutIntervalForRequest = 1 }
+    #expect(await session.failure(server.url) == .timedOut)
+    await server.abandoned(1)
+  }
+}
