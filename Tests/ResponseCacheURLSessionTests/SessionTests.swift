@@ -135,6 +135,32 @@ struct SessionTests {
     #expect(try await session.get(server.url + "/b").text == "hi")
   }
 
+  /// Tasks that are cancelled at any moment of their lives end in one of two ways, and disturb no other.
+  @Test(arguments: ["GET", "POST"])
+  func manyCancelledTasks(method: String) async throws {
+    let (bench, server) = (try await Bench(maxEntryBytes: 100), try TestServer { TestResponse($0.path) })
+    let session = bench.session()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<200 {
+        // Every third is too large to be kept.
+        let path = "/\(number)" + String(repeating: "x", count: number % 3 == 0 ? 200 : 0)
+        group.addTask {
+          let task = Task { try await session.get(server.url + path, method: method).text }
+          if number.isMultiple(of: 2) {
+            for _ in 0..<number { await Task.yield() }
+            task.cancel()
+          }
+          switch await task.result {
+          case .success(let text): #expect(text == path)
+          case .failure(let error):
+            #expect((error as? URLError)?.code == .cancelled && number.isMultiple(of: 2), "\(error)")
+          }
+        }
+      }
+    }
+    #expect(try await session.get(server.url + "/last").text == "/last")
+  }
+
   @Test func aSuspendedTaskGetsItsResponseWhenItIsResumed() async throws {
     let (bench, gate) = (try await Bench(), try TestGate())
     let server = try TestServer(script: [TestResponse("hi").held(by: gate)])
