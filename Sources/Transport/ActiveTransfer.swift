@@ -5,11 +5,19 @@ internal import HTTPMessages
 final class ActiveTransfer {
   /// How many bytes of header lines are taken, of all heads and the trailers: as many as libcurl takes of one head.
   private static let headLimit = 300 * 1024
+  /// How much content is gathered at most before readers are woken.
+  private static let batchSize = 256 * 1024
 
   let transfer: Transfer
   let easy: UnsafeMutableRawPointer
-  /// Whether there is something for readers since they were last woken.
-  var hasNews = false
+  /// Content that was not handed over yet: libcurl gives it in pieces of at most 16 KiB.
+  private var gathered: [UInt8] = []
+  /// How much content was handed over since readers were last woken.
+  private var unannounced = 0
+  /// Whether there may be something for readers since they were last woken.
+  private var hasNews = false
+  /// Whether content came since this was last asked.
+  private var isGrowing = false
   private let lines: UnsafeMutablePointer<curl_slist>?
   private let text = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var reader = HeadReader()
@@ -50,9 +58,24 @@ final class ActiveTransfer {
 
   /// Goes on with reading and sending, where either was paused. The result is how the transfer has failed by that.
   func resume() -> CURLcode {
+    hasNews = true
     guard pauses != 0 else { return CURLE_OK }
     pauses = 0
     return ccurl_easy_pause(easy, 0)
+  }
+
+  /// Wakes the readers where there is something for them, unless more of it is coming in right now: to wake them costs
+  /// more than to receive a piece. The result is whether that is put off.
+  func wakeReaders() -> Bool {
+    guard hasNews else { return false }
+    if isGrowing, unannounced < Self.batchSize {
+      isGrowing = false
+      return true
+    }
+    _ = handOver()
+    (hasNews, unannounced) = (false, 0)
+    transfer.wake()
+    return false
   }
 
   /// The transfer has ended with `code`.
@@ -60,7 +83,7 @@ final class ActiveTransfer {
     var error = failure
     if error == nil, code != CURLE_OK { error = libcurlError(code) }
     if error == nil, !hasHead { error = transfer.request.error(.cutOff, "the connection ended within the header") }
-    transfer.finish(trailers: reader.trailers, error)
+    transfer.finish(gathered, trailers: reader.trailers, error)
   }
 
   /// Sets what libcurl calls. It is called by `curl_multi_perform` and `curl_easy_pause` alone, while this lives.
@@ -107,9 +130,24 @@ final class ActiveTransfer {
 
   private func receiveContent(_ bytes: UnsafeRawBufferPointer) -> Int {
     hasNews = true
-    if transfer.receive(bytes) { return bytes.count }
-    pauses |= CURLPAUSE_RECV
-    return Int(CURL_WRITEFUNC_PAUSE)
+    if gathered.count + bytes.count > ByteQueue.pieceSize, !handOver() {
+      isGrowing = false
+      pauses |= CURLPAUSE_RECV
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
+    if gathered.isEmpty { gathered.reserveCapacity(max(bytes.count, ByteQueue.pieceSize)) }
+    gathered.append(contentsOf: bytes)
+    isGrowing = true
+    return bytes.count
+  }
+
+  /// Hands over what was gathered. False where so much waits for the reader that it has to stay here.
+  private func handOver() -> Bool {
+    if gathered.isEmpty { return true }
+    guard transfer.receive(gathered) else { return false }
+    unannounced += gathered.count
+    gathered = []
+    return true
   }
 
   private func sendContent(_ target: UnsafeMutableRawBufferPointer) -> Int {

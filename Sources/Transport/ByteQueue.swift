@@ -1,20 +1,19 @@
-/// Bytes that wait, in pieces of at most 64 KiB: to join them all, or to begin an array for each of the smaller pieces
-/// in which libcurl gives them, was measured to cost more than to receive them.
+/// Bytes that wait, in pieces of at most 64 KiB: to join them all was measured to cost more than to receive them.
 struct ByteQueue {
-  private static let pieceSize = 65536
+  /// The size of a piece.
+  static let pieceSize = 65536
 
   private var pieces: [[UInt8]] = []
   /// The number of bytes.
   private(set) var count = 0
 
-  /// Adds bytes at the end.
-  mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    count += bytes.count
-    if let last = pieces.indices.last, pieces[last].count + bytes.count <= Self.pieceSize {
-      pieces[last].reserveCapacity(Self.pieceSize)
-      pieces[last].append(contentsOf: bytes)
-    } else {
-      pieces.append(Array(bytes))
+  /// Adds bytes at the end. Small pieces are joined, so that many of them need no more memory than their bytes.
+  mutating func append(_ piece: [UInt8]) {
+    count += piece.count
+    if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.pieceSize {
+      pieces[last] += piece
+    } else if !piece.isEmpty {
+      pieces.append(piece)
     }
   }
 

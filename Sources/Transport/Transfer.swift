@@ -137,20 +137,27 @@ final class Transfer: Sendable {
 
   func receive(_ head: HTTPResponseHead) { state.withLock { $0.head = head } }
 
-  /// Takes content. False where so much waits for the reader that libcurl has to keep it, and to pause.
-  func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Takes content. False where so much waits for the reader that it is not taken, and libcurl has to pause: the reader
+  /// posts `resume` later.
+  func receive(_ piece: [UInt8]) -> Bool {
     state.withLock { state in
       if state.end != nil { return true }
-      state.isPaused = state.waiting.count >= bufferSize
-      if !state.isPaused { state.waiting.append(bytes) }
-      return !state.isPaused
+      guard state.waiting.count == 0 || state.waiting.count + piece.count <= bufferSize else {
+        state.isPaused = true
+        return false
+      }
+      // Whether libcurl pauses does not change by that: the reader has it resume.
+      state.waiting.append(piece)
+      return true
     }
   }
 
-  /// Ends the transfer as libcurl says, unless it has ended; then the readers get what still waits, and after it the end.
-  func finish(trailers: HTTPFields, _ error: TransportError?) {
+  /// Ends the transfer as libcurl says, unless it has ended; then the readers get what still waits, then `rest`, and
+  /// after it the end.
+  func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: TransportError?) {
     state.withLock { state in
       guard state.end == nil else { return }
+      state.waiting.append(rest)
       state.trailers = trailers
       state.end = error.map { .failure($0) } ?? .whole
     }

@@ -127,11 +127,9 @@ private struct Work {
       active.finish(code)
       remove(active.transfer)
     }
-    for active in transfers.values where active.hasNews {
-      active.hasNews = false
-      active.transfer.wake()
-    }
-    return Self.failure(ccurl_multi_poll(multi))
+    var isPutOff = false
+    for active in transfers.values where active.wakeReaders() { isPutOff = true }
+    return isPutOff ? nil : Self.failure(ccurl_multi_poll(multi))
   }
 
   /// Ends every transfer and closes every connection.
