@@ -9,8 +9,11 @@ struct Console: Sendable {
   /// The standard error: everything that is not data.
   static let error = Console(descriptor: STDERR_FILENO)
 
-  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7).
+  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7). It is also the
+  /// size of the pages that a pipe is made of.
   private static let pieceSize = 4_096
+  /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
+  private static let pipeSizeCommand: Int32 = 1032
 
   private let descriptor: Int32
   /// What texts are shown on, as it was at the start.
@@ -49,7 +52,7 @@ struct Console: Sendable {
     var rest = bytes[...]
     while !rest.isEmpty {
       do throws(CacheError) { try Readiness.wait(for: descriptor, POLLOUT) } catch { return error }
-      let piece = rest.prefix(Self.pieceSize)
+      let piece = rest.prefix(room)
       let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
@@ -58,6 +61,16 @@ struct Console: Sendable {
       rest = rest.dropFirst(count)
     }
     return nil
+  }
+
+  /// How many bytes the stream, which is ready, takes without a wait.
+  private var room: Int {
+    let capacity = fcntl(descriptor, Self.pipeSizeCommand)
+    var unread: CInt = 0
+    guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
+    // The first and the last page of what was not read yet may be there in part only.
+    let pages = Int(capacity - unread) / Self.pieceSize - 2
+    return max(1, pages) * Self.pieceSize
   }
 
   private func failure(_ number: Int32) -> CacheError {
