@@ -21,6 +21,8 @@ let package = Package(
         .product(name: "LibraryStorage", package: "cachectl"), .product(name: "ResponseStorage", package: "cachectl"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "Transfer", dependencies: [.product(name: "Transport", package: "cachectl")], swiftSettings: settings),
     .executableTarget(name: "Compare", swiftSettings: settings),
   ]
 )

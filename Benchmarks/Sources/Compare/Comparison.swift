@@ -1,14 +1,14 @@
 /// Pairs of measurements, each pair taken one right after the other, so that what else the machine does in the meantime
 /// meets both alike.
 struct Comparison {
-  /// In nanoseconds, and as many of one as of the other.
+  /// In nanoseconds or bytes, and as many of one as of the other.
   let floor, project: [Double]
 
   /// The row of a table: what, the floor's median and range, the project's, the median and range of the speeds of the
   /// project in proportion to the floor's, the target, and whether it is reached.
   func row(label: String, _ metric: Metric, _ target: Target) -> String {
     let ratios = zip(floor, project).map { $0 / $1 }
-    let verdict = target.verdict(ratio: Self.median(ratios), nanoseconds: Self.median(project))
+    let verdict = target.verdict(ratio: Self.median(ratios), value: Self.median(project))
     let cells = [
       label, Self.summary(floor, metric.text), Self.summary(project, metric.text),
       Self.summary(ratios) { Decimal.text($0) }, target.text, verdict,

@@ -10,21 +10,33 @@ enum Metric: String {
   case process
   /// The processor time that the whole program has used.
   case processProcessor = "process-processor"
+  /// The most memory that it had, in bytes.
+  case memory
 
   /// Whether it is measured from outside of the program.
-  var isOfProcess: Bool { self == .process || self == .processProcessor }
+  var isOfProcess: Bool { [.process, .processProcessor, .memory].contains(self) }
 
   /// What it is called in a label.
-  var name: String { self == .elapsed || self == .process ? "elapsed time" : "processor time" }
-
-  /// `nanoseconds` as they are shown.
-  func text(_ nanoseconds: Double) -> String {
+  var name: String {
     switch self {
-    case .elapsed, .processor: Self.speed(1e9 / nanoseconds)
-    case .processorEach: "\(Decimal.text(nanoseconds / 1e3)) µs"
-    case .process, .processProcessor: "\(Decimal.text(nanoseconds / 1e6)) ms"
+    case .elapsed, .process: "elapsed time"
+    case .processor, .processorEach, .processProcessor: "processor time"
+    case .memory: "memory"
     }
   }
+
+  /// `value`, which is in nanoseconds or bytes, as it is shown.
+  func text(_ value: Double) -> String {
+    switch self {
+    case .elapsed, .processor: Self.speed(1e9 / value)
+    case .processorEach: "\(Decimal.text(value / 1e3)) µs"
+    case .process, .processProcessor: "\(Decimal.text(value / 1e6)) ms"
+    case .memory: Self.mebibytes(value)
+    }
+  }
+
+  /// So many bytes.
+  static func mebibytes(_ bytes: Double) -> String { "\(Decimal.text(bytes / 1_048_576)) MiB" }
 
   /// So many in a second.
   static func speed(_ perSecond: Double) -> String {
@@ -40,13 +52,17 @@ enum Target {
   case ofFloor(Double)
   /// So many in a second.
   case perSecond(Double)
+  /// At most so many bytes.
+  case bytes(Double)
 
-  /// The target that `text` says: "-", "0.8" or "100000/s"; `nil` where it says none.
+  /// The target that `text` says: "-", "0.8", "100000/s" or "48MiB"; `nil` where it says none.
   init?(_ text: String) {
     if text == "-" {
       self = .none
     } else if text.hasSuffix("/s"), let number = Double(text.dropLast(2)) {
       self = .perSecond(number)
+    } else if text.hasSuffix("MiB"), let number = Double(text.dropLast(3)) {
+      self = .bytes(number * 1_048_576)
     } else if let number = Double(text), number > 0 {
       self = .ofFloor(number)
     } else {
@@ -60,15 +76,18 @@ enum Target {
     case .none: "-"
     case .ofFloor(let ratio): Decimal.text(ratio)
     case .perSecond(let speed): Metric.speed(speed)
+    case .bytes(let bytes): Metric.mebibytes(bytes)
     }
   }
 
-  /// Whether it is reached by a project that takes `nanoseconds` for each, and whose speed is `ratio` of the floor's.
-  func verdict(ratio: Double, nanoseconds: Double) -> String {
+  /// Whether it is reached by a project that takes `value` nanoseconds for each, or bytes, which is one `ratio`th of the
+  /// floor's.
+  func verdict(ratio: Double, value: Double) -> String {
     switch self {
     case .none: "-"
     case .ofFloor(let target): ratio >= target ? "yes" : "no"
-    case .perSecond(let speed): 1e9 / nanoseconds >= speed ? "yes" : "no"
+    case .perSecond(let speed): 1e9 / value >= speed ? "yes" : "no"
+    case .bytes(let bytes): value <= bytes ? "yes" : "no"
     }
   }
 }

@@ -10,11 +10,12 @@ struct Program {
     var description: String { "\(command.joined(separator: " ")): \(reason)" }
   }
 
-  /// What a run took, in nanoseconds, and what it printed.
+  /// What a run took, in nanoseconds and bytes, and what it printed.
   struct Outcome {
     fileprivate let command: [String]
     fileprivate let elapsed: Double
     fileprivate let processor: Double
+    fileprivate let memory: Double
     fileprivate let output: String
 
     /// The sum of what the program has read; `nil` where it tells none.
@@ -27,6 +28,7 @@ struct Program {
       switch metric {
       case .process: return elapsed
       case .processProcessor: return processor
+      case .memory: return memory
       case .elapsed, .processor, .processorEach:
         guard sum != nil, let elapsed = Double(words[0]), let processor = Double(words[1]) else {
           throw Failed(command: command, reason: "it has printed no times")
@@ -58,7 +60,8 @@ struct Program {
     let elapsed = Self.nanoseconds() - start
     guard status == 0 else { throw failure("status \(status >> 8), signal \(status & 0x7F)") }
     let processor = usage.ru_utime.nanoseconds + usage.ru_stime.nanoseconds
-    return Outcome(command: command, elapsed: elapsed, processor: processor, output: output)
+    return Outcome(
+      command: command, elapsed: elapsed, processor: processor, memory: Double(usage.ru_maxrss) * 1024, output: output)
   }
 
   private func failure(_ reason: String) -> Failed { Failed(command: command, reason: reason) }

@@ -1,0 +1,27 @@
+internal import Glibc
+internal import HTTPMessages
+internal import Transport
+
+// Gets a URL through the transport, one or more times after each other, and writes the content to the standard output.
+// Arguments: URL [COUNT]
+
+let arguments = CommandLine.arguments
+guard arguments.count > 1, let count = Int(arguments.count > 2 ? arguments[2] : "1") else { exit(64) }
+let transport = Transport { getenv($0).map { String(cString: $0) } }
+do {
+  for _ in 0..<count {
+    let exchange = try await transport.send(HTTPRequest(url: arguments[1]))
+    while let bytes = try await exchange.next() {
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let written = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        guard written > 0 else { exit(74) }
+        rest = rest.dropFirst(written)
+      }
+    }
+  }
+} catch {
+  let line = Array("Transfer: \(error)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
+  exit(69)
+}
