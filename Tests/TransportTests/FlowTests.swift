@@ -29,6 +29,21 @@ struct FlowTests {
     #expect(isOrdered)
   }
 
+  /// What is taken while libcurl pauses does not hide from the reader that it has to have libcurl resume.
+  @Test func aPauseLastsUntilTheReaderHasTakenHalf() async throws {
+    let request = try OutgoingRequest(HTTPRequest(url: "http://localhost/"), content: nil)
+    let loop = TransferLoop(NetworkSettings(TransportOptions(), environment: { _ in nil }))
+    let piece = [UInt8](repeating: 1, count: ByteQueue.pieceSize)
+    let transfer = Transfer(request, loop: loop, bufferSize: 4 * piece.count)
+    #expect((0..<5).map { _ in transfer.receive(piece) } == [true, true, true, true, false])
+    #expect(try await transfer.next()?.count == piece.count)
+    #expect(transfer.backlog.isPaused)
+    #expect(transfer.receive(piece))
+    #expect(transfer.backlog.isPaused)
+    for _ in 0..<2 { _ = try await transfer.next() }
+    #expect(!transfer.backlog.isPaused)
+  }
+
   @Test func aPausedTransferHoldsUpNoOther() async throws {
     let server = try TestServer { request in
       request.path == "/large" ? TestResponse(body: .repeated([1], count: nil)) : TestResponse("hi")
