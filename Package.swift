@@ -89,7 +89,8 @@ let package = Package(
     .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
-    layer("CacheNetwork", "CacheDomain", "CacheData", "Transport", "CZlib"),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+    layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),
     // The only target that imports all of Foundation; the tool does not link it.
     layer("ResponseCacheURLSession", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage"),
     layer("CachePresentation", "CacheDomain"),
@@ -110,9 +111,8 @@ let package = Package(
 
     layer(
       "CacheComposition", "CacheDomain", "CacheData", "Spelling", "StorageSPI", "ResponseStorage",
-      "StorageConformance", "StorageBenchmark", "SampleOrigin", "CacheNetwork", "CachePresentation", "MemoryStorage",
-      "PlistStorage",
-      "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
+      "StorageConformance", "StorageBenchmark", "SampleOrigin", "Transport", "CacheNetwork", "CachePresentation",
+      "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
       dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation", "HTTPMessages"],

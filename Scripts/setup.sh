@@ -8,7 +8,8 @@ build_packages=(
   libsqlite3-dev  # the SQLite engine
   liblmdb-dev     # the LMDB engine
   libxxhash-dev   # the checksum of each entry
-  zlib1g-dev      # the images of the sample origin's posters
+  zlib1g-dev      # the images of the sample origin's posters, and answers that servers have compressed
+  libzstd-dev     # answers that servers have compressed by Zstandard
   "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
   "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it
 )
@@ -118,8 +119,8 @@ missing_packages() {
 # Elsewhere the packages go by other names: what is there is used, and the message says what is not.
 need_headers() {
   local header
-  for header in sqlite3.h lmdb.h xxhash.h zlib.h curl/curl.h; do
+  for header in sqlite3.h lmdb.h xxhash.h zlib.h zstd.h curl/curl.h; do
     echo "#include <$header>" | "${CC:-clang}" -E - >/dev/null 2>&1 || give_up "$header is missing: install it, on Fedora" \
-      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libcurl-devel"
+      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libzstd-devel libzstd-static libcurl-devel"
   done
 }

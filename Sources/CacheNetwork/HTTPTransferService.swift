@@ -1,7 +1,7 @@
 public import CacheData
 public import CacheDomain
 internal import Synchronization
-internal import Transport
+public import Transport
 
 /// Sends requests by `Transport`, and gives the responses as they came: lines of the header in order, codings of the
 /// content as they are.
@@ -27,13 +27,14 @@ public final class HTTPTransferService: DataTransferService {
   /// - Parameters:
   ///   - timeout: how long the server may take, for all or for each piece as `excess` says.
   ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
+  ///   - options: the proxy, and what certificates count. Times in it are replaced by those above.
   ///   - environment: the value of a variable by its name, for proxies and trusted certificates.
   public init(
     timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
-    environment: @escaping @Sendable (String) -> String?
+    options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
   ) {
     (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
-    var options = TransportOptions()
+    var options = options
     switch excess {
     case .refused: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
     case .streamed:

@@ -10,20 +10,28 @@ public struct HTTPRequest: Sendable, Hashable {
   public var body: [UInt8]
   /// The content in place of `body` where it is not held in memory. It can be sent once.
   public var stream: StreamedContent?
+  /// A digest of the certificate by which the server may know the client; `nil` where the client shows none. It is never
+  /// sent: it stands for the certificate where requests are compared, as the field `Authorization` stands for itself.
+  public var clientIdentity: String?
 
   /// A request with the given parts.
   public init(
-    method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil
+    method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
+    clientIdentity: String? = nil
   ) {
     self.method = method
     self.url = url
     self.fields = fields
     self.body = body
     self.stream = stream
+    self.clientIdentity = clientIdentity
   }
 }
 
 extension HTTPRequest {
+  /// Whether it says who the client is.
+  public var hasCredentials: Bool { fields.contains("authorization") || clientIdentity != nil }
+
   /// The host of the URL and the port where it has one, without the credentials that may stand before them; `nil` where
   /// the URL names no server.
   public var authority: String? {

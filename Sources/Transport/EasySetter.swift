@@ -65,7 +65,7 @@ final class EasySetter {
       set(CURLOPT_SSL_VERIFYPEER, 0)
       set(CURLOPT_SSL_VERIFYHOST, 0)
     }
-    guard let certificate = options.clientCertificate else { return }
+    guard request.showsIdentity, let certificate = options.clientCertificate else { return }
     set(CURLOPT_SSLCERT, certificate.file)
     set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.file)
     // Otherwise OpenSSL would ask for the password of an encrypted key at the terminal.

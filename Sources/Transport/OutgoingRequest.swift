@@ -7,6 +7,8 @@ struct OutgoingRequest: Sendable {
   let fields: HTTPFields
   /// The content; `nil` for none.
   let content: RequestContent?
+  /// Whether the server may know the client by its certificate.
+  let showsIdentity: Bool
   let server: ServerAddress
 
   /// Methods whose requests say of missing content that it has no bytes (RFC 9110, section 8.6).
@@ -35,6 +37,7 @@ struct OutgoingRequest: Sendable {
     }
     let anyContent = content ?? (request.body.isEmpty ? nil : .bytes(request.body))
     (method, url, fields, self.server) = (request.method, request.url, request.fields, server)
+    showsIdentity = request.clientIdentity != nil
     self.content = anyContent ?? (Self.contentMethods.contains(request.method) ? .bytes([]) : nil)
     try check(method != "HEAD" || self.content == nil, "HEAD has no content")
     if let length = fields["content-length"] {

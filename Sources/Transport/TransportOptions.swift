@@ -16,7 +16,7 @@ public struct TransportOptions: Sendable, Hashable {
   public var authorityFile: String?
   /// A folder of certificates to trust, as OpenSSL's `rehash` makes it.
   public var authorityFolder: String?
-  /// The certificate by which servers may know the client.
+  /// The certificate by which servers may know the client, where a request has a `clientIdentity`.
   public var clientCertificate: ClientCertificate?
   /// Whether servers need not prove who they are.
   public var isInsecure = false

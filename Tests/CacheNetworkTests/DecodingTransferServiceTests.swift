@@ -12,6 +12,11 @@ struct DecodingTransferServiceTests {
   private static let zlib: [UInt8] = [
     120, 156, 203, 72, 205, 201, 201, 215, 81, 200, 0, 81, 0, 28, 218, 4, 117,
   ]
+  /// A frame with one block that is not compressed (RFC 8878, section 3.1.1).
+  private static let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 12, 97, 0, 0] + text
+  /// One block of 128 KiB that are all the same, in a window of 128 KiB and in one of 16 MiB.
+  private static let longZstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38, 3, 0, 0x10, 97]
+  private static let wideZstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x70, 3, 0, 0x10, 97]
   private static let raw: [UInt8] = [203, 72, 205, 201, 201, 215, 81, 200, 0, 81, 0]
 
   /// A response, and what becomes of its content and its coding.
@@ -29,6 +34,9 @@ struct DecodingTransferServiceTests {
       Case(testDescription: "bytes after the end", coding: "gzip", bytes: gzip + [0, 0, 0]),
       Case(testDescription: "zlib", coding: "deflate", bytes: zlib),
       Case(testDescription: "deflate without zlib's header", coding: "deflate", bytes: raw),
+      Case(testDescription: "zstd", coding: "zstd", bytes: zstd),
+      Case(testDescription: "two frames", coding: "zstd", bytes: zstd + zstd, content: text + text),
+      Case(testDescription: "zstd in gzip", coding: "zstd, gzip", bytes: Gzip.compress(zstd)),
       Case(testDescription: "twice", coding: "gzip, gzip", bytes: Gzip.compress(gzip)),
       Case(testDescription: "below another one", coding: "br, gzip", bytes: gzip, rest: "br"),
       Case(
@@ -47,12 +55,15 @@ struct DecodingTransferServiceTests {
     let length = example.rest == example.coding ? nil : String(example.content.count)
     #expect(response.head.fields["Content-Length"] == length)
     #expect(response.head.fields["ETag"] == "\"1\"")
-    #expect(base.requests.first?.fields["Accept-Encoding"] == "gzip, deflate")
+    #expect(base.requests.first?.fields["Accept-Encoding"] == "gzip, deflate, zstd")
   }
 
   @Test(arguments: [
     ("gzip", Array(gzip.dropLast(9)), "not compressed"), ("gzip", text, "not compressed"),
-    ("deflate", text, "not compressed"), ("gzip", Gzip.compress(Array(repeating: 1, count: 101)), "larger than 100"),
+    ("deflate", text, "not compressed"), ("zstd", Array(zstd.dropLast()), "not compressed"),
+    ("zstd", zstd + text, "not compressed"), ("zstd", wideZstd, "not compressed"),
+    ("zstd", longZstd, "larger than 100"),
+    ("gzip", Gzip.compress(Array(repeating: 1, count: 101)), "larger than 100"),
   ])
   func contentThatCannotBeDecoded(_ coding: String, _ bytes: [UInt8], _ words: String) async {
     let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": coding])

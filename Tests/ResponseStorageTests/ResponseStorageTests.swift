@@ -64,7 +64,9 @@ struct ResponseStorageTests {
     head.head.fields["cache-control"] = "max-age=7, stale-if-error=9"
     head.head.fields["vary"] = "accept"
     head.initialAge = .seconds(12)
-    head.selector = try #require(VariantSelector(response: head.head.fields, request: ["Accept": "a"]))
+    head.selector = try #require(
+      VariantSelector(
+        response: head.head.fields, request: HTTPRequest(url: "https://example.com/", fields: ["Accept": "a"])))
     try await test.cities.store(CitiesPageDTO(.sample), head: head, for: Self.request)
     let stored = try #require(try await test.cities.response(for: Self.request)).head
     #expect(

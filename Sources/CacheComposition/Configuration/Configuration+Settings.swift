@@ -18,6 +18,7 @@ extension Configuration {
     pluginSearchPath = settings.list(ConfigurationKey.searchPath)
     cache = try Cache(settings)
     maxQueries = try settings.integer("queries.maxCount")
+    network = Network(settings)
     cities = try CitiesOrigin(settings)
     movies = try MoviesOrigin(settings)
   }
@@ -42,6 +43,16 @@ extension Configuration.Transport {
     maxResponseBytes = try settings.integer(origin + ".maxResponseBytes")
     maxConcurrentRequests = try settings.integer(origin + ".maxConcurrentRequests")
     headers = settings.headers(origin + ".headers")
+    network = Configuration.Network(settings)
+  }
+}
+
+extension Configuration.Network {
+  fileprivate init(_ settings: ConfigurationSettings) {
+    self.init(
+      proxy: settings.optionalText("network.proxy"), authorityFile: settings.optionalText("network.authorityFile"),
+      clientCertificate: settings.optionalText("network.clientCertificate"),
+      clientKey: settings.optionalText("network.clientKey"))
   }
 }
 

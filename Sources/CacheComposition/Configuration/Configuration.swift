@@ -52,16 +52,49 @@ public struct Configuration: Sendable {
     public let maxConcurrentRequests: Int
     /// Headers that are sent with each request, in the order of the configuration.
     public let headers: [HeaderSetting]
-    /// How long a whole transfer may take; `nil` for no further limit.
-    public var totalTimeout: Duration? = nil
+    /// How servers are reached.
+    public let network: Network
+    /// What one command asks for beyond the configuration.
+    public var demands = TransferDemands()
     /// Whether an answer of more than `maxResponseBytes` comes in as it is read. The time-out is then for each wait.
     public var isStreamed = false
 
     /// The limits of requests for URLs: 30 seconds for each wait, and `maxEntryBytes` held in memory.
-    static func urls(maxEntryBytes: Int, maxTime: Duration? = nil) -> Transport {
+    static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
       Transport(
         timeout: .seconds(30), maxResponseBytes: maxEntryBytes, maxConcurrentRequests: 4, headers: [],
-        totalTimeout: maxTime, isStreamed: true)
+        network: network.overridden(by: demands.network), demands: demands, isStreamed: true)
+    }
+  }
+
+  /// How servers are reached; what is `nil` is left to the environment and the system.
+  public struct Network: Sendable, Hashable {
+    /// The URL of the proxy; an empty text for none.
+    public var proxy: String?
+    /// The path of a file of certificates (PEM): no others are trusted.
+    public var authorityFile: String?
+    /// The path of the certificate (PEM) by which servers may know the client.
+    public var clientCertificate: String?
+    /// The path of its private key; `nil` where it is in the same file.
+    public var clientKey: String?
+
+    /// The given settings.
+    public init(
+      proxy: String? = nil, authorityFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil
+    ) {
+      self.proxy = proxy
+      self.authorityFile = authorityFile
+      self.clientCertificate = clientCertificate
+      self.clientKey = clientKey
+    }
+
+    /// These settings, with those of `others` in their place where they are not `nil`.
+    func overridden(by others: Network) -> Network {
+      let hasCertificate = others.clientCertificate != nil
+      return Network(
+        proxy: others.proxy ?? proxy, authorityFile: others.authorityFile ?? authorityFile,
+        clientCertificate: others.clientCertificate ?? clientCertificate,
+        clientKey: hasCertificate ? others.clientKey : clientKey)
     }
   }
 
@@ -125,6 +158,8 @@ public struct Configuration: Sendable {
   public let cache: Cache
   /// How many recent movie queries are kept, 1 or more.
   public let maxQueries: Int
+  /// How servers are reached.
+  public let network: Network
   /// Where cities come from.
   public let cities: CitiesOrigin
   /// Where movies and posters come from.

@@ -46,7 +46,7 @@ struct ConfigurationKey: Sendable {
   }
 
   /// The objects whose names variables of keys begin with. No engine can be called so, or "plugin".
-  static var sections: [String] { ["cache", "queries", "origin"] }
+  static var sections: [String] { ["cache", "network", "queries", "origin"] }
 
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }

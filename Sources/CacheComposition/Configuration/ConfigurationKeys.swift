@@ -13,6 +13,7 @@ extension ConfigurationKey {
       for option in engine.options { keys.append(Self(option, of: engine.name)) }
     }
     keys += caching
+    keys += network
     keys += citiesOrigin
     keys += moviesOrigin
     return keys
@@ -57,6 +58,24 @@ extension ConfigurationKey {
       Self(
         "queries.maxCount", .option(.integer(1...1_000)), default: .integer(10), safety: .nothing,
         help: "how many recent movie queries are kept"),
+    ]
+  }
+
+  private static var network: [ConfigurationKey] {
+    [
+      Self(
+        "network.proxy", .option(.text), safety: .nothing,
+        help: "the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; "
+          + "that of the environment where it is not set"),
+      Self(
+        "network.authorityFile", .option(.path), safety: .nothing,
+        help: "a file of certificates (PEM) to trust in place of the system's"),
+      Self(
+        "network.clientCertificate", .option(.path), safety: .nothing,
+        help: "a file with the certificate (PEM) that is shown to servers that ask for one"),
+      Self(
+        "network.clientKey", .option(.path), safety: .nothing,
+        help: "the file with its private key, where that is another one"),
     ]
   }
 

@@ -101,12 +101,21 @@ public struct AppDIContainer: Sendable {
       posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
   }
 
-  /// The container of fetching URLs over `store`. A transfer takes `maxTime` at most; `nil` for as long as it goes on.
-  public func makeURLsDIContainer(_ store: OpenStore, maxTime: Duration? = nil) -> URLsDIContainer {
-    let transport = Configuration.Transport.urls(maxEntryBytes: configuration.cache.maxEntryBytes, maxTime: maxTime)
+  /// The container of fetching URLs over `store`, whose transfers are made as `demands` say.
+  ///
+  /// - Throws: `CacheError` where the client's certificate cannot be read.
+  public func makeURLsDIContainer(
+    _ store: OpenStore, _ demands: TransferDemands = TransferDemands()
+  ) throws(CacheError) -> URLsDIContainer {
+    let maxEntryBytes = configuration.cache.maxEntryBytes
+    let transport = Configuration.Transport.urls(
+      maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
+    var services = services(store)
+    services.rules.isInsecure = demands.isInsecure
     return URLsDIContainer(
       store: store.entries, transfer: origins.makeTransfer(transport), userAgent: origins.userAgent,
-      services: services(store), maxEntryBytes: configuration.cache.maxEntryBytes)
+      clientIdentity: try transport.network.clientIdentity, services: services, maxEntryBytes: maxEntryBytes,
+      isDecoding: demands.isCompressed)
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.

@@ -57,7 +57,29 @@ struct OriginFactory: Sendable {
     for line in secrets.plainFields.lines { fields[line.name] = line.value }
     return OriginServer(
       try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
-      transfer: transfer)
+      clientIdentity: try transport.network.clientIdentity, transfer: transfer)
+  }
+}
+
+extension Configuration.Network {
+  /// A digest of the client's certificate; `nil` where there is none.
+  ///
+  /// - Throws: `CacheError` with the code `originUnavailable` where its file cannot be read.
+  var clientIdentity: String? {
+    get throws(CacheError) {
+      guard let path = clientCertificate else { return nil }
+      do throws(ConfigurationError) {
+        if let certificate = try ConfigurationFiles.contents(of: path) {
+          var digest = SHA256()
+          digest.update(certificate)
+          return digest.hexText
+        }
+      } catch {
+        throw CacheError(.originUnavailable, error.message, hint: error.hint)
+      }
+      throw CacheError(
+        .originUnavailable, "there is no client certificate \(path)", hint: "name a file that exists")
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 internal import CacheData
 public import CacheDomain
+internal import CacheNetwork
 internal import ResponseStorage
 
 /// Makes what fetching URLs needs.
@@ -7,8 +8,12 @@ public struct URLsDIContainer: Sendable {
   let store: EntryStore
   let transfer: any DataTransferService
   let userAgent: String
+  /// A digest of the client's certificate; `nil` where there is none.
+  let clientIdentity: String?
   let services: FetchServices
   let maxEntryBytes: Int
+  /// Whether compression is undone behind the cache.
+  let isDecoding: Bool
 
   /// Fetches any URL through the cache.
   public func makeFetchURLUseCase() -> FetchURLUseCase {
@@ -17,9 +22,10 @@ public struct URLsDIContainer: Sendable {
 
   private func makeURLRepository() -> any URLRepository {
     let storage = EngineHTTPResponseStorage(store: store)
-    return DefaultURLRepository(
+    let repository = DefaultURLRepository(
       cache: HTTPCache(
         storage: storage, transfer: transfer, services: services, maxContentBytes: maxEntryBytes),
-      userAgent: userAgent)
+      userAgent: userAgent, clientIdentity: clientIdentity)
+    return isDecoding ? DecodingURLRepository(repository, limit: maxEntryBytes) : repository
   }
 }

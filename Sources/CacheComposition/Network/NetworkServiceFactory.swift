@@ -3,6 +3,7 @@ internal import CacheNetwork
 internal import Glibc
 internal import ResponseStorage
 public import StorageSPI
+internal import Transport
 
 /// Makes what carries requests over the network. Nothing is loaded or opened before the first request.
 public struct NetworkServiceFactory: Sendable {
@@ -26,10 +27,23 @@ public struct NetworkServiceFactory: Sendable {
   /// A service under the limits of `transport`. Its headers are those of an origin, and none of the service's business.
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
     var service: any DataTransferService = HTTPTransferService(
-      timeout: transport.timeout, totalTimeout: transport.totalTimeout, limit: transport.maxResponseBytes,
-      excess: transport.isStreamed ? .streamed : .refused, environment: environment)
+      timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,
+      excess: transport.isStreamed ? .streamed : .refused, options: TransportOptions(transport),
+      environment: environment)
     if let logger { service = LoggingTransferService(service, logger: logger) }
-    let retrying = RetryingTransferService(service, now: { [clock] in clock.now.sinceEpoch })
+    let patience = transport.demands.retries.map { RetryingTransferService.Patience(retries: $0) }
+    let retrying = RetryingTransferService(
+      service, patience: patience ?? RetryingTransferService.Patience(), now: { [clock] in clock.now.sinceEpoch })
     return LimitedTransferService(retrying, limit: transport.maxConcurrentRequests)
+  }
+}
+
+extension TransportOptions {
+  fileprivate init(_ transport: Configuration.Transport) {
+    self.init()
+    let network = transport.network
+    (proxy, authorityFile) = (network.proxy, network.authorityFile)
+    clientCertificate = network.clientCertificate.map { ClientCertificate(file: $0, keyFile: network.clientKey) }
+    isInsecure = transport.demands.isInsecure
   }
 }

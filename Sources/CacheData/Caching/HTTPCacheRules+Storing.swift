@@ -22,7 +22,7 @@ extension HTTPCacheRules {
       trace.note("storing", "not stored: \(refusal)")
       return nil
     }
-    guard let selector = VariantSelector(response: response.fields, request: request.fields, isShared: isShared)
+    guard let selector = VariantSelector(response: response.fields, request: request, isShared: isShared)
     else {
       trace.note("storing", "not stored: Vary: * selects no further request")
       return nil
@@ -72,6 +72,7 @@ extension HTTPCacheRules {
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
     return switch true {
     case request.method != "GET" && !answersGet(response, directives, to: request): "the method is \(request.method)"
+    case !believesServer(of: request): "the server need not prove who it is"
     case response.status < 200 || Self.dependentStatuses.contains(response.status):
       "\(response.status) is no final answer of its own"
     case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
@@ -80,7 +81,7 @@ extension HTTPCacheRules {
     case CacheControl(request.fields).contains("no-store"): "the request says no-store"
     case control.contains("no-store") && !isUnderstood: "no-store"
     case directives.isPrivate: "it is private, and the cache is shared"
-    case !isAllowed(directives, withCredentials: request.fields.contains("authorization")):
+    case !isAllowed(directives, withCredentials: request.hasCredentials):
       "the request had credentials, and the cache is shared"
     case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
       "nothing allows to store the status \(response.status)"
@@ -107,7 +108,7 @@ extension HTTPCacheRules {
     request.method = "GET"
     request.fields["cache-control"] = nil
     return refusal(to: response, for: request) == nil
-      && VariantSelector(response: response.fields, request: request.fields) != nil
+      && VariantSelector(response: response.fields, request: request) != nil
   }
 
   /// Section 3.5.

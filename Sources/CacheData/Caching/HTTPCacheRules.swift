@@ -20,6 +20,8 @@ public struct HTTPCacheRules: Sendable, Hashable {
   public let freshness: FreshnessPolicy
   /// How the lifetime of such a response is found.
   public let heuristic: Heuristic
+  /// Whether servers of https are believed without a proof of who they are. What they answer is then not stored.
+  public var isInsecure = false
 
   /// The rules of a private or a shared cache.
   public init(isShared: Bool = false, freshness: FreshnessPolicy, heuristic: Heuristic = .timeToLive) {
@@ -30,8 +32,13 @@ public struct HTTPCacheRules: Sendable, Hashable {
 
   /// The same rules with another heuristic.
   func with(_ heuristic: Heuristic) -> HTTPCacheRules {
-    HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
+    var rules = HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
+    rules.isInsecure = isInsecure
+    return rules
   }
+
+  /// Whether what the server of `request` says may change what is stored.
+  func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !URLReference.isSecure(request.url) }
 
   /// What `response` demands of this cache.
   func directives(_ response: HTTPResponseHead) -> ResponseDirectives {

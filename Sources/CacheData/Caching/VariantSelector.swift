@@ -23,31 +23,35 @@ public struct VariantSelector: Sendable, Hashable {
   /// Fields whose values mean the same in any case (RFC 9110, sections 12.5.2 to 12.5.4).
   private static let caseInsensitive: Set = ["accept-charset", "accept-encoding", "accept-language"]
 
-  /// What selects the response with the header fields `response` to a request with the header fields `request`; `nil`
-  /// where nothing will ever select it (`Vary: *`).
+  /// What selects the response with the header fields `response` to `request`; `nil` where nothing will ever select it
+  /// (`Vary: *`).
   ///
   /// - Parameter isShared: whether the cache is shared. What it stores of an answer to credentials is an answer that
   ///   the origin allows to everybody (RFC 9111, section 3.5).
-  public init?(response: HTTPFields, request: HTTPFields, isShared: Bool = false) {
+  public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false) {
     var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
     guard !names.contains("*") else { return nil }
-    if isShared, request.contains("authorization") { names.insert(Self.anybody) }
+    if isShared, request.hasCredentials { names.insert(Self.anybody) }
     self.init(names: names.sorted(), request: request)
   }
 
-  private init(names: [String], request: HTTPFields) {
-    let isPlain = names.isEmpty && !request.contains("authorization")
-    let fields = names.contains(Self.anybody) ? names.filter { $0 != Self.anybody } : names + ["authorization"]
-    self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request))
+  private init(names: [String], request: HTTPRequest) {
+    let isPlain = names.isEmpty && !request.hasCredentials
+    let isForAnybody = names.contains(Self.anybody)
+    let fields = isForAnybody ? names.filter { $0 != Self.anybody } : names + ["authorization"]
+    let identity = isForAnybody ? nil : request.clientIdentity
+    self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request.fields, identity))
   }
 
-  /// Whether the response is one that may answer a request with the header fields `request`.
-  public func selects(_ request: HTTPFields) -> Bool {
+  /// Whether the response is one that may answer `request`.
+  public func selects(_ request: HTTPRequest) -> Bool {
     VariantSelector(names: names, request: request) == self
   }
 
-  private static func digest(_ names: [String], _ request: HTTPFields) -> String {
+  private static func digest(_ names: [String], _ request: HTTPFields, _ identity: String?) -> String {
     var digest = SHA256()
+    // No field is called so.
+    if let identity { digest.update(Array("client certificate\0\(identity)\0".utf8)) }
     for name in names {
       // White space and the way in which a list is spread over lines do not make another value.
       let members = FieldList.members(request.values(of: name).joined(separator: ","))

@@ -33,7 +33,8 @@ extension CachedFetch {
   }
 
   private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
-    let conditions = base.map { services.rules.conditions(on: $0.head) } ?? [:]
+    let rules = services.rules
+    let conditions = base.map { rules.believesServer(of: plan.message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
     let requestTime = services.now()
     let answer = try await subject.ask(conditions, completing: plan.lookup.part)
     // What was changed at the origin concerns the cache also where nobody waits for the answer any more.

@@ -35,7 +35,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer> {
     guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }
-    guard stored.head.selector.selects(try message().fields) else { return Lookup(missing: .varyMiss) }
+    guard stored.head.selector.selects(try message()) else { return Lookup(missing: .varyMiss) }
     return Lookup(found: stored)
   }
 

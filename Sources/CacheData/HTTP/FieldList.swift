@@ -1,7 +1,7 @@
 /// The members of a list in the value of a header field (RFC 9110, section 5.6.1).
-enum FieldList {
+package enum FieldList {
   /// The members of `value`: parts between commas that are not inside a quoted string, trimmed; empty ones are left out.
-  static func members(_ value: String) -> [Substring] {
+  package static func members(_ value: String) -> [Substring] {
     split(value[...], at: UInt8(ascii: ","))
   }
 

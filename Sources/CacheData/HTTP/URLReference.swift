@@ -17,6 +17,9 @@ enum URLReference {
     return components.string
   }
 
+  /// Whether the scheme of an absolute URL is https.
+  static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
+
   /// Whether two absolute URLs have the same scheme, host and port.
   static func isSameOrigin(_ left: String, _ right: String) -> Bool {
     guard let left = origin(left), let right = origin(right) else { return false }

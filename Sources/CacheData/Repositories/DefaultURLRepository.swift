@@ -4,11 +4,14 @@ public import CacheDomain
 public struct DefaultURLRepository: URLRepository {
   private let cache: HTTPCache
   private let userAgent: String
+  private let clientIdentity: String?
 
-  /// The repository over `cache`; `userAgent` is what servers are told that the client is, where a query does not say.
-  public init(cache: HTTPCache, userAgent: String) {
+  /// The repository over `cache`; `userAgent` is what servers are told that the client is, where a query does not say,
+  /// and `clientIdentity` a digest of the certificate that the client shows.
+  public init(cache: HTTPCache, userAgent: String, clientIdentity: String? = nil) {
     self.cache = cache
     self.userAgent = userAgent
+    self.clientIdentity = clientIdentity
   }
 
   /// The answer to `query`, fetched as `options` say. Redirections are followed, each of them cached by itself.
@@ -16,6 +19,7 @@ public struct DefaultURLRepository: URLRepository {
     let snapshots = Snapshots.deferred { () throws(CacheError) in
       var request = try HTTPRequest(query)
       if !request.fields.contains("user-agent") { request.fields.append("User-Agent", userAgent) }
+      request.clientIdentity = clientIdentity
       return cache.followedResponses(to: request, options: options, maxRedirects: query.maxRedirects)
     }
     return snapshots.mapValues { URLAnswer($0) }

@@ -1,12 +1,12 @@
 public import CacheDomain
 
-/// Tries requests again that a server is too busy to answer (429 and 503), if that is safe: those that change nothing.
+/// Tries requests again that a server is too busy to answer (429 and 503), if that is safe: those that change nothing. With
+/// more patience, also those that fail in another way that may pass.
 ///
 /// It waits for as long as `Retry-After` says, or a little longer each time where it says nothing. Where that would be
 /// too long, or the last attempt failed too, the server's answer is passed on as it is.
 public struct RetryingTransferService: DataTransferService {
   private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
-  private static let busyStatuses: Set = [429, 503]
 
   /// How often and how long is waited.
   public struct Patience: Sendable, Hashable {
@@ -16,6 +16,10 @@ public struct RetryingTransferService: DataTransferService {
     public let firstPause: Duration
     /// How long is waited at most for one attempt.
     public let longestPause: Duration
+    /// The statuses after which there is another attempt.
+    public var statuses: Set = [429, 503]
+    /// Whether there is also one where the server cannot be reached, or its answer breaks off.
+    public var isForFailures = false
 
     /// Patience of the given kind.
     public init(
@@ -24,6 +28,14 @@ public struct RetryingTransferService: DataTransferService {
       self.attempts = attempts
       self.firstPause = firstPause
       self.longestPause = longestPause
+    }
+
+    /// That of a caller who asks for `retries` further attempts: as with `curl --retry`, all statuses and failures that
+    /// may pass count, and a pause is ten minutes at most.
+    public init(retries: Int) {
+      self.init(attempts: retries + 1, firstPause: .seconds(1), longestPause: .seconds(600))
+      statuses = [408, 429, 500, 502, 503, 504]
+      isForFailures = true
     }
   }
 
@@ -53,26 +65,37 @@ public struct RetryingTransferService: DataTransferService {
 
   /// The server's answer to `request`, after as many attempts as it takes and patience allows.
   ///
-  /// - Throws: `CacheError`: what `base` throws, at once; `cancelled`.
+  /// - Throws: `CacheError`: what `base` throws, in the last attempt where patience is for failures too; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     var attempt = 1
     while true {
-      let response = try await base.transfer(request)
-      guard attempt < patience.attempts, isRepeatable(request),
-        Self.busyStatuses.contains(response.head.status), let pause = pause(after: response.head, attempt: attempt)
-      else { return response }
+      let result = await result(of: request)
+      guard attempt < patience.attempts, isRepeatable(request), let pause = pause(after: result, attempt: attempt)
+      else { return try result.get() }
       do { try await sleep(pause) } catch { throw .cancelled }
       attempt += 1
     }
+  }
+
+  private func result(of request: HTTPRequest) async -> Result<HTTPResponse, CacheError> {
+    do throws(CacheError) { return .success(try await base.transfer(request)) } catch { return .failure(error) }
   }
 
   private func isRepeatable(_ request: HTTPRequest) -> Bool {
     Self.safeMethods.contains(request.method) && request.body.isEmpty && request.stream == nil
   }
 
-  /// How long to wait after the attempt number `attempt`; `nil` where that is too long.
-  private func pause(after head: HTTPResponseHead, attempt: Int) -> Duration? {
-    if let demanded = RetryAfter.delay(head, now: now()) { return demanded <= patience.longestPause ? demanded : nil }
+  /// How long to wait after the attempt number `attempt`; `nil` where no other may follow, or that is too long.
+  private func pause(after result: Result<HTTPResponse, CacheError>, attempt: Int) -> Duration? {
+    switch result {
+    case .success(let response):
+      guard patience.statuses.contains(response.head.status) else { return nil }
+      if let demanded = RetryAfter.delay(response.head, now: now()) {
+        return demanded <= patience.longestPause ? demanded : nil
+      }
+    case .failure(let error):
+      guard patience.isForFailures, error.code == .originUnreachable else { return nil }
+    }
     let pause = min(patience.firstPause * (1 << min(attempt - 1, 16)), patience.longestPause)
     return pause / 2 + pause / 2 * random()
   }

@@ -22,6 +22,7 @@ struct URLSubject: FetchSubject {
     guard isRead else { return nil }
     var digest = SHA256()
     for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
+    if let identity = request.clientIdentity { digest.update(Array("\n\(identity)".utf8)) }
     return "\(try key())/\(request.method)/\(digest.hexText)"
   }
 
@@ -47,7 +48,7 @@ struct URLSubject: FetchSubject {
   }
 
   func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
-    variants.filter { $0.head.selector.selects(request.fields) }
+    variants.filter { $0.head.selector.selects(request) }
   }
 
   func ask(
@@ -106,6 +107,7 @@ struct URLSubject: FetchSubject {
   }
 
   func settle(_ exchange: Exchange, _ found: StoredResponse<HTTPResponse>?) async throws(CacheError) {
+    guard rules.believesServer(of: request) else { return }
     if request.method == "HEAD", let found {
       return try await refresh(found, exchange)
     }

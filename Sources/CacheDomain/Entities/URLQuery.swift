@@ -19,7 +19,7 @@ public struct URLQuery: Sendable, Hashable {
   /// The method, such as GET.
   public let method: String
   /// The header fields, in order.
-  public let fields: [Field]
+  public var fields: [Field]
   /// The content; empty where there is none.
   public let body: [UInt8]
   /// The content in place of `body` where it is not held in memory. It can be sent once.

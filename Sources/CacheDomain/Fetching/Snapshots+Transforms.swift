@@ -8,7 +8,7 @@ extension Snapshots {
 
   /// The same snapshots with what `transform` makes of their values.
   public func mapValues<Other: Sendable>(
-    _ transform: @escaping @Sendable (Value) -> Other
+    _ transform: @escaping @Sendable (Value) async throws(CacheError) -> Other
   ) -> Snapshots<Other> {
     Snapshots<Other>(explain: explain) { [first] () async throws(CacheError) in
       try await Self.mapped(first, transform)
@@ -16,13 +16,12 @@ extension Snapshots {
   }
 
   private static func mapped<Other: Sendable>(
-    _ producer: Producer, _ transform: @escaping @Sendable (Value) -> Other
+    _ producer: Producer, _ transform: @escaping @Sendable (Value) async throws(CacheError) -> Other
   ) async throws(CacheError) -> Snapshots<Other>.Step {
     let step = try await producer()
-    guard let next = step.next else { return Snapshots<Other>.Step(step.snapshot.mapValue(transform)) }
-    return Snapshots<Other>.Step(step.snapshot.mapValue(transform)) { () async throws(CacheError) in
-      try await mapped(next, transform)
-    }
+    let snapshot = step.snapshot.with(try await transform(step.snapshot.value))
+    guard let next = step.next else { return Snapshots<Other>.Step(snapshot) }
+    return Snapshots<Other>.Step(snapshot) { () async throws(CacheError) in try await mapped(next, transform) }
   }
 
   /// The same snapshots, except that another sequence takes the place of one for which `continuation` finds one, as
@@ -58,10 +57,10 @@ extension Snapshots {
 }
 
 extension Snapshot {
-  /// The same snapshot with what `transform` makes of its value.
-  fileprivate func mapValue<Other: Sendable>(_ transform: (Value) -> Other) -> Snapshot<Other> {
+  /// The same snapshot of another value.
+  fileprivate func with<Other: Sendable>(_ value: Other) -> Snapshot<Other> {
     Snapshot<Other>(
-      value: transform(value), source: source == .cache ? .cache : .origin, isRevalidated: isRevalidated, entry: entry,
+      value: value, source: source == .cache ? .cache : .origin, isRevalidated: isRevalidated, entry: entry,
       warnings: warnings)
   }
 }

@@ -12,14 +12,14 @@ struct FetchURLCommand: AsyncParsableCommand {
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
       answer are printed. Redirections are followed. An answer that is larger than cache.maxEntryBytes is passed on as \
-      it comes in, and not kept. What may be \
-      stored and reused is what HTTP allows: see `cachectl explain url`.
+      it comes in, and not kept. What may be stored and reused is what HTTP allows: see `cachectl explain url`.
 
       Examples:
         cachectl fetch url https://example.com/data.json | jq
         cachectl fetch url https://example.com/image.png --out image.png
         cachectl fetch url https://example.com/ --include --header 'Accept: text/*'
         cachectl fetch url https://example.com/items --data @item.json
+        cachectl fetch url https://example.com/large.json --compressed --retry 3
       """)
 
   @OptionGroup
@@ -39,6 +39,11 @@ struct FetchURLCommand: AsyncParsableCommand {
     help: ArgumentHelp("Give the transfer up after so many seconds", valueName: "seconds"))
   var maxTime: Double?
 
+  @Option(
+    help: ArgumentHelp(
+      "Try N times more where the server is busy, fails or cannot be reached", valueName: "n"))
+  var retry: Int?
+
   @OptionGroup(title: "Fetch options")
   var fetch: FetchFlags
 
@@ -49,15 +54,19 @@ struct FetchURLCommand: AsyncParsableCommand {
     if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
       throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
     }
+    if let retry, !(0...100).contains(retry) { throw ValidationError("--retry is a number from 0 to 100") }
   }
 
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
-    let limit = maxTime.map { Duration.seconds($0) }
-    let deadline = limit.map { Deadline($0) }
+    var demands = url.network.demands
+    demands.maxTime = maxTime.map { Duration.seconds($0) }
+    demands.retries = retry
+    let deadline = demands.maxTime.map { Deadline($0) }
+    if demands.isInsecure { global.warn(.insecure) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
-        let urls = session.container.makeURLsDIContainer(store, maxTime: limit)
+        let urls = try session.container.makeURLsDIContainer(store, demands)
         var last: Snapshot<URLAnswer>?
         for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
           writes.note(snapshot)
@@ -122,6 +131,13 @@ struct FetchURLCommand: AsyncParsableCommand {
     while let bytes = try await answer.rest?.next() { try Console.output.write(bytes) }
     if showsHead { try Console.output.write(FieldText.encode(view.trailers)) }
   }
+}
+
+extension ErrorView {
+  fileprivate static let insecure = ErrorView(
+    CacheError(
+      CacheError.Code(rawValue: "insecure"), "the server need not prove who it is, and its answer is not stored",
+      hint: "name the certificates to trust with --cacert FILE"))
 }
 
 extension CacheError {

@@ -28,6 +28,9 @@ struct URLOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
   var maxRedirects = URLQuery.usualRedirects
 
+  @OptionGroup
+  var network: NetworkOptions
+
   func validate() throws(ValidationError) {
     if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
     if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
@@ -85,6 +88,7 @@ extension URLOptions: ExplainableOptions {
   func snapshots(
     _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<URLAnswer> {
-    container.makeURLsDIContainer(store).makeFetchURLUseCase().execute(try query, options: options)
+    try container.makeURLsDIContainer(store, network.demands).makeFetchURLUseCase()
+      .execute(query, options: options)
   }
 }

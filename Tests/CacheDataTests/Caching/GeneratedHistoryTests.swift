@@ -81,7 +81,7 @@ private struct History {
   /// The place of the latest response that the request selects.
   private func select(_ request: ModelRequest) throws -> Int? {
     let message = request.message
-    let selected = entries.indices.filter { entries[$0].head.selector.selects(message.fields) }
+    let selected = entries.indices.filter { entries[$0].head.selector.selects(message) }
     try check(selected == entries.indices.filter { model.matches(entries[$0].model, request) }, "\(label): \(request)")
     return selected.last
   }

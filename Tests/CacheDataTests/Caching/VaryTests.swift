@@ -31,7 +31,7 @@ struct VaryTests {
     for isShared in [false, true] {
       let rules = HTTPCacheRules.testing(isShared: isShared)
       let stored = try #require(rules.stored(["Vary": vary, "Cache-Control": "max-age=60"], for: original))
-      #expect(stored.selector.selects(request) == isSelected, "shared: \(isShared)")
+      #expect(stored.selector.selects(.testing(request)) == isSelected, "shared: \(isShared)")
     }
   }
 
@@ -48,7 +48,7 @@ struct VaryTests {
       for vary in ["", "Accept"] {
         let rules = HTTPCacheRules.testing(isShared: isShared)
         let stored = try #require(rules.stored(["Vary": vary, "Cache-Control": "public"], for: original))
-        #expect(stored.selector.selects(request) == isSelected, "shared: \(isShared), Vary: \(vary)")
+        #expect(stored.selector.selects(.testing(request)) == isSelected, "shared: \(isShared), Vary: \(vary)")
       }
     }
   }
@@ -57,9 +57,30 @@ struct VaryTests {
     let rules = HTTPCacheRules.testing(isShared: true)
     let stored = try #require(
       rules.stored(["Vary": "Authorization", "Cache-Control": "public"], for: ["Authorization": "a"]))
-    #expect(stored.selector.selects(["Authorization": "a"]))
-    #expect(!stored.selector.selects(["Authorization": "b"]))
-    #expect(!stored.selector.selects([:]))
+    #expect(stored.selector.selects(.testing(["Authorization": "a"])))
+    #expect(!stored.selector.selects(.testing(["Authorization": "b"])))
+    #expect(!stored.selector.selects(.testing()))
+  }
+
+  /// A client's certificate is credentials like any other.
+  @Test(arguments: [false, true])
+  func regardsTheCertificateOfTheClient(isShared: Bool) throws {
+    let requests = ["a", "b", nil].map { HTTPRequest(url: "https://example.com/", clientIdentity: $0) }
+    let response = HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"])
+    let rules = HTTPCacheRules.testing(isShared: isShared)
+    for (index, request) in requests.enumerated() {
+      var trace = CacheTrace(isRecording: false)
+      let stored = rules.stored(
+        response, for: request, requestTime: received, responseTime: received, trace: &trace)
+      guard !isShared || request.clientIdentity == nil else {
+        #expect(stored == nil)
+        continue
+      }
+      let selector = try #require(stored).selector
+      let selected = requests.indices.filter { selector.selects(requests[$0]) }
+      #expect(selected == (isShared ? [0, 1, 2] : [index]))
+      #expect(!selector.digest.contains("certificate"))
+    }
   }
 
   @Test func whatEveryRequestSelectsHasNothingToKeep() throws {
@@ -76,7 +97,7 @@ struct VaryTests {
     ]
     for (index, original) in requests.enumerated() {
       let selector = try #require(rules.stored(["Vary": "A, B"], for: original)).selector
-      #expect(requests.indices.filter { selector.selects(requests[$0]) } == [index])
+      #expect(requests.indices.filter { selector.selects(.testing(requests[$0])) } == [index])
     }
   }
 
@@ -94,7 +115,7 @@ struct VaryTests {
       let rules = HTTPCacheRules.testing(isShared: isShared)
       let selector = try #require(rules.stored(["Vary": vary, "Cache-Control": "public"], for: original)).selector
       let copy = VariantSelector(names: selector.names, digest: selector.digest)
-      #expect(copy == selector && copy.selects(original))
+      #expect(copy == selector && copy.selects(.testing(original)))
       // Text in which the parts are joined by spaces can be taken apart again.
       #expect(selector == .always || !selector.digest.isEmpty)
       #expect(selector.names.allSatisfy { !$0.isEmpty && !$0.contains(" ") })

@@ -49,6 +49,15 @@ struct RedirectTests {
     #expect(last.fields["X-Secret"] == secret)
   }
 
+  @Test(arguments: [("https://a.example/new", "digest"), ("https://b.example/new", nil)] as [(String, String?)])
+  func theCertificateIsShownToItsServerOnly(location: String, identity: String?) async throws {
+    let transfer = FakeTransfer(Self.empty, but: ["https://a.example/?\(Self.query)": Self.redirect(location)])
+    let server = OriginServer(
+      try BaseURL("https://a.example"), clientIdentity: "digest", transfer: transfer)
+    _ = try await HTTPCityOrigin(server).answer(to: Asked.cities(), conditions: [:])
+    #expect(transfer.requests.map(\.clientIdentity) == ["digest", identity])
+  }
+
   @Test func aKeyInTheURLIsNotAddedElsewhere() async throws {
     let first = "https://a.example/?\(Self.query)&k=s3cret"
     let transfer = FakeTransfer(Self.empty, but: [first: Self.redirect("https://b.example/?\(Self.query)")])

@@ -70,6 +70,27 @@ import Testing
     #expect(script.count == 1)
   }
 
+  /// A caller who asks for retries has those for whatever may pass, and waits longer each time.
+  @Test func everyPassingFailureIsRepeatedWhereRetriesAreAskedFor() async throws {
+    let delays = Mutex<[Duration]>([])
+    let failures = [500, 502, 504, 408].map {
+      Result<HTTPResponse, CacheError>.success(HTTPResponse(.init(status: $0)))
+    }
+    let lost = Result<HTTPResponse, CacheError>.failure(CacheError(.originUnreachable, "no"))
+    let script = ScriptedTransfer(failures + [lost, .success(HTTPResponse(Case.done))])
+    let service = RetryingTransferService(
+      script, patience: .init(retries: 5), now: { .seconds(100) }, random: { 1 },
+      sleep: { delay in delays.withLock { $0.append(delay) } })
+    #expect(try await service.transfer(HTTPRequest(url: "http://a/")).head.status == 200)
+    #expect(delays.withLock { $0 } == [1, 2, 4, 8, 16].map { .seconds($0) })
+    let refused = ScriptedTransfer([.failure(CacheError(.invalidAnswer, "no")), .success(HTTPResponse(Case.done))])
+    let error = await #expect(throws: CacheError.self) {
+      try await RetryingTransferService(refused, patience: .init(retries: 5), now: { .zero }, sleep: { _ in })
+        .transfer(HTTPRequest(url: "http://a/"))
+    }
+    #expect(error?.code == .invalidAnswer && refused.count == 1)
+  }
+
   @Test func cancelledWaitEndsTheRequest() async {
     let script = ScriptedTransfer([.success(HTTPResponse(Case.busy)), .success(HTTPResponse(Case.done))])
     let service = service(script) { _ in throw CancellationError() }

@@ -182,6 +182,28 @@ struct HTTPCacheTests {
     #expect(bench.storage.keys.count == (isReplaced ? 1 : 0))
   }
 
+  /// What a server says that need not prove who it is changes nothing that is stored.
+  @Test(arguments: [("GET", 200), ("GET", 304), ("HEAD", 200), ("POST", 200)])
+  func aServerThatIsNotBelievedChangesNothing(method: String, status: Int) async throws {
+    let storage = ShelfOfResponses()
+    let url = "https://a.example/x"
+    var services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_000) })
+    let first = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "sound")
+    for try await _ in HTTPCache(storage: storage, transfer: first, services: services)
+      .responses(to: HTTPRequest(url: url), options: FetchOptions())
+    {}
+    services.rules.isInsecure = true
+    let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
+    for try await snapshot in HTTPCache(storage: storage, transfer: second, services: services)
+      .responses(to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
+    {
+      #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
+    }
+    #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
+    let kept = try #require(try await storage.variants(of: url).first)
+    #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
+  }
+
   /// A transfer during which something else happens.
   private struct OvertakenTransfer: DataTransferService {
     let answer: HTTPResponseHead

@@ -7,6 +7,7 @@ public struct OriginServer: Sendable {
   private let fields: HTTPFields
   private let secretFields: HTTPFields
   private let credentials: OriginCredentials
+  private let clientIdentity: String?
   private let transfer: any DataTransferService
   let secrets: SecretTexts
 
@@ -15,14 +16,16 @@ public struct OriginServer: Sendable {
   /// - Parameters:
   ///   - fields: the header fields of every request, in place of those that an origin would send.
   ///   - secretFields: more of them, whose values are never shown.
+  ///   - clientIdentity: a digest of the certificate that the client shows; `nil` for none.
   public init(
     _ baseURL: BaseURL, fields: HTTPFields = [:], secretFields: HTTPFields = [:],
-    credentials: OriginCredentials = .none, transfer: any DataTransferService
+    credentials: OriginCredentials = .none, clientIdentity: String? = nil, transfer: any DataTransferService
   ) {
     self.baseURL = baseURL
     self.fields = fields
     self.secretFields = secretFields
     self.credentials = credentials
+    self.clientIdentity = clientIdentity
     self.transfer = transfer
     secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
   }
@@ -31,6 +34,7 @@ public struct OriginServer: Sendable {
   /// without a key in its URL.
   func message(for endpoint: Endpoint) -> HTTPRequest {
     var request = endpoint.httpRequest
+    request.clientIdentity = clientIdentity
     request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields).replacing(
       with: secretFields)
     return request

@@ -8,18 +8,19 @@ struct Redirect {
     guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
       !location.isEmpty, let url = URLReference.resolve(location, against: request.url)
     else { return nil }
-    let schemes = Self.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
+    let schemes = URLReference.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
     guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }
     self.url = url
     original = request
   }
 
-  /// The request that follows it. Another server is not sent the `secretFields`.
+  /// The request that follows it. Another server is not sent the `secretFields`, nor shown who the client is.
   func request(without secretFields: HTTPFields) -> HTTPRequest {
     var request = original
     request.url = url
     guard !URLReference.isSameOrigin(url, original.url) else { return request }
     request.fields = HTTPFields(request.fields.lines.filter { !secretFields.contains($0.name) })
+    request.clientIdentity = nil
     return request
   }
 
@@ -29,10 +30,8 @@ struct Redirect {
     case ("GET", 301...303), ("HEAD", 301...303), ("GET", 307...308), ("HEAD", 307...308): return request
     case ("POST", 301...303):
       let fields = request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") }
-      return HTTPRequest(url: request.url, fields: HTTPFields(fields))
+      return HTTPRequest(url: request.url, fields: HTTPFields(fields), clientIdentity: request.clientIdentity)
     default: return nil
     }
   }
-
-  private static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
 }

@@ -1,0 +1,68 @@
+internal import CacheData
+public import CacheDomain
+internal import Synchronization
+
+/// Asks for compressed answers, and undoes the compression behind the cache, which keeps the bytes as they came.
+///
+/// It asks where a query says nothing of `Accept-Encoding`. The header of an answer stays as it came; so does content in
+/// a coding that is not known here, and a part of content, whose compression cannot be undone.
+public struct DecodingURLRepository: URLRepository {
+  private let base: any URLRepository
+  private let limit: Int
+
+  /// The repository in front of `base` that holds `limit` bytes of decoded content in memory, or a piece more. Longer
+  /// content is decoded as it is read.
+  public init(_ base: any URLRepository, limit: Int) {
+    self.base = base
+    self.limit = limit
+  }
+
+  /// The answers of `base` without compression.
+  public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
+    if query.has("range") { return base.answer(to: query, options: options) }
+    var asking = query
+    if !query.has("accept-encoding") {
+      asking.fields.append(URLQuery.Field(name: "Accept-Encoding", value: ContentCoding.accepted))
+    }
+    return base.answer(to: asking, options: options).mapValues { answer throws(CacheError) in
+      try await decoded(answer)
+    }
+  }
+
+  private func decoded(_ answer: URLAnswer) async throws(CacheError) -> URLAnswer {
+    let values = answer.fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
+    let codings = ContentCoding.undoable(values.joined(separator: ",")).codings
+    guard !codings.isEmpty, !answer.body.isEmpty || answer.rest != nil else { return answer }
+    let source = ContentStream(answer.body, rest: answer.rest)
+    let server = HTTPRequest(url: answer.url).authority ?? "the server"
+    let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
+    }
+    var body: [UInt8] = []
+    while let piece = try await next() {
+      body += piece
+      if body.count > limit { return answer.with(body, rest: ContentStream(next)) }
+    }
+    return answer.with(body, rest: nil)
+  }
+}
+
+extension URLQuery {
+  fileprivate func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
+}
+
+extension URLAnswer {
+  fileprivate func with(_ body: [UInt8], rest: ContentStream?) -> URLAnswer {
+    URLAnswer(url: url, version: version, status: status, reason: reason, fields: fields, body: body, rest: rest)
+  }
+}
+
+extension ContentStream {
+  /// The content that begins with `start`.
+  convenience init(_ start: [UInt8], rest: ContentStream?) {
+    let start = Mutex(start.isEmpty ? nil : start)
+    self.init { () async throws(CacheError) in
+      if let start = start.withLock({ $0.take() }) { return start }
+      return try await rest?.next()
+    }
+  }
+}

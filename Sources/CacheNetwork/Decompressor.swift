@@ -1,0 +1,118 @@
+internal import CZlib
+internal import CZstd
+
+/// Undoes one coding, piece by piece.
+enum Decompressor: ~Copyable {
+  case zlib(ZlibStream)
+  case zstd(ZstdStream)
+
+  /// What one step did.
+  struct Step {
+    /// How many bytes of the input it has taken.
+    let used: Int
+    /// The bytes that it has made of them.
+    let output: [UInt8]
+    /// Whether the compressed content is whole here: more of it may follow.
+    let isAtEnd: Bool
+  }
+
+  /// The content is not what its coding says.
+  struct Damage: Error {}
+
+  /// How many bytes a step makes at most.
+  static let pieceSize = 65_536
+
+  /// What undoes `coding` in content that begins with `start`, which has two bytes where the content has.
+  init(_ coding: ContentCoding, start: ArraySlice<UInt8>) throws(Damage) {
+    self =
+      switch coding {
+      case .gzip: .zlib(try ZlibStream(window: 15 + 16))
+      case .deflate: .zlib(try ZlibStream(window: Self.isZlib(start) ? 15 : -15))
+      case .zstd: .zstd(try ZstdStream())
+      }
+  }
+
+  /// Whether `start` is a header of the zlib format (RFC 1950, section 2.2), and not what that holds.
+  private static func isZlib(_ start: ArraySlice<UInt8>) -> Bool {
+    guard let method = start.first, let flags = start.dropFirst().first else { return false }
+    return method & 0x0F == 8 && (Int(method) << 8 + Int(flags)).isMultiple(of: 31)
+  }
+
+  /// Takes bytes of `input` from `offset` on.
+  func step(_ input: [UInt8], from offset: Int) throws(Damage) -> Step {
+    switch self {
+    case .zlib(let stream): try stream.step(input, from: offset)
+    case .zstd(let stream): try stream.step(input, from: offset)
+    }
+  }
+}
+
+/// A stream of zlib.
+struct ZlibStream: ~Copyable {
+  private let state: UnsafeMutablePointer<z_stream>
+
+  init(window: Int32) throws(Decompressor.Damage) {
+    state = .allocate(capacity: 1)
+    state.initialize(to: z_stream())
+    guard inflateInit2_(state, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw Decompressor.Damage()
+    }
+  }
+
+  deinit {
+    inflateEnd(state)
+    state.deallocate()
+  }
+
+  func step(_ input: [UInt8], from offset: Int) throws(Decompressor.Damage) -> Decompressor.Step {
+    let size = min(input.count - offset, Int(UInt32.max))
+    var code = Z_OK
+    let output = input.withUnsafeBufferPointer { input in
+      [UInt8](unsafeUninitializedCapacity: Decompressor.pieceSize) { piece, count in
+        // zlib does not write there.
+        state.pointee.next_in = input.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
+        state.pointee.avail_in = UInt32(size)
+        state.pointee.next_out = piece.baseAddress
+        state.pointee.avail_out = UInt32(piece.count)
+        code = inflate(state, Z_NO_FLUSH)
+        count = piece.count - Int(state.pointee.avail_out)
+      }
+    }
+    // Z_BUF_ERROR: there is no more input at the moment.
+    guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(code) else { throw Decompressor.Damage() }
+    let used = size - Int(state.pointee.avail_in)
+    // Another member may follow, as gzip allows.
+    if code == Z_STREAM_END { inflateReset(state) }
+    return Decompressor.Step(used: used, output: output, isAtEnd: code == Z_STREAM_END)
+  }
+}
+
+/// A stream of Zstandard.
+struct ZstdStream: ~Copyable {
+  /// The largest window that a decoder of HTTP has to have is 8 MiB (RFC 9659, section 3).
+  private static let windowLog: Int32 = 23
+
+  private let context: OpaquePointer
+
+  init() throws(Decompressor.Damage) {
+    guard let context = ZSTD_createDCtx() else { throw Decompressor.Damage() }
+    self.context = context
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)
+  }
+
+  deinit { ZSTD_freeDCtx(context) }
+
+  func step(_ input: [UInt8], from offset: Int) throws(Decompressor.Damage) -> Decompressor.Step {
+    var (used, code) = (0, 0)
+    let output = input.withUnsafeBufferPointer { input in
+      [UInt8](unsafeUninitializedCapacity: Decompressor.pieceSize) { piece, count in
+        var source = ZSTD_inBuffer(src: input.baseAddress.map { $0 + offset }, size: input.count - offset, pos: 0)
+        var target = ZSTD_outBuffer(dst: piece.baseAddress, size: piece.count, pos: 0)
+        code = ZSTD_decompressStream(context, &target, &source)
+        (used, count) = (source.pos, target.pos)
+      }
+    }
+    guard ZSTD_isError(code) == 0 else { throw Decompressor.Damage() }
+    return Decompressor.Step(used: used, output: output, isAtEnd: code == 0)
+  }
+}

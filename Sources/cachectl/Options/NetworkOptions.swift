@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import CacheComposition
+
+/// The options that say how a server is reached, spelled as curl spells them.
+struct NetworkOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("x"), .long],
+    help: ArgumentHelp("Reach the server through the proxy at URL; an empty one means none", valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    name: .customLong("cacert"), help: "Trust the certificates in FILE (PEM), and no others", completion: .file())
+  var authorityFile: String?
+
+  @Option(
+    name: [.customShort("E"), .customLong("cert")],
+    help: "Show the certificate in FILE (PEM) to a server that asks for one", completion: .file())
+  var certificate: String?
+
+  @Option(help: "Read the private key of the certificate from FILE (PEM)", completion: .file())
+  var key: String?
+
+  @Flag(
+    name: [.customShort("k"), .long],
+    help: "Believe a server that cannot prove who it is; its answer is not stored")
+  var insecure = false
+
+  @Flag(help: "Ask for compressed content, and print it without the compression; the cache keeps it as it came")
+  var compressed = false
+
+  func validate() throws(ValidationError) {
+    if key != nil, certificate == nil { throw ValidationError("--key goes with --cert") }
+    if insecure, authorityFile != nil { throw ValidationError("--insecure and --cacert exclude each other") }
+  }
+
+  /// What they ask of a transfer.
+  var demands: TransferDemands {
+    TransferDemands(
+      network: Configuration.Network(
+        proxy: proxy, authorityFile: authorityFile, clientCertificate: certificate, clientKey: key),
+      isInsecure: insecure, isCompressed: compressed)
+  }
+}

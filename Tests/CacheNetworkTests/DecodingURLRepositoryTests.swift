@@ -1,0 +1,102 @@
+import CacheDomain
+import CacheNetwork
+import Synchronization
+import TestOrigin
+import Testing
+
+/// Compression that is undone behind the cache, also of content that is still coming in.
+struct DecodingURLRepositoryTests {
+  private static let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
+  private static let gzip = Gzip.compress(content)
+
+  @Test(arguments: [1, 2, 7, 1_000, 1 << 20], [0, 1, 1_000, 1 << 20])
+  func contentIsDecodedAsItComes(pieceSize: Int, held: Int) async throws {
+    let answer = Self.answer(["content-encoding": "gzip"], held: held, pieceSize: pieceSize)
+    let decoded = try #require(try await Self.decoded(answer))
+    let (body, rest) = try await Self.whole(decoded)
+    #expect(body + rest == Self.content)
+    #expect(body.count <= 1_000 + 65_536 && decoded.fields == answer.fields)
+  }
+
+  @Test func whatIsShortIsHeldWhole() async throws {
+    let short = URLAnswer(
+      url: "http://a/", status: 200, fields: [.init(name: "Content-Encoding", value: "gzip")],
+      body: Gzip.compress([1, 2, 3]))
+    let decoded = try await Self.decoded(short)
+    #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
+  }
+
+  @Test func contentThatBreaksOffIsAFailure() async throws {
+    let answer = Self.answer(["Content-Encoding": "gzip"], held: 10, pieceSize: 1_000, count: Self.gzip.count - 5)
+    let error = await #expect(throws: CacheError.self) {
+      guard let decoded = try await Self.decoded(answer) else { return }
+      _ = try await Self.whole(decoded)
+    }
+    #expect(error?.code == .invalidAnswer)
+  }
+
+  @Test(
+    arguments: [
+      ([:], "gzip, deflate, zstd", true), (["accept-encoding": "gzip"], "gzip", true),
+      (["Range": "bytes=0-1"], nil, false),
+    ] as [([String: String], String?, Bool)])
+  func whatIsAskedFor(_ fields: [String: String], accepted: String?, isDecoded: Bool) async throws {
+    let asked = Mutex<[URLQuery]>([])
+    let answer = Self.answer(["Content-Encoding": "gzip"], held: Self.gzip.count, pieceSize: 1)
+    let decoded = try #require(try await Self.decoded(answer, fields) { query in asked.withLock { $0.append(query) } })
+    let field = asked.withLock { $0 }.first?.fields.first { $0.name.lowercased() == "accept-encoding" }
+    #expect(field?.value == accepted)
+    #expect((try await Self.whole(decoded).body == Self.gzip) == !isDecoded)
+  }
+
+  @Test(arguments: [["Content-Encoding": "br"], ["Content-Encoding": "identity"], [:]])
+  func otherContentStays(fields: [String: String]) async throws {
+    let answer = Self.answer(fields, held: 10, pieceSize: 10)
+    #expect(try await Self.decoded(answer) == answer)
+  }
+
+  /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
+  private static func answer(
+    _ fields: [String: String], held: Int, pieceSize: Int, count: Int = gzip.count
+  ) -> URLAnswer {
+    let left = Mutex(gzip[..<count].dropFirst(held))
+    let rest = ContentStream { () throws(CacheError) in
+      left.withLock { left in
+        defer { left = left.dropFirst(pieceSize) }
+        return left.isEmpty ? nil : Array(left.prefix(pieceSize))
+      }
+    }
+    return URLAnswer(
+      url: "http://a/", status: 200, fields: fields.map { .init(name: $0.key, value: $0.value) },
+      body: Array(gzip[..<count].prefix(held)), rest: held < count ? rest : nil)
+  }
+
+  private static func decoded(
+    _ answer: URLAnswer, _ fields: [String: String] = [:], asked: @escaping @Sendable (URLQuery) -> Void = { _ in }
+  ) async throws -> URLAnswer? {
+    let repository = DecodingURLRepository(FixedAnswer(answer: answer, asked: asked), limit: 1_000)
+    let query = URLQuery(url: "http://a/", fields: fields.map { .init(name: $0.key, value: $0.value) })
+    for try await snapshot in repository.answer(to: query, options: FetchOptions()) { return snapshot.value }
+    return nil
+  }
+
+  private static func whole(_ answer: URLAnswer) async throws -> (body: [UInt8], rest: [UInt8]) {
+    var rest: [UInt8] = []
+    while let piece = try await answer.rest?.next() { rest += piece }
+    return (answer.body, rest)
+  }
+}
+
+/// Gives one answer.
+private struct FixedAnswer: URLRepository {
+  let answer: URLAnswer
+  let asked: @Sendable (URLQuery) -> Void
+
+  func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
+    asked(query)
+    let entry = EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero)
+    return Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
+      Snapshots.Step(Snapshot(value: answer, source: .origin, entry: entry))
+    }
+  }
+}

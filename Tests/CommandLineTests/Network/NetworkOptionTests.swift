@@ -1,0 +1,118 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// How a server is reached, and what becomes of compression and of failures that pass.
+@Suite struct NetworkOptionTests {
+  private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
+
+  @Test func anAnswerThatNeedNotBeProvedIsNotStored() async throws {
+    let (scratch, server) = (try Scratch(), try SelfSignedServer())
+    for _ in 1...2 {
+      let run = try await scratch.cachectl("fetch", "url", "-k", "-i", server.url)
+      #expect(run.status == 0 && run.errors.contains("not stored"), "\(run.errors)")
+      #expect(run.text.contains("fwd=uri-miss") && !run.text.contains("; stored"))
+    }
+    #expect(try await scratch.cachectl("ls", "--output", "csv").text.split(separator: "\r\n").count == 1)
+    let proved = try await scratch.cachectl("fetch", "url", "--cacert", server.certificateFile, "-i", server.url)
+    expectSuccess(proved)
+    #expect(proved.text.contains("; stored"))
+    let other = try await scratch.cachectl(
+      "fetch", "url", "--cacert", scratch.path("work/none"), "--refresh", "-i", server.url + "/other")
+    expectFailure(other, status: 69, mentioning: ["certificate"])
+    #expect(proved.errors.isEmpty)
+  }
+
+  /// Who shows no certificate does not get the answer to who did, nor may a shared cache keep it.
+  @Test func theCertificateOfTheClientIsCredentials() async throws {
+    let (scratch, server) = (try Scratch(), try SelfSignedServer(wantsClientCertificate: true))
+    let trusting = ["fetch", "url", server.url, "-i", "--cacert", server.certificateFile]
+    let identified = trusting + ["--cert", server.certificateFile, "--key", server.keyFile]
+    expectFailure(try await scratch.cachectl(trusting), status: 69, mentioning: ["certificate"])
+    let first = try await scratch.cachectl(identified)
+    expectSuccess(first)
+    #expect(first.text.contains("; stored"))
+    expectSuccess(try await scratch.cachectl(identified + ["--offline", "--max-stale", "1h"]))
+    expectFailure(
+      try await scratch.cachectl(trusting + ["--offline", "--max-stale", "1h"]), status: 66, mentioning: ["cache"])
+    let configured = try await scratch.cachectl(
+      "--set", "network.authorityFile=\(server.certificateFile)", "--set",
+      "network.clientCertificate=\(server.certificateFile)", "--set", "network.clientKey=\(server.keyFile)",
+      "--set", "cache.shared=true", "fetch", "url", server.url, "-i")
+    expectSuccess(configured)
+    #expect(!configured.text.contains("; stored"))
+    let missing = try await scratch.cachectl(trusting + ["--cert", scratch.path("work/none")])
+    expectFailure(missing, status: 78, mentioning: ["work/none"])
+    expectFailure(try await scratch.cachectl(trusting + ["--key", "a"]), status: 64, mentioning: ["--cert"])
+  }
+
+  @Test func aProxyIsNamedInThreeWays() async throws {
+    let (scratch, proxy) = (try Scratch(), try TestServer { TestResponse("proxied \($0.path)") })
+    let url = "http://nowhere.invalid/a"
+    for arguments in [["-x", proxy.url], ["--set", "network.proxy=\(proxy.url)"]] {
+      #expect(try await scratch.cachectl(["fetch", "url", url, "--refresh"] + arguments).text == "proxied \(url)")
+    }
+    let variables = ["CACHECTL_NETWORK_PROXY": proxy.url]
+    let run = try await scratch.cachectl("fetch", "url", url, "--refresh", environment: variables)
+    #expect(run.text == "proxied \(url)")
+    let direct = try TestServer { _ in TestResponse("direct") }
+    let without = try await scratch.cachectl(
+      "fetch", "url", direct.url, "-x", "", environment: ["http_proxy": proxy.url])
+    #expect(without.text == "direct" && proxy.count == 3)
+    let trust = #"{"network": {"proxy": "http://127.0.0.1:9"}}"#
+    try scratch.write(trust, to: "work/cachectl.json")
+    expectFailure(try await scratch.cachectl("fetch", "cities"), status: 78, mentioning: ["network.proxy"])
+  }
+
+  /// The cache keeps what came, and each variant by itself.
+  @Test(arguments: Contract.persistentEngines)
+  func compressionIsUndoneBehindTheCache(engine: String) async throws {
+    let text = String(repeating: "hello ", count: 1_000)
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      let response = TestResponse(fields: Self.fresh.replacing(with: ["Vary": "Accept-Encoding"]), text)
+      return request.fields["Accept-Encoding"]?.contains("gzip") == true ? response.gzipped() : response
+    }
+    let command = ["--backend", engine, "fetch", "url", server.url]
+    for _ in 1...2 {
+      #expect(try await scratch.cachectl(command).text == text)
+      let run = try await scratch.cachectl(command + ["--compressed", "-i"])
+      #expect(run.text.hasSuffix("\r\n\r\n\(text)") && run.text.contains("Content-Encoding: gzip\r\n"))
+    }
+    #expect(server.requests.map { $0.fields["Accept-Encoding"] } == [nil, "gzip, deflate, zstd"])
+    let coded = ["-H", "Accept-Encoding: gzip, deflate, zstd", "--offline"]
+    #expect(try await scratch.cachectl(command + coded).output == Data(Gzip.compress(Array(text.utf8))))
+    let explained = try await scratch.cachectl("--backend", engine, "explain", "url", server.url, "--compressed")
+    #expect(explained.text.contains("fresh"), "\(explained.text)")
+  }
+
+  /// It is decoded as it is read, and not stored.
+  @Test func aLargeCompressedAnswerIsPassedOn() async throws {
+    let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
+    let (scratch, file) = (try Scratch(), "work/answer")
+    let server = try TestServer { _ in TestResponse(fields: Self.fresh, body: .bytes(content)).gzipped() }
+    let run = try await scratch.cachectl(
+      "--set", "cache.maxEntryBytes=1KiB", "fetch", "url", server.url, "--compressed", "-o", scratch.path(file))
+    #expect(run.status == 0 && run.errors.contains("cache.maxEntryBytes"), "\(run.errors)")
+    #expect(try scratch.read(file) == Data(content))
+  }
+
+  @Test func contentThatIsNotCompressedIsNoAnswer() async throws {
+    let (scratch, coded) = (try Scratch(), Self.fresh.replacing(with: ["Content-Encoding": "gzip"]))
+    let server = try TestServer { _ in TestResponse(fields: coded, "plain") }
+    let run = try await scratch.cachectl("fetch", "url", server.url, "--compressed", "-o", scratch.path("work/answer"))
+    expectFailure(run, status: 69, mentioning: ["not compressed"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
+  }
+
+  @Test(arguments: [
+    (["--retry", "2"], [503, 500, 200], 200, 3), (["--retry", "1"], [500, 500, 200], 500, 2),
+    (["--retry", "0"], [503, 200], 503, 1), ([], [503, 503, 200], 200, 3), ([], [500, 200], 500, 1),
+    (["--retry", "2", "-X", "DELETE"], [503, 200], 503, 1), (["--retry", "2"], [404, 200], 404, 1),
+  ])
+  func aRequestIsTriedAgain(options: [String], statuses: [Int], last: Int, count: Int) async throws {
+    let server = try TestServer(script: statuses.map { TestResponse(status: $0, fields: ["Retry-After": "0"], "") })
+    let run = try await Scratch().cachectl(["fetch", "url", server.url, "-i"] + options)
+    #expect(run.text.hasPrefix("HTTP/1.1 \(last) ") && server.count == count, "\(run.text)")
+  }
+}
