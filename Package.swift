@@ -29,9 +29,7 @@ func library(_ folder: String) -> Target {
     name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
     path: "Plugins/Libraries/\(folder)", swiftSettings: settings,
     linkerSettings: [
-      // What FoundationEssentials needs where it is linked statically.
-      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
-      .unsafeFlags(["-static-stdlib", "-Xlinker", exports]),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", exports])
     ])
 }
 
@@ -67,6 +65,8 @@ let package = Package(
     .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
+    // What every target may use: JSON, base 64, the removal of folders.
+    layer("Base"),
     // What was meant by a misspelled name.
     layer("Spelling"),
     layer("CacheDomain"),
@@ -74,9 +74,9 @@ let package = Package(
     layer("HTTPMessages"),
     // libcurl, loaded when the first request is made.
     .target(name: "CCurl"),
-    layer("Transport", "HTTPMessages", "CCurl"),
-    layer("CacheData", "CacheDomain", "HTTPMessages"),
-    layer("StorageSPI"),
+    layer("Transport", "Base", "HTTPMessages", "CCurl"),
+    layer("CacheData", "Base", "CacheDomain", "HTTPMessages"),
+    layer("StorageSPI", "Base"),
     .target(name: "CChecksum"),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin"),
@@ -91,9 +91,9 @@ let package = Package(
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),
-    // The only target that imports all of Foundation; the tool does not link it.
+    // The only target that imports Foundation; the tool does not link it.
     layer("ResponseCacheURLSession", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage"),
-    layer("CachePresentation", "CacheDomain"),
+    layer("CachePresentation", "Base", "CacheDomain"),
     layer("ArgumentParser", "Spelling"),
 
     engine("Memory"),
@@ -110,12 +110,12 @@ let package = Package(
     library("LMDB"),
 
     layer(
-      "CacheComposition", "CacheDomain", "CacheData", "Spelling", "StorageSPI", "ResponseStorage",
+      "CacheComposition", "Base", "CacheDomain", "CacheData", "Spelling", "StorageSPI", "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "SampleOrigin", "Transport", "CacheNetwork", "CachePresentation",
       "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
       name: "cachectl",
-      dependencies: ["ArgumentParser", "CacheComposition", "CacheDomain", "CachePresentation", "HTTPMessages"],
+      dependencies: ["ArgumentParser", "Base", "CacheComposition", "CacheDomain", "CachePresentation", "HTTPMessages"],
       swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.
@@ -139,6 +139,7 @@ let package = Package(
     tests("RepairTests", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
     tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
+    tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
@@ -158,7 +159,7 @@ let package = Package(
     tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
-      "CacheCompositionTests", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
+      "CacheCompositionTests", "Base", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition"),
     tests("PlistStorageTests", "ChildProcesses", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests(

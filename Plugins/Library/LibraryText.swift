@@ -1,3 +1,4 @@
+internal import Base
 internal import CCachectlPlugin
 internal import Glibc
 
@@ -82,7 +83,7 @@ enum LibraryText {
 
   /// Whether `name` is in kebab case: lower-case letters, digits and single hyphens, the first a letter.
   static func isKebabCase(_ name: String) -> Bool {
-    guard let first = name.utf8.first, (97...122).contains(first), !name.hasSuffix("-"), !name.contains("--") else {
+    guard let first = name.utf8.first, (97...122).contains(first), !name.hasSuffix("-"), !name.holds("--") else {
       return false
     }
     return name.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "-") }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import StorageSPI
 
 /// Writes the content of a namespace's file: one field a line, entries ordered by key.
@@ -33,7 +32,7 @@ struct PlistEncoder {
     } else {
       appendName("payloadBase64")
       append("\"")
-      bytes.append(contentsOf: Data(entry.payload).base64EncodedData())
+      bytes.append(contentsOf: Base64.encoded(entry.payload))
       append("\"")
     }
     append("\n    }")

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import StorageSPI
 
 /// The fields of an entry, as far as they have been read.
@@ -60,9 +59,9 @@ struct PlistEntryFields {
   }
 
   private static func base64(_ scanner: inout JSONScanner) throws(PlistFormatError) -> [UInt8] {
-    guard let data = Data(base64Encoded: Data(try scanner.string())) else {
+    guard let bytes = Base64.decoded(try scanner.string()) else {
       throw scanner.problem("the payload is not valid base64")
     }
-    return Array(data)
+    return bytes
   }
 }

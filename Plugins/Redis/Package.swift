@@ -16,9 +16,7 @@ func library(_ engine: String) -> Target {
   .target(
     name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
     linkerSettings: [
-      // What FoundationEssentials needs where it is linked statically.
-      .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
-      .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]),
+      .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"])
     ])
 }
 

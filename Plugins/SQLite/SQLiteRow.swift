@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 #if canImport(Darwin)
   internal import Darwin
 #else
@@ -88,13 +87,11 @@ struct SQLiteRow {
   }
 
   /// `attributes` as a JSON object, in the order of their names.
-  static func encoded(_ attributes: [String: String]) throws(StorageError) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return Array(try encoder.encode(attributes))
-    } catch {
-      throw StorageError(.failed, "attributes cannot be encoded as JSON", cause: error)
+  static func encoded(_ attributes: [String: String]) -> [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
     }
+    return json.bytes
   }
 }

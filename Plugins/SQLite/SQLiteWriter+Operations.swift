@@ -60,7 +60,7 @@ extension SQLiteWriter {
   }
 
   private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
-    let attributes = metadata.attributes.isEmpty ? [] : try SQLiteRow.encoded(metadata.attributes)
+    let attributes = metadata.attributes.isEmpty ? [] : SQLiteRow.encoded(metadata.attributes)
     defer { put.reset() }
     try put.bind(metadata.storedAt.milliseconds, at: 1)
     try put.bind(metadata.freshUntil.milliseconds, at: 2)

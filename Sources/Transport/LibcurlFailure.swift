@@ -1,3 +1,4 @@
+internal import Base
 internal import CCurl
 
 /// A failure as libcurl reports it: a code, a text for people, and how far the transfer had got.
@@ -51,13 +52,13 @@ struct LibcurlFailure {
 
   /// The connection was lost. That is also how libcurl reports proxies that refuse, and too large headers.
   private var brokenConnection: (TransportError.Code, String) {
-    if text.contains("Too large response headers") { return (.headTooLarge, "") }
-    if text.contains("CONNECT") {
+    if text.holds("Too large response headers") { return (.headTooLarge, "") }
+    if text.holds("CONNECT") {
       let status = text.split(separator: " ").compactMap { Int($0) }.first { (100...599).contains($0) }
       return (.proxy, status.map { "status \($0)" } ?? "")
     }
     // A server may take the client's certificate for a bad one, or miss it, when TLS is set up already.
-    if text.contains("alert") { return (.tls, text) }
+    if text.holds("alert") { return (.tls, text) }
     return (.cutOff, "")
   }
 

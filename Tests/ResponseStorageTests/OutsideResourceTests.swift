@@ -26,6 +26,8 @@ struct OutsideResourceTests {
       }
       self.init(try json.required(text, "text"))
     }
+
+    func write(to json: inout JSONWriter) { json.object { $0.member("text", text) } }
   }
 
   private let clock = ManualClock(Timestamp(milliseconds: 1_000_000))

@@ -1,3 +1,4 @@
+internal import Base
 internal import Spelling
 internal import StorageSPI
 
@@ -99,7 +100,7 @@ struct ValueReader {
 
   /// Refuses an address with a user or a password in it, and does not show it: addresses are shown everywhere else.
   private func withoutLogin(_ text: String) throws(Mismatch) -> String {
-    guard text.contains("://"), text.contains("@") else { return text }
+    guard text.holds("://"), text.holds("@") else { return text }
     throw Mismatch(
       code: .malformed, message: "is an address with a user or a password in it",
       hint: "leave them out, and give the options user and password: \"password\": {\"env\": \"NAME\"}")

@@ -1,3 +1,4 @@
+internal import Base
 internal import CachePresentation
 
 /// Looks for what is of no use any more in the folders of stores.
@@ -33,7 +34,7 @@ struct LeftoverCheck: Sendable {
 
   /// What repairs have set aside.
   private func setAside(_ folder: String) -> [Finding] {
-    let names = files.names(in: folder).filter { $0.contains(".damaged-") }
+    let names = files.names(in: folder).filter { $0.holds(".damaged-") }
     guard let first = names.first else { return [] }
     let count = NumberText.count(names.count, "damaged file", "damaged files")
     return [

@@ -1,3 +1,4 @@
+internal import Base
 internal import CacheData
 internal import CacheDomain
 internal import ResponseStorage
@@ -14,7 +15,7 @@ enum EntryName {
   ///
   /// - Throws: `CacheError`: it is neither a key nor a URL of a web server.
   init(_ argument: String) throws(CacheError) {
-    if argument.contains("://") {
+    if argument.holds("://") {
       self = .url(try HTTPRequest.normalizedURL(argument))
     } else {
       self = .key(try CacheKey(argument: argument))

@@ -4,11 +4,11 @@ public import CacheDomain
 public struct CitiesPageDTO: Codable, Sendable, Hashable {
   /// A city as it is stored and transferred.
   public struct CityDTO: Codable, Sendable, Hashable {
-    let id: String
-    let name: String
-    let subName: String?
-    let revenue: Int?
-    let organizationCount: Int?
+    package let id: String
+    package let name: String
+    package let subName: String?
+    package let revenue: Int?
+    package let organizationCount: Int?
 
     /// The DTO of a city with the given fields.
     package init(id: String, name: String, subName: String?, revenue: Int?, organizationCount: Int?) {
@@ -18,35 +18,16 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
       self.revenue = revenue
       self.organizationCount = organizationCount
     }
-
-    /// The city in an origin's answer.
-    public init(from decoder: any Decoder) throws {
-      let members = try decoder.container(keyedBy: CodingKeys.self)
-      id = try members.decode(String.self, forKey: .id)
-      name = try members.decode(String.self, forKey: .name)
-      subName = try members.decodeIfPresent(String.self, forKey: .subName)
-      revenue = try members.decodeIfPresent(WholeNumber.self, forKey: .revenue)?.value
-      organizationCount = try members.decodeIfPresent(WholeNumber.self, forKey: .organizationCount)?.value
-    }
   }
 
-  let page: Int
-  let totalPages: Int
-  let totalItems: Int
-  let items: [CityDTO]
+  package let page: Int
+  package let totalPages: Int
+  package let totalItems: Int
+  package let items: [CityDTO]
 
   /// The DTO of a page with the given parts.
   package init(page: Int, totalPages: Int, totalItems: Int, items: [CityDTO]) {
     (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
-  }
-
-  /// The page in an origin's answer, whose numbers are those that a page can have.
-  public init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: CodingKeys.self)
-    page = try members.decode(WholeNumber.self, forKey: .page).value
-    totalPages = try members.decode(Count.self, forKey: .totalPages).value
-    totalItems = try members.decode(Count.self, forKey: .totalItems).value
-    items = try members.decode([CityDTO].self, forKey: .items)
   }
 
   /// The DTO of a page.

@@ -4,12 +4,12 @@ public import CacheDomain
 public struct MoviesPageDTO: Codable, Sendable, Hashable {
   /// A movie as it is stored and transferred.
   public struct MovieDTO: Codable, Sendable, Hashable {
-    let id: String
-    let title: String
-    let overview: String?
-    let releaseDate: String?
-    let posterPath: String?
-    let genres: [String]
+    package let id: String
+    package let title: String
+    package let overview: String?
+    package let releaseDate: String?
+    package let posterPath: String?
+    package let genres: [String]
 
     /// The DTO of a movie with the given fields.
     package init(
@@ -24,10 +24,10 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
     }
   }
 
-  let page: Int
-  let totalPages: Int
-  let totalItems: Int
-  let items: [MovieDTO]
+  package let page: Int
+  package let totalPages: Int
+  package let totalItems: Int
+  package let items: [MovieDTO]
 
   /// The DTO of a page with the given parts.
   package init(page: Int, totalPages: Int, totalItems: Int, items: [MovieDTO]) {

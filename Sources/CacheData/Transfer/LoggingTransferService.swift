@@ -1,5 +1,4 @@
 public import CacheDomain
-internal import FoundationEssentials
 
 /// A transfer as it may be logged: without anything that may be a secret.
 public struct TransferRecord: Sendable, Hashable {
@@ -65,10 +64,7 @@ public struct LoggingTransferService: DataTransferService {
   }
 
   private static func harmless(_ url: String) -> String {
-    guard var components = URLComponents(string: url) else { return "(no URL)" }
-    let hasQuery = components.percentEncodedQuery != nil
-    (components.user, components.password, components.percentEncodedQuery) = (nil, nil, nil)
-    components.fragment = nil
-    return (components.string ?? "(no URL)") + (hasQuery ? "?..." : "")
+    guard let parts = URLReference(url), let start = parts.withoutQuery else { return "(no URL)" }
+    return start + (parts.query == nil ? "" : "?...")
   }
 }

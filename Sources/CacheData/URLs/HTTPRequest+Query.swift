@@ -1,5 +1,5 @@
+internal import Base
 public import CacheDomain
-internal import FoundationEssentials
 
 extension HTTPRequest {
   /// The request that `query` describes. The URL is normalised (RFC 3986, section 6.2.2.1 and 6.2.3): scheme and host in
@@ -45,8 +45,11 @@ extension HTTPRequest {
   }
 
   private static func credentials(_ url: String) -> String? {
-    guard let url = URLComponents(string: url), let user = url.user else { return nil }
-    return "Basic \(Data("\(user):\(url.password ?? "")".utf8).base64EncodedString())"
+    guard let parts = URLReference(url)?.userInfo?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    else { return nil }
+    let login =
+      PercentEncoding.decoded(parts[0]) + [UInt8(ascii: ":")] + PercentEncoding.decoded(parts.dropFirst().first ?? "")
+    return "Basic \(String(decoding: Base64.encoded(login), as: UTF8.self))"
   }
 
   private static func field(_ field: URLQuery.Field) throws(CacheError) -> HTTPFields.Field {

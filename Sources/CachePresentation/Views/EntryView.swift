@@ -1,3 +1,5 @@
+internal import Base
+
 /// One entry of a store, with its payload.
 public struct EntryView: SingleRecordView {
   private let entry: EntryRow
@@ -65,7 +67,7 @@ public struct EntryView: SingleRecordView {
   private var readablePayload: String {
     guard let text else { return "(not text: `show --raw` writes its bytes)\n" }
     if text.isEmpty { return "(empty)\n" }
-    let isJSON = entry.contentType.hasPrefix("application/json") || entry.contentType.contains("+json")
+    let isJSON = entry.contentType.hasPrefix("application/json") || entry.contentType.holds("+json")
     let laidOut = isJSON ? JSONIndent.indented(text) ?? text : text
     let safe = TerminalText.block(laidOut)
     return safe.utf8.last == UInt8(ascii: "\n") ? safe : safe + "\n"

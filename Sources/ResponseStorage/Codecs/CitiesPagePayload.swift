@@ -6,6 +6,11 @@ extension CitiesPageDTO: JSONPayload {
     let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try CityDTO(json: &json) }
     self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
   }
+
+  func write(to json: inout JSONWriter) {
+    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
+    frame.write(to: &json) { json, city in city.write(to: &json) }
+  }
 }
 
 extension CitiesPageDTO.CityDTO {
@@ -32,6 +37,16 @@ extension CitiesPageDTO.CityDTO {
     self.init(
       id: try json.required(id, "id"), name: try json.required(name, "name"), subName: subName, revenue: revenue,
       organizationCount: organizationCount)
+  }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", id)
+      json.member("name", name)
+      json.member("organizationCount", organizationCount)
+      json.member("revenue", revenue)
+      json.member("subName", subName)
+    }
   }
 }
 

@@ -1,24 +1,17 @@
 internal import CacheDomain
-internal import FoundationEssentials
 internal import StorageSPI
 
 extension PayloadCodec where Value: JSONPayload {
-  /// Payloads as JSON with sorted keys, which every engine's native tool can show.
+  /// Payloads as JSON, which every engine's native tool can show.
   public static var json: PayloadCodec {
     PayloadCodec(
       .json,
-      encode: { value throws(CacheError) in (try encodeJSON(value), "application/json") },
+      encode: { value throws(CacheError) in
+        var json = JSONWriter()
+        value.write(to: &json)
+        return (json.bytes, "application/json")
+      },
       decode: { bytes, key, _ throws(StorageError) in try decodeJSON(bytes, key) })
-  }
-
-  private static func encodeJSON(_ value: Value) throws(CacheError) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return Array(try encoder.encode(value))
-    } catch {
-      throw CacheError(.invalidAnswer, "an answer cannot be written as JSON", cause: error)
-    }
   }
 
   private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Value {

@@ -2,13 +2,16 @@ public import StorageSPI
 
 /// A value that is stored as JSON.
 ///
-/// It is written by Foundation's encoder, and read by hand: reading is what every answer out of the cache pays for, and
-/// by way of `Decodable` it takes ten times as long, half a millisecond more the first time in a process.
-public protocol JSONPayload: Encodable, Sendable {
-  /// Reads what the encoder has written. Members that it does not know are to be skipped.
+/// It is read and written by hand: reading is what every answer out of the cache pays for, and by way of `Decodable` it
+/// takes ten times as long, half a millisecond more the first time in a process.
+public protocol JSONPayload: Sendable {
+  /// Reads what `write` has written. Members that it does not know are to be skipped.
   ///
   /// - Throws: `JSONReader.Failure` where the document has another shape.
   init(json: inout JSONReader) throws(JSONReader.Failure)
+
+  /// Writes the value. Members in the order of their names are the quickest to read.
+  func write(to json: inout JSONWriter)
 }
 
 extension JSONReader {

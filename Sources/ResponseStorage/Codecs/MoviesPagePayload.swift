@@ -6,6 +6,11 @@ extension MoviesPageDTO: JSONPayload {
     let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try MovieDTO(json: &json) }
     self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
   }
+
+  func write(to json: inout JSONWriter) {
+    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
+    frame.write(to: &json) { json, movie in movie.write(to: &json) }
+  }
 }
 
 extension MoviesPageDTO.MovieDTO {
@@ -33,5 +38,17 @@ extension MoviesPageDTO.MovieDTO {
     self.init(
       id: try json.required(id, "id"), title: try json.required(title, "title"), overview: overview,
       releaseDate: releaseDate, posterPath: posterPath, genres: try json.required(genres, "genres"))
+  }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.name("genres")
+      json.array(genres) { json, genre in json.text(genre) }
+      json.member("id", id)
+      json.member("overview", overview)
+      json.member("posterPath", posterPath)
+      json.member("releaseDate", releaseDate)
+      json.member("title", title)
+    }
   }
 }

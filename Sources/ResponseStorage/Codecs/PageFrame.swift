@@ -10,6 +10,11 @@ struct PageFrame<Item> {
   /// Most pages have no more items.
   private static var usualItems: Int { 20 }
 
+  /// A page with the given members.
+  init(page: Int, totalPages: Int, totalItems: Int, items: [Item]) {
+    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
+  }
+
   /// Reads a page whose items `item` reads.
   init(
     json: inout JSONReader, of item: (inout JSONReader) throws(JSONReader.Failure) -> Item
@@ -28,6 +33,17 @@ struct PageFrame<Item> {
     self.totalPages = try json.required(totalPages, "totalPages")
     self.totalItems = try json.required(totalItems, "totalItems")
     self.items = try json.required(items, "items")
+  }
+
+  /// Writes the page, each of whose items `item` writes.
+  func write(to json: inout JSONWriter, _ item: (inout JSONWriter, Item) -> Void) {
+    json.object { json in
+      json.name("items")
+      json.array(items, item)
+      json.member("page", page)
+      json.member("totalItems", totalItems)
+      json.member("totalPages", totalPages)
+    }
   }
 }
 

@@ -8,8 +8,8 @@ internal import StorageSPI
 /// two processes that search at once lose neither's query.
 public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   /// The entry's payload.
-  fileprivate struct Payload: Encodable {
-    struct Query: Encodable {
+  fileprivate struct Payload {
+    struct Query {
       let query: String
       /// Milliseconds since 1970-01-01T00:00:00Z.
       let searchedAt: Int64
@@ -68,6 +68,18 @@ extension EngineMovieQueriesStorage.Payload: JSONPayload {
       }
     }
     self.init(queries: try json.required(queries, "queries"))
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.name("queries")
+      json.array(queries) { json, query in
+        json.object { json in
+          json.member("query", query.query)
+          json.member("searchedAt", query.searchedAt)
+        }
+      }
+    }
   }
 }
 

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import StorageSPI
 
 extension ExportedEntry {
@@ -134,7 +133,7 @@ extension ExportedMembers {
   }
 
   private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
-    guard let bytes = Data(base64Encoded: try json.string()) else { throw json.failure("the payload is not base 64") }
-    return Array(bytes)
+    guard let bytes = Base64.decoded(try json.string().utf8) else { throw json.failure("the payload is not base 64") }
+    return bytes
   }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import StorageSPI
 
 /// The names of the members of an entry's line, in the order in which they are written.
@@ -63,7 +62,7 @@ extension ExportedEntry {
     } else {
       line.append(name: ExportMember.payloadBase64)
       line.append(text: "\"")
-      line.append(contentsOf: Data(payload).base64EncodedData())
+      line.append(contentsOf: Base64.encoded(payload))
       line.append(text: "\"")
     }
   }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import StorageSPI
 
 /// A store that is made for one load and removed after it.
@@ -35,7 +34,7 @@ struct RoundStore: Sendable {
   /// Removes the folder of the store. What cannot be removed is left to whoever removes the scratch folder.
   func removeFolder() {
     guard share == nil else { return }
-    try? FileManager.default.removeItem(atPath: folder)
+    FolderRemoval.remove(folder)
   }
 
   /// Removes the entries of `engine` whose keys `isIncluded` chooses.

@@ -1,5 +1,5 @@
+internal import Base
 internal import CacheDomain
-internal import FoundationEssentials
 internal import Glibc
 
 /// A new folder for temporary files, for the user alone.
@@ -20,6 +20,6 @@ struct ScratchFolder {
 
   /// Removes the folder with all that is in it. What cannot be removed is left to the system's own cleaning.
   func remove() {
-    try? FileManager.default.removeItem(atPath: path)
+    FolderRemoval.remove(path)
   }
 }

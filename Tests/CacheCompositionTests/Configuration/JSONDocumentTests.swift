@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import CacheComposition
-@testable import StorageSPI
+@testable import Base
 
 struct JSONDocumentTests {
   @Test(arguments: [

@@ -25,14 +25,28 @@ struct URLReferenceTests {
     ("https://h:443/x", "https://h/x"),
     ("http://h:8080/x", "http://h:8080/x"), ("http://h:443/x", "http://h:443/x"), ("http://u:p@h/x", "http://h/x"),
     ("http://[::1]:8080/x", "http://[::1]:8080/x"), ("/a%2Fb?c=%20", "http://a/a%2Fb?c=%20"),
+    ("http://[::1]/", "http://[::1]/"), ("http://h:/x", "http://h/x"), ("http://a@b@c/", "http://c/"),
+    ("http://127.1", "http://127.1/"), ("http://h_h/a:b//c", "http://h_h/a:b//c"), ("//g:80", "http://g/"),
+    // What may not stand there is encoded, and what is encoded stays.
+    ("http://h/é ü?ö ä", "http://h/%C3%A9%20%C3%BC?%C3%B6%20%C3%A4"), ("x y#z", "http://a/b/c/x%20y"),
+    ("http://h/a[b]?c[d]=e|f", "http://h/a%5Bb%5D?c%5Bd%5D=e%7Cf"), ("http://h/%zz%7e?%", "http://h/%25zz%7e?%25"),
+    ("http://ä.de/", "http://%c3%a4.de/"), ("http://h/?a?b/c", "http://h/?a?b/c"),
   ])
   func resolvesOtherAuthorities(_ reference: String, _ url: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == url)
   }
 
-  @Test(arguments: ["g:h", "mailto:a@b", "http:", "http:///x", "urn:x:y", "http://[::1/x"])
+  @Test(arguments: [
+    "g:h", "mailto:a@b", "http:", "http:///x", "urn:x:y", "http://[::1/x", ":a", "1http://h/",
+    "http://h:8a/", "http://h h/", "http://h\\x/", "http://h|x/", " http://h/", "http://[a]b/", "///x",
+  ])
   func refusesWhatHasNoHost(_ reference: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == nil)
+  }
+
+  @Test func thePortThatGoesWithoutSayingIsThatOfTheBase() {
+    #expect(URLReference.resolve("//g:443/x", against: "https://a/") == "https://g/x")
+    #expect(URLReference.resolve("//g:80/x", against: "https://a/") == "https://g:80/x")
   }
 
   @Test(arguments: ["", "b", "/b", "mailto:a@b"]) func refusesABaseWithoutAHost(_ base: String) {

@@ -2,7 +2,7 @@ internal import ResponseStorage
 internal import StorageSPI
 
 /// How a token is written into its entry. Its end is that of the entry.
-struct ServiceTokenPayload: Encodable {
+struct ServiceTokenPayload {
   let name: String
   let value: String
 }
@@ -18,5 +18,12 @@ extension ServiceTokenPayload: JSONPayload {
       }
     }
     self.init(name: try json.required(name, "name"), value: try json.required(value, "value"))
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("name", name)
+      json.member("value", value)
+    }
   }
 }

@@ -41,27 +41,36 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`, also for another page than was asked for.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
-    let document = try JSONAnswer.decode(CitiesDocument.self, from: response, origin: name)
-    guard document.page.page == request.query.page else {
-      throw .invalidAnswer(name, "page \(document.page.page) of cities for page \(request.query.page)")
+    let page = try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
+      let page = try CitiesPageDTO(json)
+      let resource = try json.optionalMember("resource")
+      if let resource, try resource.text != CitiesRequestDTO.resource {
+        throw resource.mistake("is not '\(CitiesRequestDTO.resource)'")
+      }
+      return page
     }
-    return document.page
+    guard page.page == request.query.page else {
+      throw .invalidAnswer(name, "page \(page.page) of cities for page \(request.query.page)")
+    }
+    return page
   }
 }
 
-/// The document of the protocol: the page as it is stored, of the right resource where it names one.
-private struct CitiesDocument: Decodable {
-  let page: CitiesPageDTO
+/// A page as the protocol has it, whose numbers are those that a page can have.
+extension CitiesPageDTO {
+  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    self.init(
+      page: try json.member("page").wholeNumber, totalPages: try json.member("totalPages").count,
+      totalItems: try json.member("totalItems").count,
+      items: try json.member("items").elements.map { element throws(AnswerValue.Mistake) in try CityDTO(element) })
+  }
+}
 
-  private enum CodingKeys: String, CodingKey { case resource }
-
-  init(from decoder: any Decoder) throws {
-    page = try CitiesPageDTO(from: decoder)
-    let members = try decoder.container(keyedBy: CodingKeys.self)
-    let resource = try members.decodeIfPresent(String.self, forKey: .resource) ?? CitiesRequestDTO.resource
-    guard resource == CitiesRequestDTO.resource else {
-      throw AnswerMistake.error(
-        "is not '\(CitiesRequestDTO.resource)'", at: members.codingPath + [CodingKeys.resource])
-    }
+extension CitiesPageDTO.CityDTO {
+  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    self.init(
+      id: try json.member("id").text, name: try json.member("name").text,
+      subName: try json.optionalMember("subName")?.text, revenue: try json.optionalMember("revenue")?.wholeNumber,
+      organizationCount: try json.optionalMember("organizationCount")?.wholeNumber)
   }
 }

@@ -36,15 +36,17 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// A search that found nothing is answered with the status 404 and an ordinary body.
   public func isAnswer(_ response: HTTPResponse) -> Bool {
     guard response.head.status == 404 else { return response.head.isSuccess }
-    let body = try? JSONAnswer.decode(ProPublicaSearchDTO.self, from: response, origin: name)
-    return body?.totalResults?.value == 0
+    return (try? search(response))?.totalResults == 0
   }
 
   /// The cities of the organisations in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
-    let body = try JSONAnswer.decode(ProPublicaSearchDTO.self, from: response, origin: name)
-    return CitiesPageDTO(body.page(request.query.page))
+    CitiesPageDTO(try search(response).page(request.query.page))
+  }
+
+  private func search(_ response: HTTPResponse) throws(CacheError) -> ProPublicaSearchDTO {
+    try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in try ProPublicaSearchDTO(json) }
   }
 }

@@ -2,49 +2,44 @@ internal import CacheDomain
 
 /// A page of organisations as ProPublica's search answers it. Any key may be missing, but the organisations may so only
 /// where there are none.
-struct ProPublicaSearchDTO: Decodable, Sendable {
-  struct Organization: Decodable, Sendable {
+struct ProPublicaSearchDTO: Sendable {
+  struct Organization: Sendable {
     let city: String?
     let state: String?
+
+    fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+      city = try json.optionalMember("city")?.text
+      state = try json.optionalMember("state")?.text
+    }
   }
 
   let organizations: [Organization]
-  let totalResults: Count?
-  private let pages: Count?
-  private let pageOffset: Count?
-  private let perPage: Count?
+  let totalResults: Int?
+  private let pages: Int?
+  private let pageOffset: Int?
+  private let perPage: Int?
 
-  private enum CodingKeys: String, CodingKey {
-    case organizations
-    case totalResults = "total_results"
-    case pages = "num_pages"
-    case pageOffset = "page_offset"
-    case perPage = "per_page"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: CodingKeys.self)
-    totalResults = try members.decodeIfPresent(Count.self, forKey: .totalResults)
-    pages = try members.decodeIfPresent(Count.self, forKey: .pages)
-    pageOffset = try members.decodeIfPresent(Count.self, forKey: .pageOffset)
-    perPage = try members.decodeIfPresent(Count.self, forKey: .perPage)
-    organizations =
-      totalResults?.value == 0
-      ? try members.decodeIfPresent([Organization].self, forKey: .organizations) ?? []
-      : try members.decode([Organization].self, forKey: .organizations)
+  init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    totalResults = try json.optionalMember("total_results")?.count
+    pages = try json.optionalMember("num_pages")?.count
+    pageOffset = try json.optionalMember("page_offset")?.count
+    perPage = try json.optionalMember("per_page")?.count
+    let name = "organizations"
+    let list = totalResults == 0 ? try json.optionalMember(name) : try json.member(name)
+    organizations = try list?.elements.map { element throws(AnswerValue.Mistake) in try Organization(element) } ?? []
   }
 
   /// Page `number`, from 0, of the cities of these organisations.
   func page(_ number: Int) -> CitiesPage {
-    let total = totalResults?.value ?? (pageOffset?.value ?? 0).addingSaturated(organizations.count)
+    let total = totalResults ?? (pageOffset ?? 0).addingSaturated(organizations.count)
     return CitiesPage(page: number, totalPages: totalPages(of: total), totalItems: total, cities: cities)
   }
 
   /// How many pages there are. Their size is read, because the server has changed it before.
   private func totalPages(of total: Int) -> Int {
-    if let pages { return pages.value }
+    if let pages { return pages }
     guard total > 0 else { return 0 }
-    let size = [perPage?.value ?? 0, organizations.count, 1].first { $0 > 0 } ?? 1
+    let size = [perPage ?? 0, organizations.count, 1].first { $0 > 0 } ?? 1
     return (total - 1) / size + 1
   }
 

@@ -3,6 +3,8 @@ enum PercentEncoding {
   /// The characters that need no encoding anywhere (section 2.3).
   static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
   private static let inPath = unreserved.union("/!$&'()*+,;=:@".utf8)
+  private static let inQuery = inPath.union("?".utf8)
+  private static let percent = UInt8(ascii: "%")
   private static let digits = Array("0123456789ABCDEF".utf8)
 
   /// `text` as the name or the value of a query parameter.
@@ -11,15 +13,43 @@ enum PercentEncoding {
   /// `text` as a path; its slashes remain.
   static func path(_ text: String) -> String { encode(text, keeping: inPath) }
 
-  private static func encode(_ text: String, keeping kept: Set<UInt8>) -> String {
+  /// `text`, a path or a query that is encoded already, with what may not stand there encoded too.
+  static func completed(_ text: Substring, isQuery: Bool) -> String {
+    encode(text, keeping: isQuery ? inQuery : inPath, areCodesKept: true)
+  }
+
+  /// `text` with its codes decoded. What is no code stays.
+  static func decoded(_ text: Substring) -> [UInt8] {
+    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+    while let byte = rest.popFirst() {
+      if let code = byte == percent ? code(rest) : nil {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+
+  private static func encode(
+    _ text: some StringProtocol, keeping kept: Set<UInt8>, areCodesKept: Bool = false
+  ) -> String {
+    let utf8 = Array(text.utf8)
     var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if kept.contains(byte) {
+    for (index, byte) in utf8.enumerated() {
+      if kept.contains(byte) || areCodesKept && byte == percent && code(utf8[(index + 1)...]) != nil {
         bytes.append(byte)
       } else {
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        bytes += [percent, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The byte whose two digits `rest` begins with; `nil` where it does not.
+  private static func code(_ rest: ArraySlice<UInt8>) -> UInt8? {
+    let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    return digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : nil
   }
 }

@@ -1,3 +1,4 @@
+internal import Base
 internal import CacheDomain
 
 /// The secrets that are sent to a server, known so that no text which holds one is passed on.
@@ -18,7 +19,7 @@ struct SecretTexts: Sendable {
   /// Whether a secret stands in `text`.
   func occur(in text: String) -> Bool {
     let text = text.lowercased()
-    return texts.contains { text.contains($0) }
+    return texts.contains { text.holds($0) }
   }
 
   /// `error` itself, or what may be said of it where one of its texts, or its cause, holds a secret.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Base
 
 /// What servers say of a failure in its body.
 enum ServerMessage {
@@ -12,7 +12,7 @@ enum ServerMessage {
   /// RFC 6749, and `error` and `message`, which many have, ProPublica among them.
   static func text(in response: HTTPResponse) -> String? {
     guard response.body.count <= maximumBytes else { return nil }
-    return try? JSONDecoder().decode(Body.self, from: Data(response.body)).text
+    return (try? JSONDocument(parsing: response.body)).flatMap { text($0.root.value) }
   }
 
   /// `text` as part of a line: no control characters, no full stop at the end, not too long.
@@ -26,23 +26,29 @@ enum ServerMessage {
     return line.isEmpty ? nil : line
   }
 
-  private struct Body: Decodable {
-    let text: String?
+  private static let names = [
+    "status_message", "errors", "detail", "error_description", "message", "error", "title",
+  ]
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
-      case statusMessage = "status_message"
-      case errors, detail
-      case errorDescription = "error_description"
-      case message, error, title
-    }
+  /// The first text among the members of the object `value` that may hold one, or in an object that is one of them.
+  private static func text(_ value: JSONDocument.Value) -> String? {
+    guard case .object(let members) = value else { return nil }
+    return names.lazy.compactMap { name in
+      switch members.first(where: { $0.key == name })?.node.value {
+      case .text(let text): text
+      case .array(let nodes): texts(nodes)?.joined(separator: "; ")
+      case .some(let value): text(value)
+      case nil: nil
+      }
+    }.first { !$0.isEmpty }
+  }
 
-    init(from decoder: any Decoder) throws {
-      let members = try decoder.container(keyedBy: CodingKeys.self)
-      text = CodingKeys.allCases.lazy.compactMap { key in
-        if let text = try? members.decode(String.self, forKey: key) { return text }
-        if let texts = try? members.decode([String].self, forKey: key) { return texts.joined(separator: "; ") }
-        return try? members.decode(Body.self, forKey: key).text
-      }.first { !$0.isEmpty }
+  private static func texts(_ nodes: [JSONDocument.Node]) -> [String]? {
+    var texts: [String] = []
+    for node in nodes {
+      guard case .text(let text) = node.value else { return nil }
+      texts.append(text)
     }
+    return texts
   }
 }

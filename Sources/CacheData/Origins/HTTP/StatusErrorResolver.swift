@@ -53,15 +53,8 @@ struct StatusErrorResolver {
   /// Names no more of the new address than its host: the rest may repeat a secret.
   private func newAddress(_ head: HTTPResponseHead, _ endpoint: Endpoint) -> String {
     let target = head.fields["location"].flatMap { URLReference.resolve($0, against: endpoint.url) }
-    let server = target.flatMap(Self.server).map { " \($0)" } ?? ""
+    let server = target.flatMap { URLReference($0)?.server }.map { " \($0)" } ?? ""
     guard !secrets.occur(in: server) else { return "set the base URL of this origin to its new address" }
     return "set the base URL of this origin to its new address\(server)"
-  }
-
-  /// Scheme, host and port of an absolute URL; `nil` where it has a user.
-  private static func server(of url: String) -> String? {
-    guard let separator = url.firstRange(of: "://") else { return nil }
-    let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
-    return authority.contains("@") ? nil : String(url[..<separator.upperBound] + authority)
   }
 }

@@ -38,7 +38,9 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
-    let body = try JSONAnswer.decode(TMDBSearchDTO.self, from: response, origin: name)
-    return MoviesPageDTO(body.page(request.page))
+    let search = try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
+      try TMDBSearchDTO(json)
+    }
+    return MoviesPageDTO(search.page(request.page))
   }
 }

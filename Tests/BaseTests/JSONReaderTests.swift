@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import Base
 import SeededNumbers
 import Testing
 

@@ -1,0 +1,2 @@
+// Engines read and write JSON.
+@_exported public import Base
