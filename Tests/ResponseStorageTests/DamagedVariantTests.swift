@@ -18,7 +18,8 @@ import Testing
     for number in 0..<count {
       var head = test.head()
       head.selector = try #require(
-        VariantSelector(response: ["Vary": "Accept"], request: ["Accept": "\(number)"]))
+        VariantSelector(
+          response: ["Vary": "Accept"], request: HTTPRequest(url: Self.url, fields: ["Accept": "\(number)"])))
       keys.append(try await sound.store([1], head: head, for: Self.url, replacing: []))
     }
     // Another URL whose keys follow.

@@ -30,9 +30,11 @@ struct SecurityTests {
     options.authorityFile = server.certificateFile
     #expect(await failure(server.url, options)?.code == .tls)
     options.clientCertificate = .init(file: server.certificateFile, keyFile: server.keyFile)
-    #expect(try await status(server.url, options) == 200)
-    options.clientCertificate = .init(file: server.certificateFile, keyFile: "/nowhere")
+    #expect(try await status(server.url, options, identity: "a") == 200)
+    // A request that is not to show it does not, also where a connection that has shown it is open.
     #expect(await failure(server.url, options)?.code == .tls)
+    options.clientCertificate = .init(file: server.certificateFile, keyFile: "/nowhere")
+    #expect(await failure(server.url, options, identity: "a")?.code == .tls)
   }
 
   @Test func serverWithoutTLS() async throws {
@@ -41,17 +43,21 @@ struct SecurityTests {
   }
 
   private func status(
-    _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:]
+    _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:],
+    identity: String? = nil
   ) async throws(TransportError) -> Int {
     try await Transport(options, environment: variables(environment)).response(
-      to: HTTPRequest(url: url), limit: 1 << 20
+      to: HTTPRequest(url: url, clientIdentity: identity), limit: 1 << 20
     )
     .head.status
   }
 
   private func failure(
-    _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:]
+    _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:],
+    identity: String? = nil
   ) async -> TransportError? {
-    await #expect(throws: TransportError.self) { try await status(url, options, environment: environment) }
+    await #expect(throws: TransportError.self) {
+      try await status(url, options, environment: environment, identity: identity)
+    }
   }
 }

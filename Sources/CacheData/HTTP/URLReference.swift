@@ -88,8 +88,8 @@ struct URLReference: Sendable, Hashable {
       url.query = query ?? base.query
     } else {
       url.query = query
-      let folder = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)
-      url.path = Self.withoutDots(path.hasPrefix("/") ? path : base.path.isEmpty ? "/" + path : folder + path)
+      let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+      url.path = Self.withoutDots(path.hasPrefix("/") ? path : folder + path)
     }
     return url
   }

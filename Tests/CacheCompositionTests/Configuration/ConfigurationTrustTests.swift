@@ -22,7 +22,9 @@ struct ConfigurationTrustTests {
     "origin.cities.maxConcurrentRequests": .upToDefault, "origin.movies.kind": .nothing,
     "origin.movies.baseURL": .nothing, "origin.movies.imagesBaseURL": .nothing, "origin.movies.apiKey": .nothing,
     "origin.movies.headers": .nothing, "origin.movies.timeout": .upToDefault,
-    "origin.movies.maxResponseBytes": .upToDefault, "origin.movies.maxConcurrentRequests": .upToDefault,
+    "network.proxy": .nothing, "network.authorityFile": .nothing, "network.clientCertificate": .nothing,
+    "network.clientKey": .nothing, "origin.movies.maxResponseBytes": .upToDefault,
+    "origin.movies.maxConcurrentRequests": .upToDefault,
   ]
 
   @Test func aDecisionIsMadeForEveryKey() {
@@ -83,6 +85,10 @@ struct ConfigurationTrustTests {
       (#"{"backends": {"lmdb": {"path": "a/../../../.ssh"}}}"#, ["backends.lmdb.path"]),
       (#"{"backends": {"server": {"url": "redis://127.0.0.1:6379"}}}"#, ["backends.server.url"]),
       (#"{"backends": {"redis": {"url": "redis://127.0.0.1:6379", "user": "x"}}}"#, ["backends.redis.user"]),
+      (
+        #"{"network": {"proxy": "http://x", "clientCertificate": "/etc/hosts"}}"#,
+        ["network.proxy", "network.clientCertificate"]
+      ),
       (#"{"origin": {"cities": {"kind": "propublica"}}}"#, ["origin.cities.kind"]),
       (
         #"{"origin": {"cities": {"kind": "http", "baseURL": "http://x", "headers": {"X": {"env": "HOME"}}}}}"#,
