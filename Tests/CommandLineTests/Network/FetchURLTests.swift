@@ -269,7 +269,7 @@ import Testing
     #expect(unfollowed.status == 0 && unfollowed.errors.contains("not followed"), "\(unfollowed.errors)")
     let silent = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let late = try await scratch.cachectl("fetch", "url", silent.url, "-m", "0.2")
-    expectFailure(late, status: 69, mentioning: ["did not answer within 0.2 seconds"])
+    expectFailure(late, status: 69, mentioning: ["within 0.2 seconds"])
   }
 
   /// What is stored is the answer to a request without content.
