@@ -86,8 +86,8 @@ let package = Package(
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", exclude: ["README.md", "Data"]),
     layer("StorageBenchmark", "Spelling", "StorageSPI", "CStorageBenchmark"),
-    .target(name: "CSampleData", exclude: ["README.md", "Data"]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(name: "CSampleData", dependencies: ["CZlib"], exclude: ["README.md", "Data"]),
     layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),

@@ -1,6 +1,9 @@
 // memmem is an extension of the C library.
 #define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "CSampleData.h"
 
@@ -16,11 +19,11 @@ static const uint8_t city_orders[] = {
 };
 
 static const uint8_t movies[] = {
-#embed "Data/movies.tsv"
+#embed "Data/movies.tsv.z"
 };
 
 static const uint8_t movie_titles[] = {
-#embed "Data/movie-titles.txt"
+#embed "Data/movie-titles.txt.z"
 };
 
 static const uint8_t folding[] = {
@@ -35,9 +38,33 @@ CSampleText csample_cities(void) { return (CSampleText){cities, sizeof cities}; 
 
 CSampleText csample_city_orders(void) { return (CSampleText){city_orders, sizeof city_orders}; }
 
-CSampleText csample_movies(void) { return (CSampleText){movies, sizeof movies}; }
+// What stands in `data` behind the four bytes of its length, in memory that is never freed; nothing where there is no
+// memory.
+static CSampleText decompressed(const uint8_t *data, size_t size) {
+  uLongf count = (uLongf)data[0] << 24 | (uLongf)data[1] << 16 | (uLongf)data[2] << 8 | data[3];
+  uint8_t *text = malloc(count);
+  if (!text || uncompress(text, &count, data + 4, size - 4) != Z_OK) {
+    free(text);
+    return (CSampleText){data, 0};
+  }
+  return (CSampleText){text, count};
+}
 
-CSampleText csample_movie_titles(void) { return (CSampleText){movie_titles, sizeof movie_titles}; }
+static CSampleText movies_text, movie_titles_text;
+static void load_movies(void) { movies_text = decompressed(movies, sizeof movies); }
+static void load_movie_titles(void) { movie_titles_text = decompressed(movie_titles, sizeof movie_titles); }
+
+CSampleText csample_movies(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_movies);
+  return movies_text;
+}
+
+CSampleText csample_movie_titles(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_movie_titles);
+  return movie_titles_text;
+}
 
 CSampleText csample_folding(void) { return (CSampleText){folding, sizeof folding}; }
 

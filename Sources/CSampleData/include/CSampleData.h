@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Text inside the program: UTF-8, constant, not terminated by a zero byte, there as long as the program runs.
+/// Text that the program brings along: UTF-8, constant, not terminated by a zero byte, there as long as the program
+/// runs.
 typedef struct {
   const uint8_t *_Nonnull bytes;
   size_t count;
@@ -16,10 +17,11 @@ CSampleText csample_cities(void);
 /// The numbers of the cities in each of six orders, in columns of fixed width.
 CSampleText csample_city_orders(void);
 
-/// The movies, the best known first, one a line, fields separated by tabs.
+/// The movies, the best known first, one a line, fields separated by tabs. The first call decompresses them, in some
+/// milliseconds; where there is no memory for them, there are none.
 CSampleText csample_movies(void);
 
-/// For each movie the offset of its line and the text that is searched.
+/// For each movie the offset of its line and the text that is searched; decompressed likewise.
 CSampleText csample_movie_titles(void);
 
 /// What characters beyond ASCII are folded to for a search, in the order of their UTF-8 bytes.

@@ -1,6 +1,6 @@
 internal import CSampleData
 
-/// A text that is embedded in the program: UTF-8, constant, in the program's read-only memory.
+/// A text that is embedded in the program: UTF-8, constant.
 ///
 /// `@unchecked Sendable`: the pointer is to a constant that exists as long as the process and that nobody writes.
 struct EmbeddedText: @unchecked Sendable {

@@ -15,12 +15,18 @@ struct Console: Sendable {
   /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
   private static let pipeSizeCommand: Int32 = 1032
 
+  /// A file takes everything; between two pieces a command can be interrupted.
+  private static let filePieceSize = 1 << 20
+
   private let descriptor: Int32
+  private let isFile: Bool
   /// What texts are shown on, as it was at the start.
   let screen: Screen
 
   private init(descriptor: Int32) {
     self.descriptor = descriptor
+    var status = stat()
+    isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     screen = Self.screen(of: descriptor)
   }
 
@@ -65,6 +71,7 @@ struct Console: Sendable {
 
   /// How many bytes the stream, which is ready, takes without a wait.
   private var room: Int {
+    if isFile { return Self.filePieceSize }
     let capacity = fcntl(descriptor, Self.pipeSizeCommand)
     var unread: CInt = 0
     guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
