@@ -6,23 +6,31 @@ import Synchronization
 final class DamagedPlugin: StoragePlugin {
   let declaration = EngineDeclaration(
     name: "damaged", version: "1", summary: "a damaged store", capabilities: [.persistent], options: [])
-  private let state: Mutex<(versions: [(CacheKey, EntryTable.Entry)], passes: Int)>
+  private struct State {
+    var versions: [(CacheKey, EntryTable.Entry)]
+    var passes = 0
+    var failure: StorageError?
+  }
+
+  private let state: Mutex<State>
   private let lost: [IntegrityIssue]
-  private let failure: StorageError?
   private let engine: (any StorageEngine)?
 
   init(
     _ versions: [(CacheKey, EntryTable.Entry)], lost: [IntegrityIssue] = [], failure: StorageError? = nil,
     opening engine: (any StorageEngine)? = nil
   ) {
-    state = Mutex((versions, 0))
-    (self.lost, self.failure, self.engine) = (lost, failure, engine)
+    state = Mutex(State(versions: versions, failure: failure))
+    (self.lost, self.engine) = (lost, engine)
   }
 
   /// How often the store was looked through.
   var passes: Int { state.withLock { $0.passes } }
 
   func removeAll() { state.withLock { $0.versions = [] } }
+
+  /// Lets dry runs succeed from now on.
+  func recover() { state.withLock { $0.failure = nil } }
 
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     guard let engine else { throw StorageError(.damaged, "the store is damaged") }
@@ -32,7 +40,7 @@ final class DamagedPlugin: StoragePlugin {
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
-    if let failure { throw failure }
+    if let failure = state.withLock({ $0.failure }) { throw failure }
     let versions = state.withLock { state in
       state.passes += 1
       return state.versions

@@ -17,9 +17,11 @@ import Testing
     /// - Parameters:
     ///   - lost: the numbers of the entries that a repair loses.
     ///   - failure: what the dry run of a repair fails with.
-    init(_ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: StorageError? = nil)
-      async throws
-    {
+    ///   - canReopen: whether the store can be opened again.
+    init(
+      _ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: StorageError? = nil,
+      canReopen: Bool = true
+    ) async throws {
       let test = try await TestStore()
       let clock = test.clock
       var entries: [(CacheKey, EntryTable.Entry)] = []
@@ -41,7 +43,7 @@ import Testing
       )
       let saved = entries.indices.filter { !lost.contains($0) }.map { entries[$0] }
       let issues = lost.map { IntegrityIssue(key: entries[$0].0, kind: .undecodable, message: "lost") }
-      plugin = DamagedPlugin(saved, lost: issues, failure: failure, opening: reopened)
+      plugin = DamagedPlugin(saved, lost: issues, failure: failure, opening: canReopen ? reopened : nil)
       engine = RecoveringEngine(opened, plugin, try EngineConfiguration(for: plugin.declaration, clock: clock))
       store = EntryStore(engine: engine, clock: clock)
     }
@@ -115,6 +117,34 @@ import Testing
     let damaged = try await DamagedStore(Self.isUnnamed, failure: StorageError(.cancelled, "cancelled"))
     let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
     #expect(error?.code == .cancelled)
+  }
+
+  @Test func aCallAfterACancelledSalvageTriesAgain() async throws {
+    let damaged = try await DamagedStore(Self.isUnnamed, lost: [13], failure: StorageError(.cancelled, "cancelled"))
+    await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    damaged.plugin.recover()
+    #expect(try await damaged.engine.scan(KeyRange(), limit: 100).count == 29)
+  }
+
+  @Test func whatKeepsTheStoreFromBeingOpenedAgainIsToldByEveryCall() async throws {
+    let damaged = try await DamagedStore(
+      Self.isUnnamed, failure: StorageError(.unsupported, "no dry run"), canReopen: false)
+    for _ in 0..<2 {
+      let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+      #expect(error?.message == "the store is damaged")
+    }
+    let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.checkIntegrity() }
+    #expect(error?.message == "the store is damaged")
+    try await damaged.engine.close()
+  }
+
+  @Test func aClosedEngineStaysClosedAfterACancelledSalvage() async throws {
+    let damaged = try await DamagedStore(Self.isUnnamed, failure: StorageError(.cancelled, "cancelled"))
+    await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    try await damaged.engine.close()
+    damaged.plugin.recover()
+    let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    #expect(error?.code == .closed)
   }
 
   @Test func manyCallsAtOnceShareOneSalvage() async throws {

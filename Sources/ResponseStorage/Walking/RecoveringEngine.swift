@@ -6,12 +6,17 @@ internal import Synchronization
 ///
 /// The store is closed for that, as a repair needs it. Listings go on after the last key that they have, so that they
 /// give each entry once. Where the engine cannot tell what a repair would save, or another process has the store open,
-/// the store is opened again, and calls fail as the engine lets them fail.
+/// the store is opened again, and calls fail as the engine lets them fail. Where that fails too, so does every later call,
+/// for the same reason; after a cancellation the next call tries again.
 public final class RecoveringEngine: StorageEngine {
   private struct State {
     var engine: any StorageEngine
     var salvage: SalvagedEngine?
     var wasTried = false
+    /// The damage for which a cancelled call has closed the engine.
+    var damage: StorageError?
+    /// Why the engine could be neither closed nor replaced.
+    var failure: StorageError?
   }
 
   private let plugin: any StoragePlugin
@@ -29,12 +34,18 @@ public final class RecoveringEngine: StorageEngine {
   /// What is lost of the store; `nil` as long as no call has met damage.
   var damage: StoreDamage? { state.withLock { $0.salvage?.damage } }
 
-  private var engine: any StorageEngine { state.withLock { $0.engine } }
+  private var engine: any StorageEngine {
+    get throws(StorageError) {
+      let state = state.withLock { $0 }
+      if let failure = state.failure { throw failure }
+      return state.engine
+    }
+  }
 
   private func reading<Output: Sendable>(
     _ call: (any StorageEngine) async throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {
-    let engine = engine
+    let engine = try engine
     do throws(StorageError) {
       return try await call(engine)
     } catch {
@@ -51,19 +62,29 @@ public final class RecoveringEngine: StorageEngine {
     guard [.damaged, .unsupportedFormat, .closed].contains(error.code) else { return nil }
     _ = await turns.take()
     defer { turns.give() }
-    let (current, wasTried) = state.withLock { ($0.engine, $0.wasTried) }
+    let current = try self.engine
     if current !== engine { return current }
-    if error.code == .closed || wasTried { return nil }
+    let (damage, wasTried) = state.withLock { ($0.damage, $0.wasTried) }
+    guard !wasTried, let damage = error.code == .closed ? damage : error else { return nil }
+    do throws(StorageError) {
+      let next = try await successor(of: engine, damage)
+      state.withLock { $0 = next }
+      return next.engine
+    } catch {
+      state.withLock { if error.code == .cancelled { $0.damage = damage } else { $0.failure = error } }
+      throw error
+    }
+  }
+
+  /// Closes `engine`, in which a call has met `damage`, and gives the state with what takes its place.
+  private func successor(of engine: any StorageEngine, _ damage: StorageError) async throws(StorageError) -> State {
     try await engine.close()
     do throws(StorageError) {
-      let salvage = try await SalvagedEngine(plugin, configuration, reason: error)
-      state.withLock { $0 = State(engine: salvage, salvage: salvage, wasTried: true) }
-      return salvage
+      let salvage = try await SalvagedEngine(plugin, configuration, reason: damage)
+      return State(engine: salvage, salvage: salvage, wasTried: true)
     } catch {
       if error.code == .cancelled { throw error }
-      let reopened = try await plugin.open(configuration)
-      state.withLock { $0 = State(engine: reopened, wasTried: true) }
-      return reopened
+      return State(engine: try await plugin.open(configuration), wasTried: true)
     }
   }
 
@@ -99,8 +120,17 @@ public final class RecoveringEngine: StorageEngine {
   public func compact() async throws(StorageError) { try await engine.compact() }
 
   /// Releases memory, as the engine does.
-  public func releaseMemory() async { await engine.releaseMemory() }
+  public func releaseMemory() async { await (try? engine)?.releaseMemory() }
 
-  /// Closes the store.
-  public func close() async throws(StorageError) { try await engine.close() }
+  /// Closes the store, after a salvage that is under way.
+  public func close() async throws(StorageError) {
+    _ = await turns.take()
+    defer { turns.give() }
+    let engine = state.withLock { state in
+      // A closed store is not opened again.
+      state.damage = nil
+      return state.engine
+    }
+    try await engine.close()
+  }
 }
