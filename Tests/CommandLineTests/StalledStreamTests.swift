@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Streams on whose other side nobody does anything for now: a signal ends the tool all the same.
+/// Streams on whose other side no process does anything for now: a signal ends the tool all the same.
 @Suite(.timeLimit(.minutes(30))) struct StalledStreamTests {
   /// Runs the tool with the pipe `pipe`, which this process holds open itself, once `preparation` was done with it. By
   /// the file that SQLite makes for those who have the store open it is known when the tool is at work.
@@ -49,12 +49,32 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func anExportThatNobodyReadsEnds(signal: Int32, status: Int32) async throws {
+  func anExportIntoAPipeWithoutAReaderEnds(signal: Int32, status: Int32) async throws {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("fetch", "cities"))
     // A pipe of this size is full.
     let run = try await run("head -c 65536 /dev/zero >&3", ["export"], ">&3", signal, in: scratch)
     #expect(run.status == status, "\(run.errors)")
     expectSuccess(try await scratch.cachectl("verify"))
+  }
+
+  /// Each record of 2,100 bytes takes a page of its own: of sixteen pages two are free. The tool is interrupted once it
+  /// has filled these.
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func anExportEndsThatHasFilledAPipe(signal: Int32, status: Int32) async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("fetch", "poster", "/2201.png"))
+    let path = scratch.path("work/pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let pipe = open(path, O_RDWR | O_CLOEXEC)
+    defer { close(pipe) }
+    let record = [UInt8](repeating: 0, count: 2_100)
+    for _ in 0..<14 { #expect(write(pipe, record, record.count) == record.count) }
+    let program = try RunningProgram(Binary.path, ["export"], in: scratch, outputTo: path)
+    await program.signal(signal) {
+      var unread: CInt = 0
+      return ioctl(pipe, UInt(FIONREAD), &unread) == 0 && unread >= 14 * 2_100 + 2 * 4_096
+    }
+    #expect(try await program.end().status == status)
   }
 }

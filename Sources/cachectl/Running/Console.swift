@@ -9,9 +9,10 @@ struct Console: Sendable {
   /// The standard error: everything that is not data.
   static let error = Console(descriptor: STDERR_FILENO)
 
-  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7). It is also the
-  /// size of the pages that a pipe is made of.
+  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7).
   private static let pieceSize = 4_096
+  /// The size of the pages that a pipe is made of.
+  private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
   /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
   private static let pipeSizeCommand: Int32 = 1032
 
@@ -75,9 +76,10 @@ struct Console: Sendable {
     let capacity = fcntl(descriptor, Self.pipeSizeCommand)
     var unread: CInt = 0
     guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
-    // The first and the last page of what was not read yet may be there in part only.
-    let pages = Int(capacity - unread) / Self.pieceSize - 2
-    return max(1, pages) * Self.pieceSize
+    // A write begins a new page where it does not fit into the last one. So two pages in a row hold more than one page
+    // of data, but for the first of all, of which a part may have been read.
+    let used = unread == 0 ? 0 : Int(unread) / Self.pageSize * 2 + 2
+    return max(Self.pieceSize, Int(capacity) - used * Self.pageSize)
   }
 
   private func failure(_ number: Int32) -> CacheError {
