@@ -36,7 +36,7 @@ struct AtomicFile: ~Copyable {
 
   /// A new file in `folder` that has no name; `nil` where the file system has no such files, or nothing to name it by.
   private static func openNameless(in folder: String, _ mode: mode_t) -> Int32? {
-    let file = open(folder, nameless | O_WRONLY | O_CLOEXEC, mode)
+    let file = open(folder, nameless | O_RDWR | O_CLOEXEC, mode)
     if file >= 0, access(path(of: file), F_OK) == 0 { return file }
     if file >= 0 { close(file) }
     return nil
@@ -65,13 +65,37 @@ struct AtomicFile: ~Copyable {
   /// - Throws: `CacheError`: `cannotCreate` where the file is there already, `ioFailed`, `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
     guard fsync(file) == 0 else { throw Self.failure(Self.code, path) }
-    guard replacing else { return try check(giveName(path)) }
-    if !hasName { try check(giveName(temporary)) }
+    guard replacing else { return try giveName(path) }
+    if !hasName { try giveName(temporary) }
     try check(rename(temporary, path))
   }
 
-  private func giveName(_ name: String) -> Int32 {
-    hasName ? link(temporary, name) : linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+  private func giveName(_ name: String) throws(CacheError) {
+    if !hasName {
+      if linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return }
+      if errno == EEXIST { throw Self.failure("cannotCreate", path) }
+      // Some file systems and containers have files without a name that can never be given one.
+      guard Self.copy(file, to: temporary) else { throw Self.failure(Self.code, path) }
+      if name == temporary { return }
+    }
+    try check(link(temporary, name))
+  }
+
+  /// Copies what was written to `file` to a new file at `path`, with the same permissions, and says whether that went well.
+  private static func copy(_ file: Int32, to path: String) -> Bool {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { return false }
+    let copy = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard copy >= 0 else { return false }
+    defer { close(copy) }
+    var (buffer, offset) = ([UInt8](repeating: 0, count: 1 << 20), off_t(0))
+    while true {
+      let count = buffer.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, offset) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0, writeAll(Array(buffer.prefix(count)), to: copy) else { return false }
+      if count == 0 { return fchmod(copy, status.st_mode & 0o777) == 0 && fsync(copy) == 0 }
+      offset += off_t(count)
+    }
   }
 
   private func check(_ status: Int32) throws(CacheError) {
