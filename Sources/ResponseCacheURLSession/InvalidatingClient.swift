@@ -1,3 +1,5 @@
+internal import CacheData
+internal import CacheDomain
 internal import Foundation
 internal import FoundationNetworking
 
@@ -13,13 +15,7 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
   }
 
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {
-    guard let task = `protocol`.task, let response = task.response as? HTTPURLResponse else {
-      return base.urlProtocolDidFinishLoading(`protocol`)
-    }
-    load.start(task) { [link, request] in
-      await link.invalidate(by: response, to: request)
-      return .invalidated
-    }
+    if !invalidate(`protocol`.task, .invalidated) { base.urlProtocolDidFinishLoading(`protocol`) }
   }
 
   func urlProtocol(
@@ -29,7 +25,34 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { base.urlProtocol(`protocol`, didLoad: data) }
 
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-    base.urlProtocol(`protocol`, didFailWithError: error)
+    // A cancelled task ends without this.
+    if !invalidate(`protocol`.task, .failure(error)) { base.urlProtocol(`protocol`, didFailWithError: error) }
+  }
+
+  /// Begins to remove what the request made invalid, after which the task has `outcome`; `false` where there is nothing to
+  /// remove, because no server has responded.
+  private func invalidate(_ task: URLSessionTask?, _ outcome: Load.Outcome) -> Bool {
+    guard let task, task.state == .running || task.state == .suspended, let head = Self.answer(task) else {
+      return false
+    }
+    load.start(task) { [link, request] in
+      await link.invalidate(by: head, to: request)
+      return outcome
+    }
+    return true
+  }
+
+  /// The answer to the request of `task`, as a success: the request may be repeated with credentials, and even a request
+  /// that failed may have changed something. A redirection that `URLSession` followed is not in the task, which has the
+  /// response to the last request alone.
+  private static func answer(_ task: URLSessionTask) -> HTTPResponseHead? {
+    if let current = task.currentRequest, current != task.originalRequest {
+      return HTTPResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])
+    }
+    guard let response = task.response as? HTTPURLResponse else { return nil }
+    var head = HTTPResponseHead(response)
+    head.status = 200
+    return head
   }
 
   func urlProtocol(

@@ -8,7 +8,7 @@ final class Load: Sendable {
     /// The task has this response with this content.
     case response(HTTPURLResponse, Data)
     /// The task fails.
-    case failure(URLError)
+    case failure(any Error)
     /// The request is to be loaded without the cache.
     case plain
     /// What a response that came past the cache made invalid is removed: the task can end.

@@ -15,14 +15,19 @@ final class SessionLink: URLCache, @unchecked Sendable {
 
   private let cache: SessionCache
   private let transfers: SessionTransfers
+  private let cookies: SessionCookies
   private let policy: URLRequest.CachePolicy
   /// What the session adds to each request that lacks it.
   private let fields: HTTPFields
   private let protocolClasses: [AnyClass]
 
   /// The link to `cache` of a session that makes its transfers as `configuration` says.
-  init(_ cache: SessionCache, transfers configuration: URLSessionConfiguration, policy: URLRequest.CachePolicy) {
+  init(
+    _ cache: SessionCache, transfers configuration: URLSessionConfiguration, cookies: SessionCookies,
+    policy: URLRequest.CachePolicy
+  ) {
     self.cache = cache
+    self.cookies = cookies
     self.policy = policy
     protocolClasses = configuration.protocolClasses ?? []
     let added = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
@@ -56,7 +61,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
   /// What becomes of a task that asks for `request` through the cache.
   func outcome(of request: URLRequest) async -> Load.Outcome {
     do throws(CacheError) {
-      let transfer = SessionTransfer(transfers, template: request)
+      let transfer = SessionTransfer(transfers, template: request, cookies: cookies)
       let (options, message) = (FetchOptions(policy(of: request)), try message(request))
       var snapshots = cache.responses(over: transfer)
         .followedResponses(to: message, options: options, maxRedirects: Self.maxRedirects).makeAsyncIterator()
@@ -64,6 +69,9 @@ final class SessionLink: URLCache, @unchecked Sendable {
       let response = snapshot.value.response
       // Nothing of it was delivered, so that it can be fetched anew.
       guard response.rest == nil else { return .plain }
+      guard !isOfOtherCookies(snapshot.value, message) else {
+        return options.policy == .cacheOnly ? .failure(URLError(.resourceUnavailable)) : .plain
+      }
       for warning in snapshot.warnings { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
         return .failure(URLError(.badServerResponse))
@@ -74,14 +82,18 @@ final class SessionLink: URLCache, @unchecked Sendable {
     }
   }
 
-  /// Removes what `response` to `request`, which was sent past the cache, makes invalid.
-  func invalidate(by response: HTTPURLResponse, to request: URLRequest) async {
+  /// Whether a redirection led to a stored response that was selected by the cookies for `message`, not by its own.
+  private func isOfOtherCookies(_ located: LocatedResponse, _ message: HTTPRequest) -> Bool {
+    let head = located.response.head
+    return head.variesByCookie && !head.forbidsStoring && located.url != message.url
+      && cookies.field(for: URL(string: located.url), of: message) != message.fields["cookie"]
+  }
+
+  /// Removes what `request`, which was sent past the cache and had the answer `response`, makes invalid.
+  func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
-      var head = HTTPResponseHead(response)
-      // The request may be sent again with credentials, past this cache: its answer counts as if it had succeeded.
-      if head.status == 401 { head.status = 200 }
-      try await cache.responses(over: SessionTransfer(transfers, template: request))
-        .invalidate(by: head, to: try message(request))
+      try await cache.responses(over: SessionTransfer(transfers, template: request, cookies: cookies))
+        .invalidate(by: response, to: try message(request))
     } catch {
       cache.warn(error)
     }

@@ -24,28 +24,34 @@ final class SessionTransfers: Sendable {
   /// response has a `rest` that gives nothing.
   func response(to request: URLRequest) async throws(CacheError) -> HTTPResponse {
     let task = session.dataTask(with: request)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        receiver.expect(task, continuation)
-        task.resume()
-      }
-    } onCancel: {
+    // The stream keeps a result that comes before this task waits for it.
+    let (results, source) = AsyncStream.makeStream(of: Receiver.Result.self)
+    source.onTermination = {
+      guard case .cancelled = $0 else { return }
       // The work queues of all sessions run on one: a task that is cancelled on the queue of another would wait for itself.
       DispatchQueue.global().async { task.cancel() }
     }
-    return try result.get()
+    receiver.expect(task, source)
+    task.resume()
+    for await result in results { return try result.get() }
+    throw CacheError(URLError(.cancelled))
   }
 }
 
 /// The delegate that puts responses together.
-private final class Receiver: NSObject, URLSessionDataDelegate {
-  typealias Continuation = CheckedContinuation<Result<HTTPResponse, CacheError>, Never>
+final class Receiver: NSObject, URLSessionDataDelegate {
+  typealias Result = Swift.Result<HTTPResponse, CacheError>
 
   /// A response that is coming in.
   private struct Reception {
-    let continuation: Continuation
+    let source: AsyncStream<Result>.Continuation
     var response: HTTPURLResponse?
     var content: [UInt8] = []
+
+    func end(_ result: Result) {
+      source.yield(result)
+      source.finish()
+    }
   }
 
   private let limit: Int
@@ -53,8 +59,9 @@ private final class Receiver: NSObject, URLSessionDataDelegate {
 
   init(limit: Int) { self.limit = limit }
 
-  func expect(_ task: URLSessionTask, _ continuation: Continuation) {
-    receptions.withLock { $0[task.taskIdentifier] = Reception(continuation: continuation) }
+  /// Sends the result of `task` to `source`. Call it before the task is resumed.
+  func expect(_ task: URLSessionTask, _ source: AsyncStream<Result>.Continuation) {
+    receptions.withLock { $0[task.taskIdentifier] = Reception(source: source) }
   }
 
   func urlSession(
@@ -76,15 +83,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    guard let reception = end(task) else { return }
-    // A redirection without a place to go to is in the task alone.
-    switch (error, reception.response ?? task.response as? HTTPURLResponse) {
-    case (nil, let response?): reception.continuation.resume(returning: .success(Self.whole(response, reception)))
-    case (nil, nil): reception.continuation.resume(returning: .failure(CacheError(URLError(.badServerResponse))))
-    case (let error?, let response):
-      let beginning = response.map { HTTPResponse(HTTPResponseHead($0), body: reception.content) }
-      reception.continuation.resume(returning: .failure(CacheError(error, beginning: beginning)))
-    }
+    conclude(task, error, withoutResponse: .badServerResponse)
   }
 
   /// Each redirection is a response with rules of its own, and the cache follows it.
@@ -98,17 +97,28 @@ private final class Receiver: NSObject, URLSessionDataDelegate {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    if let reception = end(task), let response = reception.response {
-      reception.continuation.resume(returning: .success(Self.whole(response, reception)))
-    }
+    conclude(task, nil, withoutResponse: .userAuthenticationRequired)
     completionHandler(.cancelAuthenticationChallenge, nil)
+  }
+
+  /// Ends the reception of `task`, which failed with `error`, or else has a response or fails with `code`.
+  private func conclude(_ task: URLSessionTask, _ error: (any Error)?, withoutResponse code: URLError.Code) {
+    guard let reception = end(task) else { return }
+    // A redirection without a place to go to is in the task alone.
+    switch (error, reception.response ?? task.response as? HTTPURLResponse) {
+    case (nil, let response?): reception.end(.success(Self.whole(response, reception)))
+    case (nil, nil): reception.end(.failure(CacheError(URLError(code))))
+    case (let error?, let response):
+      let beginning = response.map { HTTPResponse(HTTPResponseHead($0), body: reception.content) }
+      reception.end(.failure(CacheError(error, beginning: beginning)))
+    }
   }
 
   private func giveUp(_ task: URLSessionTask) {
     guard let reception = end(task) else { return }
     task.cancel()
     let head = reception.response.map { HTTPResponseHead($0) } ?? HTTPResponseHead(status: 200)
-    reception.continuation.resume(returning: .success(HTTPResponse(head, rest: StreamedContent { nil })))
+    reception.end(.success(HTTPResponse(head, rest: StreamedContent { nil })))
   }
 
   private func end(_ task: URLSessionTask) -> Reception? {
@@ -124,11 +134,13 @@ private final class Receiver: NSObject, URLSessionDataDelegate {
 struct SessionTransfer: DataTransferService {
   private let transfers: SessionTransfers
   private let template: URLRequest
+  private let cookies: SessionCookies
 
-  /// A transfer whose requests have the settings of `template`, such as its time-out.
-  init(_ transfers: SessionTransfers, template: URLRequest) {
+  /// A transfer whose requests have the settings of `template`, such as its time-out, and the `cookies` for their URLs.
+  init(_ transfers: SessionTransfers, template: URLRequest, cookies: SessionCookies) {
     self.transfers = transfers
     self.template = template
+    self.cookies = cookies
   }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
@@ -142,6 +154,13 @@ struct SessionTransfer: DataTransferService {
     if request.fields.contains("range"), !request.fields.contains("accept-encoding") {
       outgoing.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
-    return try await transfers.response(to: outgoing)
+    let cookie = cookies.field(for: url, of: request)
+    outgoing.setValue(cookie, forHTTPHeaderField: "Cookie")
+    var response = try await transfers.response(to: outgoing)
+    // After a redirection the rules know other cookies than those for its URL: they must not select by them.
+    if cookie != request.fields["cookie"], response.head.variesByCookie {
+      response.head.fields.append("Cache-Control", "no-store")
+    }
+    return response
   }
 }

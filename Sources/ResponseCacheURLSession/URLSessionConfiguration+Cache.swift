@@ -10,8 +10,11 @@ extension URLSessionConfiguration {
     let others = (protocolClasses ?? []).filter { $0 != CachingProtocol.self }
     inner.protocolClasses = others
     inner.urlCache = nil
+    // The transfers set them, so that the rules select by the cookies that are sent.
+    inner.httpShouldSetCookies = false
     outer.protocolClasses = [CachingProtocol.self] + others
-    outer.urlCache = SessionLink(cache, transfers: inner, policy: requestCachePolicy)
+    outer.urlCache = SessionLink(
+      cache, transfers: inner, cookies: SessionCookies(outer), policy: requestCachePolicy)
     return outer
   }
 

@@ -75,6 +75,15 @@ extension URLSession {
     return Answer(data, response)
   }
 
+  /// Gives the server at `url` the cookie `who` with this value; with `nil` none.
+  func setCookie(_ who: String?, for url: String) throws {
+    let storage = try #require(configuration.httpCookieStorage)
+    for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) }
+    guard let who else { return }
+    let host = try #require(URL(string: url)?.host)
+    storage.setCookie(try #require(HTTPCookie(properties: [.name: "who", .value: who, .path: "/", .domain: host])))
+  }
+
   /// The failure of a request; `nil` where it has none, or is none of `URLSession`.
   func failure(_ url: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy) async -> URLError.Code? {
     do {

@@ -48,6 +48,38 @@ struct SessionTests {
     #expect(storage.cookies(for: try #require(URL(string: server.url)))?.map(\.name) == ["a"])
   }
 
+  @Test func cookiesSelectAmongResponses() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { Self.variedByCookie($0) }
+    let session = bench.session()
+    for who in ["ann", "bob", nil, "ann", "bob", nil] {
+      try session.setCookie(who, for: server.url)
+      #expect(try await session.get(server.url).text == (who.map { "who=\($0)" } ?? "none"))
+    }
+    #expect(server.requests.map { $0.fields["Cookie"] } == ["who=ann", "who=bob", nil])
+  }
+
+  /// A redirection that sets a cookie leads to what is for the new cookie, and nothing is kept for the old one.
+  @Test(arguments: [true, false])
+  func cookiesOfARedirectionSelectWhatItLeadsTo(isStored: Bool) async throws {
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      guard request.path == "/login" else { return Self.variedByCookie(request) }
+      return .redirect(to: "/home", fields: ["Set-Cookie": "who=bob; Path=/"])
+    }
+    let session = bench.session()
+    try session.setCookie("ann", for: server.url)
+    if isStored { #expect(try await session.get(server.url + "/home").text == "who=ann") }
+    #expect(try await session.get(server.url + "/login").text == "who=bob")
+    #expect(try await session.get(server.url + "/home").text == "who=bob")
+    try session.setCookie("ann", for: server.url)
+    #expect(try await session.get(server.url + "/home").text == "who=ann")
+  }
+
+  private static func variedByCookie(_ request: TestRequest) -> TestResponse {
+    TestResponse(fields: fresh.replacing(with: ["Vary": "Cookie"]), request.fields["Cookie"] ?? "none")
+  }
+
   /// Credentials in the field, or in the URL, select what is kept for them.
   @Test func credentialsSelectAmongResponses() async throws {
     let bench = try await Bench()
@@ -108,6 +140,25 @@ struct SessionTests {
     #expect(server.requests.map(\.method) == ["GET", method])
     _ = try await session.get(server.url)
     #expect(server.count == 3)
+  }
+
+  /// The stored response goes whatever became of the redirection that followed, or of its answer.
+  @Test(arguments: [200, 404, 500, nil], [true, false])
+  func whatAServerAnsweredEmptiesTheCache(status: Int?, isRedirected: Bool) async throws {
+    let response = status.map { TestResponse(status: $0, "hi") } ?? .hangUp
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      if request.method == "POST", isRedirected { return .redirect(to: "/items/1", status: 303) }
+      return request.method == "POST" || request.path == "/items/1"
+        ? response : TestResponse(fields: Self.fresh, "list")
+    }
+    let session = bench.session()
+    _ = try await session.get(server.url + "/items")
+    let answer = try? await session.get(server.url + "/items", method: "POST", content: Data("content".utf8))
+    #expect(answer?.status == status)
+    // A server that never answered may have done nothing.
+    let isKept = status == nil && !isRedirected
+    #expect(try await session.get(server.url + "/items").isHit == isKept)
   }
 
   @Test func downloadsComePastTheCache() async throws {

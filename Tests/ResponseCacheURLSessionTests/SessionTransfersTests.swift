@@ -1,0 +1,58 @@
+import CacheDomain
+import Foundation
+import FoundationNetworking
+import TestOrigin
+import Testing
+
+@testable import ResponseCacheURLSession
+
+/// Each transfer ends, whatever comes first.
+@Suite(.timeLimit(.minutes(10)))
+struct SessionTransfersTests {
+  @Test func aTransferForACancelledTaskEnds() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let transfers = SessionTransfers(.ephemeral, limit: 100)
+    let request = URLRequest(url: try #require(URL(string: server.url)))
+    for _ in 1...50 {
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        do throws(CacheError) {
+          _ = try await transfers.response(to: request)
+          return nil as CacheError.Code?
+        } catch {
+          return error.code
+        }
+      }
+      #expect(await task.value == .cancelled)
+    }
+  }
+
+  /// A challenge may come before any response: a proxy or the handshake of TLS asks.
+  @Test func aChallengeWithoutAResponseEndsTheTransfer() async throws {
+    let session = URLSession(configuration: .ephemeral)
+    let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1:1")))
+    let space = URLProtectionSpace(host: "127.0.0.1", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
+      sender: NoSender())
+    let receiver = Receiver(limit: 100)
+    let (results, source) = AsyncStream.makeStream(of: Receiver.Result.self)
+    receiver.expect(task, source)
+    receiver.urlSession(session, task: task, didReceive: challenge) { disposition, _ in
+      #expect(disposition == .cancelAuthenticationChallenge)
+    }
+    var failures: [CacheError.Code?] = []
+    for await result in results {
+      if case .failure(let error) = result { failures.append(error.code) }
+    }
+    #expect(failures == [.originUnreachable])
+  }
+
+  private final class NoSender: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+  }
+}
