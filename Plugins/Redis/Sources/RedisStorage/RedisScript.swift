@@ -333,9 +333,18 @@ enum RedisScript: Int, Sendable, CaseIterable {
     """#
 
   /// Removes up to 1,000 entries of the index and as many that only the table of expiry names; where there are no more,
-  /// the tables, also those of another type. Removes the entries under the keys `ARGV`, too. Answers whether there are
-  /// more in the tables.
+  /// the tables, also tables of another type. Answers whether there are more in the tables.
+  ///
+  /// `ARGV`: nothing, or keys: then it removes the entries under these that the index does not name, and nothing else.
   private static let clearSource = #"""
+    if #ARGV > 0 then
+      local lost = {}
+      for _, key in ipairs(ARGV) do
+        if #linesOf(key) == 0 then lost[#lost + 1] = key end
+      end
+      for _, key in ipairs(lost) do redis.call('UNLINK', prefix .. key) end
+      return 0
+    end
     local more = 0
     for _, name in ipairs({keys, expiry}) do
       local page = redis.call('TYPE', name).ok == 'zset' and redis.call('ZRANGE', name, 0, 999) or {}
@@ -348,7 +357,6 @@ enum RedisScript: Int, Sendable, CaseIterable {
       if #page == 1000 then more = 1 end
     end
     if more == 0 then redis.call('UNLINK', keys, expiry, tally, totals) end
-    for _, key in ipairs(ARGV) do redis.call('UNLINK', prefix .. key) end
     return more
     """#
 }

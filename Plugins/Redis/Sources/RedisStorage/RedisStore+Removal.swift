@@ -16,8 +16,9 @@ extension RedisStore {
     }
   }
 
-  /// Removes the entries of `part` that no table names: these were lost, and the entries are still found by their keys.
-  private func removeUnlisted(_ part: Int) throws(StorageError) {
+  /// Removes the entries of `part` that the index does not name: they were lost, and are still found by their keys. Entries
+  /// that another process puts meanwhile stay.
+  func removeUnlisted(_ part: Int) throws(StorageError) {
     let base = layout.base(of: part)
     var cursor = "0"
     repeat {
@@ -27,13 +28,13 @@ extension RedisStore {
       else { throw router.undecodable("a listing gives no keys") }
       // Anything else is no entry of this store.
       let keys = names.compactMap { try? CacheKey(String($0.text?.dropFirst(base.count) ?? "")) }
-      if !keys.isEmpty { try clear(part, naming: keys) }
+      if !keys.isEmpty { _ = try clear(part, naming: keys) }
       cursor = next
     } while cursor != "0"
   }
 
-  /// Removes part of what the tables of `part` name, and the entries under `keys`; 1 where there is more.
-  @discardableResult
+  /// Removes part of what the tables of `part` name; 1 where there is more. Given `keys`, it removes only the entries under
+  /// them that the index does not name.
   private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(StorageError) -> Int64? {
     let arguments = keys.map { Array($0.text.utf8) }
     return try router.perform(

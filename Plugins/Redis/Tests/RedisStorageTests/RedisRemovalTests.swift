@@ -59,6 +59,22 @@ struct RedisRemovalTests {
     try await engine.close()
   }
 
+  @Test("What another process puts during a removal stays, and is counted")
+  func putMeanwhile() async throws {
+    let (server, plugin) = (try RedisServer(), RedisPlugin())
+    let engine = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    for number in 0..<2_500 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
+    try server.ask("HSET", "cachectl:cities/lost", "payload", "1")
+    let store = RedisStore(try options(.server, server.url))
+    for part in store.layout.parts { try store.removeUnlisted(part) }
+    #expect(try server.ask("EXISTS", "cachectl:cities/lost").integer == 0)
+    #expect(try await engine.keys().count == 2_500)
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try await engine.close()
+  }
+
   @Test("On a server without room too")
   func withoutRoom() async throws {
     let (server, plugin) = (try RedisServer(), RedisPlugin())
