@@ -2,13 +2,10 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// A data file that nobody writes to, as it is read without LMDB.
+/// A data file that no process writes to, as it is read without LMDB.
 final class LMDBDataFile {
   /// Linux's `SEEK_DATA` and `SEEK_HOLE`, which the C library's module does not have.
   private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
-
-  /// How much data at most may lie between two holes that one mapping covers.
-  private static let maximumCopy = 262_144
 
   private let descriptor: Int32
   private let mapping: LMDBMappedFile
@@ -37,34 +34,70 @@ final class LMDBDataFile {
   /// that is read through a map, and ends the process where it has none left. What is written into a hole afterwards is
   /// not seen, so no process may be writing to the store.
   ///
-  /// The system allows a process some 65,000 mappings: holes that lie close together are covered by one, into which the
-  /// data between them is copied.
-  func coverHoles() {
+  /// The system allows a process some 65,000 mappings, and each cover may take two. Where there are more holes than
+  /// covers, one cover is for several holes that lie close together, and memory holds a copy of the data between them.
+  /// Holes for which no cover is left stay as they are.
+  ///
+  /// - Parameters:
+  ///   - maximumCovers: how many covers to make at most, from 1.
+  ///   - maximumCopy: how many bytes of data to copy at most.
+  func coverHoles(maximumCovers: Int = 30_000, maximumCopy: Int = 256 << 20) {
+    let distance = distanceToBridge(maximumCovers)
+    var (covers, room) = (maximumCovers, maximumCopy)
     guard var cover = nextHole(from: 0) else { return }
     while let hole = nextHole(from: cover.upperBound) {
-      if hole.lowerBound - cover.upperBound <= Self.maximumCopy {
+      let data = hole.lowerBound - cover.upperBound
+      if data <= distance, data <= room {
+        room -= data
         cover = cover.lowerBound..<hole.upperBound
       } else {
         replace(cover)
+        covers -= 1
+        if covers == 0 { return }
         cover = hole
       }
     }
     replace(cover)
   }
 
-  /// The whole pages of the next hole at `offset` or behind it; `nil` where there is none.
+  /// How many bytes of data at most may lie between two holes of one cover, so that `maximumCovers` are enough; 0 where
+  /// each hole can have its own.
+  private func distanceToBridge(_ maximumCovers: Int) -> Int {
+    // How many distances between holes are numbers of so many bits.
+    var distances = [Int](repeating: 0, count: Int.bitWidth)
+    var (covers, last) = (0, nil as Range<Int>?)
+    while let hole = nextHole(from: last?.upperBound ?? 0) {
+      if let last { distances[Int.bitWidth - (hole.lowerBound - last.upperBound).leadingZeroBitCount] += 1 }
+      covers += 1
+      last = hole
+    }
+    for (bits, count) in distances.enumerated() {
+      covers -= count
+      if covers <= maximumCovers { return 1 << bits - 1 }
+    }
+    return .max
+  }
+
+  /// The whole pages of the next hole at `offset` or behind it; `nil` where there is none, or the file system fails.
   private func nextHole(from offset: Int) -> Range<Int>? {
     let page = sysconf(Int32(_SC_PAGESIZE))
     var offset = offset
     while offset < bytes.count {
       let start = lseek(descriptor, off_t(offset), Self.seekHole)
-      guard start >= 0, start < bytes.count else { return nil }
-      let data = lseek(descriptor, off_t(start), Self.seekData)
-      offset = data < 0 ? bytes.count : data
-      let (first, last) = ((start + page - 1) / page * page, data < 0 ? bytes.count : data / page * page)
+      guard start >= 0, start < bytes.count, let data = nextData(from: start) else { return nil }
+      offset = data
+      let (first, last) = ((start + page - 1) / page * page, data == bytes.count ? data : data / page * page)
       if first < last { return first..<last }
     }
     return nil
+  }
+
+  /// Where the next data at `offset` or behind it begins: the end of the file where there is none, `nil` where the file
+  /// system fails.
+  private func nextData(from offset: Int) -> Int? {
+    let data = lseek(descriptor, off_t(offset), Self.seekData)
+    if data < 0 { return errno == ENXIO ? bytes.count : nil }
+    return min(data, bytes.count)
   }
 
   /// Replaces a part of the map by a copy of it in memory, whose holes take up nothing.
@@ -84,10 +117,11 @@ final class LMDBDataFile {
   private func copyData(of part: Range<Int>, to start: UnsafeMutableRawPointer) -> Bool {
     var offset = part.lowerBound
     while offset < part.upperBound {
-      let data = Int(lseek(descriptor, off_t(offset), Self.seekData))
-      guard (0..<part.upperBound).contains(data) else { return true }
+      guard let data = nextData(from: offset) else { return false }
+      if data >= part.upperBound { return true }
       offset = data
       let end = min(Int(lseek(descriptor, off_t(data), Self.seekHole)), part.upperBound)
+      guard end > data else { return false }
       while offset < end {
         let count = pread(descriptor, start + (offset - part.lowerBound), end - offset, off_t(offset))
         guard count > 0 else { return false }

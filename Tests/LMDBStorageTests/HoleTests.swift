@@ -6,8 +6,13 @@ import Testing
 
 /// Files with holes, as a compaction leaves them.
 @Suite struct HoleTests {
-  /// A file of `count` pieces of 8,192 bytes, half of each a hole; between some of them lies more data.
-  @Test(arguments: [0, 1, 300]) func closeHolesShareAMapping(count: Int) throws {
+  /// A file of `count` pieces of 8,192 bytes, half of each a hole; between some of them lies more data. Holes share a cover
+  /// only where there are too many of them, and only as long as there is room for the data between them.
+  @Test(arguments: [
+    (0, 4, 1 << 20, 0), (1, 4, 1 << 20, 0), (300, 300, 1 << 20, 0), (300, 4, 2 << 20, 296), (300, 4, 40_000, 9),
+    (300, 200, 4_096 * 290, 290), (300, 1, 0, 0), (300, 1, 4 << 20, 299),
+  ])
+  func holesShareACoverWhereThereAreTooMany(count: Int, covers: Int, copy: Int, copied: Int) throws {
     let folder = NSTemporaryDirectory() + "lmdb-holes-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -25,9 +30,15 @@ import Testing
     }
     write([7, 8, 9])
     let data = try #require(try LMDBDataFile(readingIfPresentIn: folder))
-    data.coverHoles()
+    data.coverHoles(maximumCovers: covers, maximumCopy: copy)
     #expect(data.bytes.elementsEqual(expected))
-    #expect(try Self.mappings(of: data.bytes) <= 9)
+    // After each cover comes data, and before the first one, too.
+    let mappings = try Self.mappings(of: data.bytes)
+    #expect(mappings <= 2 * covers + 1)
+    // A copy does not follow the file.
+    let pieces = expected.indices.filter { expected[$0] != 0 && ($0 == 0 || expected[$0 - 1] == 0) }
+    for piece in pieces { #expect(pwrite(file, [UInt8(255)], 1, off_t(piece)) == 1) }
+    #expect(pieces.count { data.bytes[$0] != 255 } == copied)
   }
 
   /// The number of mappings that have some of `bytes`.
