@@ -54,7 +54,9 @@ extension CacheError {
       default: "the proxy refuses to connect to \(server)" + (error.detail.isEmpty ? "" : ": \(error.detail)")
       }
     return .unreachable(
-      message, "check the proxy in http_proxy, https_proxy or all_proxy, or name the server in no_proxy")
+      message,
+      "check the proxy of the configuration, or that in http_proxy, https_proxy or all_proxy; or name the server in no_proxy"
+    )
   }
 
   private static func unreachable(_ error: TransportError, _ server: String) -> CacheError {
@@ -70,8 +72,9 @@ extension CacheError {
     case .tls:
       .unreachable(
         "there is no secure connection to \(server): \(error.detail)",
-        "check its certificate, the clock of this machine, and that the package ca-certificates is installed; name"
-          + " another file of trusted certificates in SSL_CERT_FILE")
+        "check its certificate, the clock of this machine, and the certificates that are trusted: those of the"
+          + " configuration, of SSL_CERT_FILE, or of the package ca-certificates; and the client's own, where it wants one"
+      )
     case .cutOff: .unreachable("the answer of \(server) broke off before its end", "try again later")
     default: .unreachable("the transfer from \(server) failed: \(error.detail)", "try again later")
     }

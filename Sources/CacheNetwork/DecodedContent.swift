@@ -12,6 +12,7 @@ actor DecodedContent {
   private var input: [UInt8] = []
   private var offset = 0
   private var isSourceAtEnd = false
+  private var hasMoreOutput = false
   private var isAtEnd = false
 
   private init(_ coding: ContentCoding, server: String, source: @escaping Source) {
@@ -30,14 +31,16 @@ actor DecodedContent {
     return decoded
   }
 
-  /// The next piece, of at most 64 KiB; `nil` at the end. What follows the end and is no more of it is left out.
+  /// The next piece, of at most 64 KiB; `nil` at the end. What follows the end of gzip or deflate is left out.
   ///
   /// - Throws: `CacheError`: what the source throws; `invalidAnswer` where the content is not what its coding says, or
   ///   cut off.
   private func next() async throws(CacheError) -> [UInt8]? {
     while !isAtEnd {
-      if input.count - offset < 2, !isSourceAtEnd { try await read() }
+      // A whole piece may be followed by more of what has been read.
+      if !hasMoreOutput, input.count - offset < 2, !isSourceAtEnd { try await read() }
       let step = try step()
+      hasMoreOutput = step.output.count == Decompressor.pieceSize
       offset += step.used
       if step.isAtEnd {
         try await end()
@@ -83,6 +86,7 @@ actor DecodedContent {
 
   private var damage: CacheError {
     CacheError(
-      .invalidAnswer, "the answer of \(server) is not compressed in the way that it says", hint: "try again later")
+      .invalidAnswer, "the answer of \(server) is not compressed in the way that it says",
+      hint: "have it fetched anew, or take it as it came")
   }
 }

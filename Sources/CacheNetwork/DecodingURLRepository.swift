@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Asks for compressed answers, and undoes the compression behind the cache, which keeps the bytes as they came.
 ///
-/// It asks where a query says nothing of `Accept-Encoding`. The header of an answer stays as it came; so does content in
-/// a coding that is not known here, and a part of content, whose compression cannot be undone.
+/// It asks where a query says nothing of `Accept-Encoding`. The header of an answer stays as it came; so does a part of
+/// content, whose compression cannot be undone. Content in a coding that is not known here is an error.
 public struct DecodingURLRepository: URLRepository {
   private let base: any URLRepository
   private let limit: Int
@@ -31,8 +31,13 @@ public struct DecodingURLRepository: URLRepository {
 
   private func decoded(_ answer: URLAnswer) async throws(CacheError) -> URLAnswer {
     let values = answer.fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
-    let codings = ContentCoding.undoable(values.joined(separator: ",")).codings
-    guard !codings.isEmpty, !answer.body.isEmpty || answer.rest != nil else { return answer }
+    let (codings, rest) = ContentCoding.undoable(values.joined(separator: ","))
+    guard !answer.body.isEmpty || answer.rest != nil else { return answer }
+    if let rest {
+      throw CacheError(
+        .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
+    }
+    if codings.isEmpty { return answer }
     let source = ContentStream(answer.body, rest: answer.rest)
     let server = HTTPRequest(url: answer.url).authority ?? "the server"
     let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
@@ -40,7 +45,9 @@ public struct DecodingURLRepository: URLRepository {
     var body: [UInt8] = []
     while let piece = try await next() {
       body += piece
-      if body.count > limit { return answer.with(body, rest: ContentStream(next)) }
+      if body.count > limit {
+        return answer.with(body, rest: ContentStream(trailers: { answer.rest?.trailers ?? answer.trailers }, next))
+      }
     }
     return answer.with(body, rest: nil)
   }
@@ -52,7 +59,9 @@ extension URLQuery {
 
 extension URLAnswer {
   fileprivate func with(_ body: [UInt8], rest: ContentStream?) -> URLAnswer {
-    URLAnswer(url: url, version: version, status: status, reason: reason, fields: fields, body: body, rest: rest)
+    URLAnswer(
+      url: url, version: version, status: status, reason: reason, fields: fields, body: body, rest: rest,
+      interim: interim, trailers: self.rest?.trailers ?? trailers)
   }
 }
 

@@ -29,8 +29,14 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
+  /// Whether the server has to prove who it is.
+  public var isSecure: Bool { url.lowercased().hasPrefix("https://") }
+
+  /// `clientIdentity` where the connection can show it.
+  public var shownIdentity: String? { isSecure ? clientIdentity : nil }
+
   /// Whether it says who the client is.
-  public var hasCredentials: Bool { fields.contains("authorization") || clientIdentity != nil }
+  public var hasCredentials: Bool { fields.contains("authorization") || shownIdentity != nil }
 
   /// The host of the URL and the port where it has one, without the credentials that may stand before them; `nil` where
   /// the URL names no server.

@@ -23,6 +23,7 @@ final class ActiveTransfer {
   private var reader = HeadReader()
   private var headSize = 0
   private var hasHead = false
+  private let usesProxy: Bool
   /// What ended the transfer from our side.
   private var failure: TransportError?
   private var pauses: Int32 = 0
@@ -32,6 +33,7 @@ final class ActiveTransfer {
     self.transfer = transfer
     self.easy = easy
     lines = RequestLines.make(transfer.request)
+    usesProxy = !settings.proxy(for: transfer.request.server).isEmpty
     text.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let setter = EasySetter(easy)
     setter.configure(transfer.request, settings)
@@ -169,7 +171,7 @@ final class ActiveTransfer {
     var time: curl_off_t = 0
     ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
     let words = FieldText.decode(UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 })
-    return LibcurlFailure(code: code, text: words, wasConnected: time > 0, hasHead: hasHead)
+    return LibcurlFailure(code: code, text: words, wasConnected: time > 0, hasHead: hasHead, usesProxy: usesProxy)
       .error(for: transfer.request.server)
   }
 }

@@ -7,6 +7,7 @@ struct LibcurlFailure {
   let text: String
   let wasConnected: Bool
   let hasHead: Bool
+  let usesProxy: Bool
 
   /// `CURLE_TOO_LARGE` of later versions.
   private static let tooLarge = CURLcode(rawValue: 100)
@@ -65,7 +66,7 @@ struct LibcurlFailure {
   /// "Failed to connect to HOST port N": where that is not the server it is the proxy.
   private func refusal(of server: ServerAddress) -> (TransportError.Code, String) {
     let words = text.split(separator: " ")
-    guard let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
+    guard usesProxy, let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
       let port = Int(words[start + 4].prefix { $0.isNumber })
     else { return (.cannotConnect, "") }
     let host = words[start + 2]

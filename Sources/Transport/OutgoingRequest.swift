@@ -37,7 +37,7 @@ struct OutgoingRequest: Sendable {
     }
     let anyContent = content ?? (request.body.isEmpty ? nil : .bytes(request.body))
     (method, url, fields, self.server) = (request.method, request.url, request.fields, server)
-    showsIdentity = request.clientIdentity != nil
+    showsIdentity = request.shownIdentity != nil
     self.content = anyContent ?? (Self.contentMethods.contains(request.method) ? .bytes([]) : nil)
     try check(method != "HEAD" || self.content == nil, "HEAD has no content")
     if let length = fields["content-length"] {

@@ -20,7 +20,7 @@ public struct TransportOptions: Sendable, Hashable {
   public var clientCertificate: ClientCertificate?
   /// Whether servers need not prove who they are.
   public var isInsecure = false
-  /// How many bytes of one response wait for their reader at most, but for the 16 KiB that libcurl gives at once. When
+  /// How many bytes of one response wait for their reader at most, but for the 64 KiB that are handed over at once. When
   /// there are as many, nothing more is read from the connection until half of them were taken.
   public var bufferSize = 1024 * 1024
 

@@ -26,6 +26,23 @@ struct DecodingURLRepositoryTests {
     #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
   }
 
+  /// What came before and after the content stays with it.
+  @Test(arguments: [0, 10, 1 << 20])
+  func interimAnswersAndTrailersStay(held: Int) async throws {
+    let plain = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
+    let hint = URLAnswer(url: plain.url, status: 103, fields: [])
+    let sum = URLQuery.Field(name: "Sum", value: "1")
+    let answer = URLAnswer(
+      url: plain.url, status: 200, fields: plain.fields, body: plain.body,
+      rest: plain.rest.map { rest in
+        ContentStream(trailers: { [sum] }) { () async throws(CacheError) in try await rest.next() }
+      }, interim: [hint], trailers: plain.rest == nil ? [sum] : [])
+    let decoded = try #require(try await Self.decoded(answer))
+    #expect(decoded.interim == [hint])
+    _ = try await Self.whole(decoded)
+    #expect(decoded.rest?.trailers ?? decoded.trailers == [sum])
+  }
+
   @Test func contentThatBreaksOffIsAFailure() async throws {
     let answer = Self.answer(["Content-Encoding": "gzip"], held: 10, pieceSize: 1_000, count: Self.gzip.count - 5)
     let error = await #expect(throws: CacheError.self) {
@@ -49,10 +66,17 @@ struct DecodingURLRepositoryTests {
     #expect((try await Self.whole(decoded).body == Self.gzip) == !isDecoded)
   }
 
-  @Test(arguments: [["Content-Encoding": "br"], ["Content-Encoding": "identity"], [:]])
-  func otherContentStays(fields: [String: String]) async throws {
+  @Test(arguments: [["Content-Encoding": "identity"], [:]])
+  func contentWithoutACodingStays(fields: [String: String]) async throws {
     let answer = Self.answer(fields, held: 10, pieceSize: 10)
     #expect(try await Self.decoded(answer) == answer)
+  }
+
+  @Test(arguments: ["br", "br, gzip", "gzip, gzip, gzip, gzip, gzip"])
+  func anUnknownCodingIsAFailure(coding: String) async {
+    let answer = Self.answer(["Content-Encoding": coding], held: 10, pieceSize: 10)
+    let error = await #expect(throws: CacheError.self) { try await Self.decoded(answer) }
+    #expect(error?.code == .invalidAnswer && error?.message.contains("coded as") == true)
   }
 
   /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.

@@ -49,10 +49,11 @@ package struct JSONDocument: Sendable {
 
   /// The document that `bytes` are the UTF-8 of. A byte order mark in front is ignored. Linear in the number of bytes.
   ///
-  /// - Throws: `SyntaxError` where the bytes are not UTF-8 or not JSON, a key occurs twice in an object, or the
-  ///   nesting is deeper than `JSONParser.maximumDepth`.
-  package init(parsing bytes: [UInt8]) throws(SyntaxError) {
-    var parser = JSONParser(bytes)
+  /// - Parameter allowsRepeatedKeys: whether a key may occur more than once in an object, as RFC 8259 allows.
+  /// - Throws: `SyntaxError` where the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
+  ///   `JSONParser.maximumDepth`.
+  package init(parsing bytes: [UInt8], allowsRepeatedKeys: Bool = false) throws(SyntaxError) {
+    var parser = JSONParser(bytes, allowsRepeatedKeys: allowsRepeatedKeys)
     root = try parser.document()
   }
 }

@@ -11,7 +11,11 @@ struct JSONParser {
   /// Where the line would begin if each of its characters so far had taken one byte.
   private var lineStart = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  private let allowsRepeatedKeys: Bool
+
+  init(_ bytes: [UInt8], allowsRepeatedKeys: Bool) {
+    (self.bytes, self.allowsRepeatedKeys) = (bytes, allowsRepeatedKeys)
+  }
 
   /// The place of the next byte.
   var place: SourcePlace { SourcePlace(line: line, column: offset - lineStart + 1) }
@@ -98,7 +102,7 @@ struct JSONParser {
     repeat {
       skipSpace()
       let member = try member(depth: depth)
-      guard keys.insert(member.key).inserted else {
+      guard keys.insert(member.key).inserted || allowsRepeatedKeys else {
         let key = JSONString.quoted(member.key)
         throw Document.SyntaxError(place: member.place, message: "the key \(key) occurs twice")
       }

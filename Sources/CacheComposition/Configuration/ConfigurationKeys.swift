@@ -64,7 +64,7 @@ extension ConfigurationKey {
   private static var network: [ConfigurationKey] {
     [
       Self(
-        "network.proxy", .option(.text), safety: .nothing,
+        "network.proxy", .proxy, safety: .nothing,
         help: "the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; "
           + "that of the environment where it is not set"),
       Self(

@@ -56,6 +56,7 @@ public enum ConfigurationSchema {
       ]
     case .url:
       [("type", .string("string")), ("format", .string("uri")), ("pattern", .string("^https?://[^/:@?#][^@?#]*$"))]
+    case .proxy: [("type", .string("string")), ("pattern", .string("^[!-?A-~]*$"))]
     case .paths:
       [
         ("type", .string("array")),

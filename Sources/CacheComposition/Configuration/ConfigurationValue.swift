@@ -20,6 +20,8 @@ enum ConfigurationKind: Sendable, Hashable {
   case backend([String])
   /// The address of an HTTP server.
   case url
+  /// The address of a proxy, perhaps with a scheme, or an empty text.
+  case proxy
   /// A list of folders.
   case paths
   /// Names and values of HTTP headers.
@@ -51,6 +53,7 @@ enum ConfigurationKind: Sendable, Hashable {
     case .option(.duration): "a duration"
     case .option(.boolean): "a boolean"
     case .url: "a URL"
+    case .proxy: "the address of a proxy"
     case .paths: "a list of paths"
     case .headers: "an object of headers"
     case .secret: "a secret"
@@ -82,6 +85,8 @@ enum ConfigurationKind: Sendable, Hashable {
     case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"
     case .backend(let names): "one of \(names.joined(separator: ", ")), or the name or path of a library"
     case .url: "an address that begins with https:// or http://, without user, query and fragment"
+    case .proxy:
+      "an address such as http://proxy:3128, without user and password, which go into the variable https_proxy"
     case .paths: "a list of paths, none of them empty"
     case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"
     case .secret: "{\"env\": \"NAME\"}, which names the environment variable that holds it"

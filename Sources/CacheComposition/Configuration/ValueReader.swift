@@ -50,6 +50,7 @@ struct ValueReader {
     case .option(let option): .option(try value(text, option))
     case .backend(let names): .text(try backend(text, names))
     case .url: .text(try url(text))
+    case .proxy: .text(try proxy(text))
     case .paths: .list(text.split(separator: ":").map(String.init))
     case .headers, .secret: throw wrongType("a text")
     }
@@ -119,6 +120,14 @@ struct ValueReader {
     }
     guard let first = host.first, first != "/", first != ":", isPlain else {
       throw Mismatch(code: .malformed, message: "is not an address of a server", hint: "give \(kind.allowed)")
+    }
+    return text
+  }
+
+  /// The address is not shown where it is wrong: it may hold a password.
+  private func proxy(_ text: String) throws(Mismatch) -> String {
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") }) else {
+      throw Mismatch(code: .malformed, message: "is not the address of a proxy", hint: "give \(kind.allowed)")
     }
     return text
   }

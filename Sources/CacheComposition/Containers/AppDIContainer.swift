@@ -102,19 +102,20 @@ public struct AppDIContainer: Sendable {
   }
 
   /// The container of fetching URLs over `store`, whose transfers are made as `demands` say.
-  ///
-  /// - Throws: `CacheError` where the client's certificate cannot be read.
   public func makeURLsDIContainer(
     _ store: OpenStore, _ demands: TransferDemands = TransferDemands()
-  ) throws(CacheError) -> URLsDIContainer {
+  ) -> URLsDIContainer {
     let maxEntryBytes = configuration.cache.maxEntryBytes
     let transport = Configuration.Transport.urls(
       maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
     var services = services(store)
     services.rules.isInsecure = demands.isInsecure
+    let identity = transport.network.clientIdentity
     return URLsDIContainer(
-      store: store.entries, transfer: origins.makeTransfer(transport), userAgent: origins.userAgent,
-      clientIdentity: try transport.network.clientIdentity, services: services, maxEntryBytes: maxEntryBytes,
+      store: store.entries,
+      transfer: identity.problem.map { UnavailableTransfer(reason: $0) } ?? origins.makeTransfer(transport),
+      userAgent: origins.userAgent,
+      clientIdentity: identity.digest, services: services, maxEntryBytes: maxEntryBytes,
       isDecoding: demands.isCompressed)
   }
 

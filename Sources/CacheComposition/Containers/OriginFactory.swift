@@ -47,8 +47,9 @@ struct OriginFactory: Sendable {
   private func makeServer(
     _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
   ) throws(CacheError) -> OriginServer {
+    let identity = transport.network.clientIdentity
     let transfer: any DataTransferService =
-      if let problem = secrets.problem {
+      if let problem = secrets.problem ?? identity.problem {
         UnavailableTransfer(reason: problem)
       } else {
         DecodingTransferService(makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes)
@@ -57,28 +58,25 @@ struct OriginFactory: Sendable {
     for line in secrets.plainFields.lines { fields[line.name] = line.value }
     return OriginServer(
       try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
-      clientIdentity: try transport.network.clientIdentity, transfer: transfer)
+      clientIdentity: identity.digest, transfer: transfer)
   }
 }
 
 extension Configuration.Network {
-  /// A digest of the client's certificate; `nil` where there is none.
-  ///
-  /// - Throws: `CacheError` with the code `originUnavailable` where its file cannot be read.
-  var clientIdentity: String? {
-    get throws(CacheError) {
-      guard let path = clientCertificate else { return nil }
-      do throws(ConfigurationError) {
-        if let certificate = try ConfigurationFiles.contents(of: path) {
-          var digest = SHA256()
-          digest.update(certificate)
-          return digest.hexText
-        }
-      } catch {
-        throw CacheError(.originUnavailable, error.message, hint: error.hint)
+  /// A digest of the client's certificate, `nil` where there is none; and why it cannot be read, `nil` where it can.
+  var clientIdentity: (digest: String?, problem: CacheError?) {
+    guard let path = clientCertificate else { return (nil, nil) }
+    do throws(ConfigurationError) {
+      guard let certificate = try ConfigurationFiles.contents(of: path) else {
+        let problem = CacheError(
+          .originUnavailable, "there is no client certificate \(path)", hint: "name a file that exists")
+        return (nil, problem)
       }
-      throw CacheError(
-        .originUnavailable, "there is no client certificate \(path)", hint: "name a file that exists")
+      var digest = SHA256()
+      digest.update(certificate)
+      return (digest.hexText, nil)
+    } catch {
+      return (nil, CacheError(.originUnavailable, error.message, hint: error.hint))
     }
   }
 }

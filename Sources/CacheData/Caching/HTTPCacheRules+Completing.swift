@@ -42,7 +42,7 @@ extension HTTPCacheRules {
     let (head, count) = (response.head, response.body.count)
     let announced: ContentRange? =
       switch head.status {
-      case 200: head.fields["content-length"].flatMap { Int($0) }.map { ContentRange(0..<$0, of: $0) }
+      case 200: head.fields["content-length"].flatMap { Digits.number($0[...]) }.map { ContentRange(0..<$0, of: $0) }
       case 206: head.fields["content-range"].flatMap { ContentRange($0) }
       default: nil
       }

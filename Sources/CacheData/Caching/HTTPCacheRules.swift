@@ -38,7 +38,7 @@ public struct HTTPCacheRules: Sendable, Hashable {
   }
 
   /// Whether what the server of `request` says may change what is stored.
-  func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !URLReference.isSecure(request.url) }
+  func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !request.isSecure }
 
   /// What `response` demands of this cache.
   func directives(_ response: HTTPResponseHead) -> ResponseDirectives {

@@ -39,7 +39,7 @@ public struct VariantSelector: Sendable, Hashable {
     let isPlain = names.isEmpty && !request.hasCredentials
     let isForAnybody = names.contains(Self.anybody)
     let fields = isForAnybody ? names.filter { $0 != Self.anybody } : names + ["authorization"]
-    let identity = isForAnybody ? nil : request.clientIdentity
+    let identity = isForAnybody ? nil : request.shownIdentity
     self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request.fields, identity))
   }
 

@@ -67,7 +67,7 @@ struct ContentRange: Sendable, Hashable {
 }
 
 /// Positions and lengths as fields about ranges write them.
-private enum Digits {
+enum Digits {
   /// The number that `text` writes in ASCII digits, or the greatest where it is greater; `nil` where it writes none.
   static func number(_ text: Substring) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }

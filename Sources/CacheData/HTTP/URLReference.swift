@@ -7,66 +7,69 @@ struct URLReference: Sendable, Hashable {
   private(set) var userInfo: Substring?
   /// In lower case, an address of IPv6 in brackets; `nil` where the reference names no server.
   private(set) var host: String?
-  private var digitsOfPort = ""
+  private var explicitPort: Int?
   private(set) var path = ""
   private(set) var query: String?
 
   /// The reference written as `text`; `nil` where it is none.
+  ///
+  /// It is taken apart byte by byte: a mark that combines with a slash does not make it another character.
   init?(_ text: String) {
-    var rest = text.prefix { $0 != "#" }
-    if let mark = rest.firstIndex(of: "?") {
-      query = PercentEncoding.completed(rest[rest.index(after: mark)...], isQuery: true)
+    var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+    if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+      query = PercentEncoding.completed(rest[mark...].dropFirst(), isQuery: true)
       rest = rest[..<mark]
     }
-    if let colon = rest.firstIndex(where: { ":/".contains($0) }), rest[colon] == ":" {
+    if let colon = rest.firstIndex(where: { ":/".utf8.contains($0) }), rest[colon] == UInt8(ascii: ":") {
       guard Self.isScheme(rest[..<colon]) else { return nil }
-      scheme = rest[..<colon].lowercased()
-      rest = rest[rest.index(after: colon)...]
+      scheme = String(Substring(rest[..<colon])).lowercased()
+      rest = rest[colon...].dropFirst()
     }
-    if rest.hasPrefix("//") {
-      let authority = rest.dropFirst(2).prefix { $0 != "/" }
+    if rest.starts(with: "//".utf8) {
+      let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
       rest = rest[authority.endIndex...]
       guard readAuthority(authority) else { return nil }
     }
     path = PercentEncoding.completed(rest, isQuery: false)
   }
 
-  private mutating func readAuthority(_ text: Substring) -> Bool {
+  private mutating func readAuthority(_ text: Substring.UTF8View) -> Bool {
     var rest = text
-    if let mark = rest.lastIndex(of: "@") {
-      userInfo = rest[..<mark]
-      rest = rest[rest.index(after: mark)...]
+    if let mark = rest.lastIndex(of: UInt8(ascii: "@")) {
+      userInfo = Substring(rest[..<mark])
+      rest = rest[mark...].dropFirst()
     }
-    let end = rest.hasPrefix("[") ? rest.firstIndex(of: "]").map { rest.index(after: $0) } : rest.lastIndex(of: ":")
+    let isAddress = rest.first == UInt8(ascii: "[")
+    let end =
+      isAddress
+      ? rest.firstIndex(of: UInt8(ascii: "]")).map { rest.index(after: $0) } : rest.lastIndex(of: UInt8(ascii: ":"))
     let name = rest[..<(end ?? rest.endIndex)]
     let tail = rest[name.endIndex...]
-    guard Self.isHost(name), tail.isEmpty || tail.hasPrefix(":"), tail.dropFirst().allSatisfy(\.isASCIIDigit) else {
-      return false
-    }
-    host = (name.hasPrefix("[") ? String(name) : PercentEncoding.completed(name, isQuery: false)).lowercased()
-    digitsOfPort = String(tail.dropFirst())
+    guard Self.isHost(name), tail.isEmpty || tail.first == UInt8(ascii: ":") else { return false }
+    host = (isAddress ? String(Substring(name)) : PercentEncoding.completed(name, isQuery: false)).lowercased()
+    guard tail.count > 1 else { return true }
+    guard let number = Digits.number(Substring(tail.dropFirst())), number <= UInt16.max else { return false }
+    explicitPort = number
     return true
   }
 
-  private static func isScheme(_ text: Substring) -> Bool {
-    guard let first = text.utf8.first, first.isASCIILetter else { return false }
-    return text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
+  private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+    guard let first = text.first, first.isASCIILetter else { return false }
+    return text.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
 
   /// Of other characters than ASCII, which are encoded, nothing is known here.
-  private static func isHost(_ text: Substring) -> Bool {
-    if text.hasPrefix("[") {
-      return text.hasSuffix("]") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }
+  private static func isHost(_ text: Substring.UTF8View) -> Bool {
+    if text.first == UInt8(ascii: "[") {
+      return text.last == UInt8(ascii: "]") && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }
     }
-    return text.utf8.allSatisfy {
+    return text.allSatisfy {
       $0 >= 0x80 || PercentEncoding.unreserved.contains($0) || "%!$&'()*+,;=".utf8.contains($0)
     }
   }
 
-  /// The port in digits; `nil` where there is none, or it is that of the scheme.
-  var port: String? {
-    digitsOfPort.isEmpty || digitsOfPort == (scheme == "https" ? "443" : "80") ? nil : digitsOfPort
-  }
+  /// The port; `nil` where there is none, or it is that of the scheme.
+  var port: Int? { explicitPort == (scheme == "https" ? 443 : 80) ? nil : explicitPort }
 
   /// Scheme, host and port; `nil` where it is not the URL of a server.
   var server: String? {
@@ -79,11 +82,11 @@ struct URLReference: Sendable, Hashable {
 
   /// The URL that this means in a message about `base` (RFC 3986, section 5.2.2).
   private func resolved(against base: URLReference) -> URLReference {
-    if scheme != nil { return self }
     var url = base
-    if host != nil {
+    if scheme != nil || host != nil {
       url = self
-      url.scheme = base.scheme
+      url.scheme = scheme ?? base.scheme
+      if path.hasPrefix("/") { url.path = Self.withoutDots(path) }
     } else if path.isEmpty {
       url.query = query ?? base.query
     } else {
@@ -117,8 +120,11 @@ extension URLReference {
     return resolved.withoutQuery.map { $0 + (resolved.query.map { "?\($0)" } ?? "") }
   }
 
-  /// Whether the scheme of an absolute URL is https.
-  static func isSecure(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
+  /// Whether the absolute URL `new` is that of the same host by https, and `old` by http.
+  static func isUpgrade(from old: String, to new: String) -> Bool {
+    guard let old = URLReference(old), let new = URLReference(new) else { return false }
+    return old.scheme == "http" && new.scheme == "https" && old.host == new.host
+  }
 
   /// Whether two absolute URLs have the same scheme, host and port.
   static func isSameOrigin(_ left: String, _ right: String) -> Bool {
@@ -131,10 +137,6 @@ extension URLReference {
     guard let url = URLReference(url), let host = url.host else { return nil }
     return url.port.map { "\(host):\($0)" } ?? host
   }
-}
-
-extension Character {
-  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
 extension UInt8 {

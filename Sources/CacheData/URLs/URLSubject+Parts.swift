@@ -6,16 +6,21 @@ extension URLSubject {
   /// `part` cannot be completed, or what came does not continue it.
   func askForRest(of part: StoredResponse<HTTPResponse>) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
     let (stored, content) = (part.head, part.response.body)
-    guard let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes) else { return nil }
+    // What may not be stored is not joined: the client would be given bytes that it did not ask for.
+    guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
+      let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
+    else { return nil }
     let answer = try await send(rest)
     switch answer.head.status {
     case 206:
       guard answer.rest == nil,
-        let whole = rules.completed(stored, content, with: answer, for: request, now: now())
+        let whole = rules.completed(stored, content, with: answer, for: request, now: now()),
+        rules.mayStay(whole.head, for: request)
       else { return nil }
       return OriginAnswer(head: whole.head, response: whole, status: 206)
-    // The content is no longer what it was, and the server did not compare the validator.
-    case 416: return nil
+    // The content is no longer what it was, and the server did not compare the validator; or it took it for another
+    // condition.
+    case 304, 412, 416: return nil
     default: return OriginAnswer(head: answer.head, response: answer)
     }
   }

@@ -19,10 +19,11 @@ struct URLSubject: FetchSubject {
   func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
 
   func flight() throws(CacheError) -> String? {
-    guard isRead else { return nil }
+    // A failure of a server that need not prove who it is concerns no other caller.
+    guard isRead, rules.believesServer(of: request) else { return nil }
     var digest = SHA256()
     for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
-    if let identity = request.clientIdentity { digest.update(Array("\n\(identity)".utf8)) }
+    if let identity = request.shownIdentity { digest.update(Array("\n\(identity)".utf8)) }
     return "\(try key())/\(request.method)/\(digest.hexText)"
   }
 

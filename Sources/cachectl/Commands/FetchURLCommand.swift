@@ -63,10 +63,10 @@ struct FetchURLCommand: AsyncParsableCommand {
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
     let deadline = demands.maxTime.map { Deadline($0) }
-    if demands.isInsecure { global.warn(.insecure) }
+    if demands.isInsecure, url.isSecure { global.warn(.insecure) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
-        let urls = try session.container.makeURLsDIContainer(store, demands)
+        let urls = session.container.makeURLsDIContainer(store, demands)
         var last: Snapshot<URLAnswer>?
         for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
           writes.note(snapshot)
@@ -111,7 +111,9 @@ struct FetchURLCommand: AsyncParsableCommand {
       ErrorView(
         CacheError(
           .invalidAnswer, "the redirection (status \(answer.status)) was not followed",
-          hint: "only a GET, a HEAD and what takes the place of a POST go to another address of http or https")))
+          hint:
+            "a GET, a HEAD and the GET that takes the place of a POST go on to http or https, but not from https to http"
+        )))
   }
 
   /// Writes the answer to the file at `path`, which is complete or not there.
@@ -136,7 +138,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 extension ErrorView {
   fileprivate static let insecure = ErrorView(
     CacheError(
-      CacheError.Code(rawValue: "insecure"), "the server need not prove who it is, and its answer is not stored",
+      CacheError.Code(rawValue: "insecure"), "the server need not prove who it is, and what it answers is not stored",
       hint: "name the certificates to trust with --cacert FILE"))
 }
 

@@ -51,6 +51,9 @@ struct URLOptions: ParsableArguments {
     }
   }
 
+  /// Whether the server is asked by https.
+  var isSecure: Bool { url.lowercased().hasPrefix("https://") }
+
   /// The content where it is written on the command line.
   private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
 
@@ -88,7 +91,7 @@ extension URLOptions: ExplainableOptions {
   func snapshots(
     _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<URLAnswer> {
-    try container.makeURLsDIContainer(store, network.demands).makeFetchURLUseCase()
-      .execute(query, options: options)
+    container.makeURLsDIContainer(store, network.demands).makeFetchURLUseCase()
+      .execute(try query, options: options)
   }
 }

@@ -25,7 +25,7 @@ struct ConfigurationAssignmentTests {
     case .option(.choice(let names)): names[names.count - 1]
     case .option(.text), .option(.path), .option(.storeName), .secret: "other"
     case .backend: "plist"
-    case .url: "http://localhost:1/"
+    case .url, .proxy: "http://localhost:1/"
     case .paths: "/other"
     case .headers: ""
     }

@@ -31,6 +31,11 @@ struct URLReferenceTests {
     ("http://h/é ü?ö ä", "http://h/%C3%A9%20%C3%BC?%C3%B6%20%C3%A4"), ("x y#z", "http://a/b/c/x%20y"),
     ("http://h/a[b]?c[d]=e|f", "http://h/a%5Bb%5D?c%5Bd%5D=e%7Cf"), ("http://h/%zz%7e?%", "http://h/%25zz%7e?%25"),
     ("http://ä.de/", "http://%c3%a4.de/"), ("http://h/?a?b/c", "http://h/?a?b/c"),
+    ("http://h/a/../b/./c", "http://h/b/c"), ("//g/../x", "http://g/x"), ("http://h:080/", "http://h/"),
+    ("http://h:65535/", "http://h:65535/"),
+    // A mark that combines with a character of the syntax does not hide it.
+    ("http://good/\u{338}@evil/", "http://good/%CC%B8@evil/"), ("http://good?\u{301}@evil", "http://good/?%CC%81@evil"),
+    ("http://h/#\u{FE0F}secret", "http://h/"), ("http://a@\u{301}b/", "http://%cc%81b/"),
   ])
   func resolvesOtherAuthorities(_ reference: String, _ url: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == url)
@@ -39,6 +44,7 @@ struct URLReferenceTests {
   @Test(arguments: [
     "g:h", "mailto:a@b", "http:", "http:///x", "urn:x:y", "http://[::1/x", ":a", "1http://h/",
     "http://h:8a/", "http://h h/", "http://h\\x/", "http://h|x/", " http://h/", "http://[a]b/", "///x",
+    "http://h:65536/", "http://h:1\u{301}/", "http://h:99999999999999999999/",
   ])
   func refusesWhatHasNoHost(_ reference: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == nil)

@@ -135,6 +135,12 @@ struct CompletionTests {
   /// Answers that do not continue what is stored: everything is asked for.
   @Test(arguments: [
     HTTPResponse(HTTPResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
+    HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])), HTTPResponse(HTTPResponseHead(status: 412)),
+    // What may not be stored would give the client more than it asked for.
+    HTTPResponse(
+      HTTPResponseHead(
+        status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\"", "Cache-Control": "no-store"]),
+      body: Array("cdef".utf8)),
     HTTPResponse(
       HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"2\""]), body: Array("CDEF".utf8)
     ),

@@ -23,7 +23,7 @@ import Testing
     #expect(proved.errors.isEmpty)
   }
 
-  /// Who shows no certificate does not get the answer to who did, nor may a shared cache keep it.
+  /// A client without the certificate does not get the answer to a client with it, nor may a shared cache keep it.
   @Test func theCertificateOfTheClientIsCredentials() async throws {
     let (scratch, server) = (try Scratch(), try SelfSignedServer(wantsClientCertificate: true))
     let trusting = ["fetch", "url", server.url, "-i", "--cacert", server.certificateFile]
@@ -59,6 +59,9 @@ import Testing
     let without = try await scratch.cachectl(
       "fetch", "url", direct.url, "-x", "", environment: ["http_proxy": proxy.url])
     #expect(without.text == "direct" && proxy.count == 3)
+    let secret = try await scratch.cachectl("fetch", "url", url, "--set", "network.proxy=http://ada:s3cret@a:1")
+    expectFailure(secret, status: 64, mentioning: ["network.proxy", "https_proxy"])
+    #expect(!secret.errors.contains("s3cret"))
     let trust = #"{"network": {"proxy": "http://127.0.0.1:9"}}"#
     try scratch.write(trust, to: "work/cachectl.json")
     expectFailure(try await scratch.cachectl("fetch", "cities"), status: 78, mentioning: ["network.proxy"])

@@ -40,7 +40,7 @@ struct AnswerValue {
 
   private func anyMember(_ name: String) throws(Mistake) -> AnswerValue? {
     guard case .object(let members) = value else { throw unexpected("an object") }
-    return members.first { $0.key == name }.map { AnswerValue($0.node.value, path: place(name)) }
+    return members.last { $0.key == name }.map { AnswerValue($0.node.value, path: place(name)) }
   }
 
   private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }

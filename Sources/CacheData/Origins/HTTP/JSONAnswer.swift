@@ -11,7 +11,7 @@ enum JSONAnswer {
   ) throws(CacheError) -> Value {
     if response.body.isEmpty { throw .invalidAnswer(origin, "an empty answer") }
     if HTMLPage.isIn(response) { throw .invalidAnswer(origin, "a page of HTML instead of JSON") }
-    guard let document = try? JSONDocument(parsing: response.body) else {
+    guard let document = try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true) else {
       throw misunderstood("it is not valid JSON", origin)
     }
     do throws(AnswerValue.Mistake) { return try read(AnswerValue(document)) } catch {

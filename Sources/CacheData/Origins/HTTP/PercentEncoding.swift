@@ -8,13 +8,13 @@ enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
   /// `text` as the name or the value of a query parameter.
-  static func queryPart(_ text: String) -> String { encode(text, keeping: unreserved) }
+  static func queryPart(_ text: String) -> String { encode(text.utf8, keeping: unreserved) }
 
   /// `text` as a path; its slashes remain.
-  static func path(_ text: String) -> String { encode(text, keeping: inPath) }
+  static func path(_ text: String) -> String { encode(text.utf8, keeping: inPath) }
 
   /// `text`, a path or a query that is encoded already, with what may not stand there encoded too.
-  static func completed(_ text: Substring, isQuery: Bool) -> String {
+  static func completed(_ text: Substring.UTF8View, isQuery: Bool) -> String {
     encode(text, keeping: isQuery ? inQuery : inPath, areCodesKept: true)
   }
 
@@ -33,9 +33,9 @@ enum PercentEncoding {
   }
 
   private static func encode(
-    _ text: some StringProtocol, keeping kept: Set<UInt8>, areCodesKept: Bool = false
+    _ text: some Collection<UInt8>, keeping kept: Set<UInt8>, areCodesKept: Bool = false
   ) -> String {
-    let utf8 = Array(text.utf8)
+    let utf8 = Array(text)
     var bytes: [UInt8] = []
     for (index, byte) in utf8.enumerated() {
       if kept.contains(byte) || areCodesKept && byte == percent && code(utf8[(index + 1)...]) != nil {

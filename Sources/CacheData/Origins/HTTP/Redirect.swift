@@ -8,19 +8,20 @@ struct Redirect {
     guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
       !location.isEmpty, let url = URLReference.resolve(location, against: request.url)
     else { return nil }
-    let schemes = URLReference.isSecure(request.url) ? ["https://"] : ["https://", "http://"]
+    let schemes = request.isSecure ? ["https://"] : ["https://", "http://"]
     guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }
     self.url = url
     original = request
   }
 
-  /// The request that follows it. Another server is not sent the `secretFields`, nor shown who the client is.
+  /// The request that follows it. Another server is not sent the `secretFields`, nor shown who the client is;
+  /// the same server by https is.
   func request(without secretFields: HTTPFields) -> HTTPRequest {
     var request = original
     request.url = url
     guard !URLReference.isSameOrigin(url, original.url) else { return request }
     request.fields = HTTPFields(request.fields.lines.filter { !secretFields.contains($0.name) })
-    request.clientIdentity = nil
+    if !URLReference.isUpgrade(from: original.url, to: url) { request.clientIdentity = nil }
     return request
   }
 

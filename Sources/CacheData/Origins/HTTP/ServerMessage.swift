@@ -12,7 +12,7 @@ enum ServerMessage {
   /// RFC 6749, and `error` and `message`, which many have, ProPublica among them.
   static func text(in response: HTTPResponse) -> String? {
     guard response.body.count <= maximumBytes else { return nil }
-    return (try? JSONDocument(parsing: response.body)).flatMap { text($0.root.value) }
+    return (try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true)).flatMap { text($0.root.value) }
   }
 
   /// `text` as part of a line: no control characters, no full stop at the end, not too long.
@@ -34,7 +34,7 @@ enum ServerMessage {
   private static func text(_ value: JSONDocument.Value) -> String? {
     guard case .object(let members) = value else { return nil }
     return names.lazy.compactMap { name in
-      switch members.first(where: { $0.key == name })?.node.value {
+      switch members.last(where: { $0.key == name })?.node.value {
       case .text(let text): text
       case .array(let nodes): texts(nodes)?.joined(separator: "; ")
       case .some(let value): text(value)
