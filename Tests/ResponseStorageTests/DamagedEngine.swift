@@ -7,6 +7,8 @@ final class DamagedEngine: StorageEngine {
   struct Damage: Sendable {
     /// Keys of entries that cannot be read.
     var entries: Set<CacheKey> = []
+    /// Keys of entries that are listed, and not found by their keys.
+    var hidden: Set<CacheKey> = []
     /// Whether those entries can be listed.
     var isListed = false
     /// Whether the check of the structure names them.
@@ -41,6 +43,7 @@ final class DamagedEngine: StorageEngine {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
     try check()
+    if damage.hidden.contains(key) { return nil }
     if damage.entries.contains(key) { throw StorageError(damage.code, "entry \(key) cannot be read") }
     return try await base.read(key, body)
   }

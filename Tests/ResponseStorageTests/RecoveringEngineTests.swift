@@ -147,6 +147,28 @@ import Testing
     #expect(error?.code == .closed)
   }
 
+  /// A damaged key hides its neighbours from a search.
+  @Test func anEntryThatIsListedAndNotFoundIsDamage() async throws {
+    let damaged = try await DamagedStore { keys in DamagedEngine.Damage(hidden: Set(keys[10..<14])) }
+    let missing = try CacheKey("cities/v1/page=none")
+    var found = 0
+    for entry in try await damaged.engine.scan(KeyRange(), limit: 100) {
+      if try await damaged.engine.read(entry.key, { bytes, _ in bytes.count }) != nil { found += 1 }
+    }
+    #expect(found == 30 && damaged.plugin.passes > 0)
+    #expect(try await damaged.engine.read(missing) { bytes, _ in bytes.count } == nil)
+  }
+
+  @Test func whatIsRemovedAfterAListingIsNoDamage() async throws {
+    let damaged = try await DamagedStore { _ in DamagedEngine.Damage() }
+    _ = try await damaged.engine.scan(KeyRange(), limit: 100)
+    var batch = WriteBatch()
+    batch.remove(damaged.keys[3])
+    try await damaged.engine.apply(batch)
+    #expect(try await damaged.engine.read(damaged.keys[3]) { bytes, _ in bytes.count } == nil)
+    #expect(damaged.plugin.passes == 0)
+  }
+
   @Test func manyCallsAtOnceShareOneSalvage() async throws {
     let damaged = try await DamagedStore(Self.isUnnamed, lost: [13])
     try await withThrowingTaskGroup(of: Int.self) { group in

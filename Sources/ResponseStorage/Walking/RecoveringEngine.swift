@@ -23,6 +23,13 @@ public final class RecoveringEngine: StorageEngine {
   private let configuration: EngineConfiguration
   private let state: Mutex<State>
   private let turns = Turns()
+  private let listing = Mutex<Listing?>(nil)
+
+  /// What a call has listed.
+  private struct Listing {
+    let range: KeyRange
+    let keys: [CacheKey]
+  }
 
   /// The engine over `engine`, which `plugin` has opened with `configuration`. No other handle of this process may have
   /// the store open.
@@ -92,17 +99,39 @@ public final class RecoveringEngine: StorageEngine {
   public func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
-    let result = try await reading { engine throws(StorageError) in
-      try await engine.read(key) { bytes, metadata -> Result<Output, StorageError> in
-        do throws(StorageError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+    let result = try await reading { engine throws(StorageError) -> Result<Output, StorageError>? in
+      if let found = try await Self.read(key, from: engine, body) { return found }
+      guard try await isStillListed(key, by: engine), try await Self.read(key, from: engine, body) == nil else {
+        return nil
       }
+      throw StorageError(
+        .damaged, "entry \(key) is listed, but not found by its key",
+        hint: "repair the store with: cachectl verify --repair")
     }
     return try result?.get()
   }
 
+  private static func read<Output: Sendable>(
+    _ key: CacheKey, from engine: any StorageEngine,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
+  ) async throws(StorageError) -> Result<Output, StorageError>? {
+    try await engine.read(key) { bytes, metadata -> Result<Output, StorageError> in
+      do throws(StorageError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+    }
+  }
+
+  /// Whether the last listing gave `key`, and gives it again: a damaged key hides its neighbours from a search, but not
+  /// from a listing.
+  private func isStillListed(_ key: CacheKey, by engine: any StorageEngine) async throws(StorageError) -> Bool {
+    guard let listing = listing.withLock({ $0 }), listing.keys.contains(key) else { return false }
+    return try await engine.scan(listing.range, limit: listing.keys.count).contains { $0.key == key }
+  }
+
   /// The first entries of `range`, in order.
   public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try await reading { engine throws(StorageError) in try await engine.scan(range, limit: limit) }
+    let entries = try await reading { engine throws(StorageError) in try await engine.scan(range, limit: limit) }
+    listing.withLock { $0 = Listing(range: range, keys: entries.map(\.key)) }
+    return entries
   }
 
   /// How much the store holds. Of a damaged store it fails, and `StoreCount` counts the entries.
