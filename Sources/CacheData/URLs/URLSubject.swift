@@ -19,7 +19,7 @@ struct URLSubject: FetchSubject {
   func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
 
   func flight() throws(CacheError) -> String? {
-    // A failure of a server that need not prove who it is concerns no other caller.
+    // A failure of such a server concerns no other caller.
     guard isRead, rules.believesServer(of: request) else { return nil }
     var digest = SHA256()
     for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
