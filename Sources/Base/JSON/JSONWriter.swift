@@ -1,6 +1,6 @@
 /// Writes a JSON document (RFC 8259) from front to back, without spaces. `JSONReader` reads it back.
 ///
-/// It writes what it is told, in that order: that the names in an object differ is up to the caller.
+/// It writes values in the order of the calls. Names in an object have to differ, which it does not check.
 public struct JSONWriter {
   /// What has been written.
   public private(set) var bytes: [UInt8] = []

@@ -66,7 +66,7 @@ extension ConfigurationKey {
       Self(
         "network.proxy", .proxy, safety: .nothing,
         help: "the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; "
-          + "that of the environment where it is not set"),
+          + "without it the environment names one"),
       Self(
         "network.authorityFile", .option(.path), safety: .nothing,
         help: "a file of certificates (PEM) to trust in place of the system's"),

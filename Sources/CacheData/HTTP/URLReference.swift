@@ -68,16 +68,16 @@ struct URLReference: Sendable, Hashable {
     }
   }
 
-  /// The port; `nil` where there is none, or it is that of the scheme.
+  /// The port; `nil` where there is none, or it goes without saying.
   var port: Int? { explicitPort == (scheme == "https" ? 443 : 80) ? nil : explicitPort }
 
-  /// Scheme, host and port; `nil` where it is not the URL of a server.
+  /// Scheme, host and port; `nil` where the URL names no server.
   var server: String? {
     guard let scheme, let host, !host.isEmpty else { return nil }
     return "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")"
   }
 
-  /// The URL up to its query; `nil` where it is not that of a server.
+  /// The URL up to its query; `nil` where it names no server.
   var withoutQuery: String? { server.map { $0 + (path.isEmpty ? "/" : path) } }
 
   /// The URL that this means in a message about `base` (RFC 3986, section 5.2.2).
@@ -120,7 +120,7 @@ extension URLReference {
     return resolved.withoutQuery.map { $0 + (resolved.query.map { "?\($0)" } ?? "") }
   }
 
-  /// Whether the absolute URL `new` is that of the same host by https, and `old` by http.
+  /// Whether the absolute URL `new` leads by https to the host that `old` leads to by http.
   static func isUpgrade(from old: String, to new: String) -> Bool {
     guard let old = URLReference(old), let new = URLReference(new) else { return false }
     return old.scheme == "http" && new.scheme == "https" && old.host == new.host

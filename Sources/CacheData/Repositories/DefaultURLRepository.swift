@@ -6,7 +6,7 @@ public struct DefaultURLRepository: URLRepository {
   private let userAgent: String
   private let clientIdentity: String?
 
-  /// The repository over `cache`; `userAgent` is what servers are told that the client is, where a query does not say,
+  /// The repository over `cache`; `userAgent` names the client to servers where a query does not,
   /// and `clientIdentity` a digest of the certificate that the client shows.
   public init(cache: HTTPCache, userAgent: String, clientIdentity: String? = nil) {
     self.cache = cache

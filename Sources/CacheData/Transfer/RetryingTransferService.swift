@@ -1,7 +1,7 @@
 public import CacheDomain
 
-/// Tries requests again that a server is too busy to answer (429 and 503), if that is safe: those that change nothing. With
-/// more patience, also those that fail in another way that may pass.
+/// Sends requests again that a server is too busy to answer (429 and 503), if they change nothing. With more patience it
+/// also repeats requests whose failure may pass.
 ///
 /// It waits for as long as `Retry-After` says, or a little longer each time where it says nothing. Where that would be
 /// too long, or the last attempt failed too, the server's answer is passed on as it is.
@@ -30,7 +30,7 @@ public struct RetryingTransferService: DataTransferService {
       self.longestPause = longestPause
     }
 
-    /// That of a caller who asks for `retries` further attempts: as with `curl --retry`, all statuses and failures that
+    /// The patience for `retries` further attempts: as with `curl --retry`, all statuses and failures that
     /// may pass count, and a pause is ten minutes at most.
     public init(retries: Int) {
       self.init(attempts: retries + 1, firstPause: .seconds(1), longestPause: .seconds(600))

@@ -61,7 +61,7 @@ struct ValidationTests {
       (["Content-Range": "bytes 0-4/9"], ["Content-Range": "bytes 0-8/9"], ["Content-Range": "bytes 0-4/9"]),
       (["A": "1"], ["Connection": "a", "a": "2", "Keep-Alive": "1"], ["A": "1"]),
       (["A": "1", "B": "2", "C": "3"], ["D": "4", "b": "5"], ["A": "1", "b": "5", "C": "3", "D": "4"]),
-      // The stored tag is that of the stored bytes.
+      // The stored tag belongs to the stored bytes.
       (["ETag": "W/\"v\""], ["ETag": "\"v\""], ["ETag": "W/\"v\""]), ([:], ["ETag": "\"v\""], ["ETag": "\"v\""]),
       // What was said of the age and the date before does not hold for what was just confirmed.
       (["Age": "10", "Date": date(-10), "A": "1"], [:], ["A": "1"]), (["Age": "10"], ["Age": "3"], ["Age": "3"]),

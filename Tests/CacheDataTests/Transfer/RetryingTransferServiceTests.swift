@@ -70,7 +70,7 @@ import Testing
     #expect(script.count == 1)
   }
 
-  /// A caller who asks for retries has those for whatever may pass, and waits longer each time.
+  /// With a number of retries every failure that may pass is tried again, after longer and longer pauses.
   @Test func everyPassingFailureIsRepeatedWhereRetriesAreAskedFor() async throws {
     let delays = Mutex<[Duration]>([])
     let failures = [500, 502, 504, 408].map {

@@ -50,7 +50,7 @@ import Testing
     #expect(server.requests.first?.fields.lines.map(\.name) == ["Host", "x-A", "User-Agent"])
   }
 
-  /// As curl prints them; those that come from the cache are not there any more.
+  /// As curl prints them; an answer from the cache has none.
   @Test(arguments: [false, true])
   func interimResponsesAndTrailersArePrintedWithTheHead(isLarge: Bool) async throws {
     let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"

@@ -56,7 +56,7 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   }
 }
 
-/// A page as the protocol has it, whose numbers are those that a page can have.
+/// A page as the protocol has it. Its numbers are numbers of pages and items.
 extension CitiesPageDTO {
   fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
     self.init(
