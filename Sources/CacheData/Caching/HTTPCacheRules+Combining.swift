@@ -35,7 +35,7 @@ extension HTTPCacheRules {
     return validator == StrongValidator(new.head.fields, now: now)
   }
 
-  /// `head` as that of a response which carries `extent`: of a 200 where that is all, of a 206 where it is not.
+  /// `head` for a response which carries `extent`: a 200 where that is all, a 206 where it is not.
   static func head(_ head: HTTPResponseHead, for extent: ContentRange) -> HTTPResponseHead {
     let isComplete = extent.offsets.count == extent.length
     var fields = head.fields
