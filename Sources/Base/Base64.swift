@@ -11,40 +11,58 @@ public enum Base64 {
   }()
 
   /// The digits of `bytes`. Cost: one pass.
+  ///
+  /// Both ways work on plain memory: by way of slices a build without optimization took most of its time here.
   public static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text, count in
-      for start in stride(from: 0, to: bytes.count, by: 3) {
-        let group = bytes[start..<min(start + 3, bytes.count)]
-        var bits: UInt32 = 0
-        for index in 0..<3 { bits = bits << 8 | (index < group.count ? UInt32(group[start + index]) : 0) }
-        for index in 0..<4 {
-          let digit = digits[Int(bits >> UInt32(18 - 6 * index)) & 63]
-          text.initializeElement(at: count + index, to: index <= group.count ? digit : padding)
+    let size = (bytes.count + 2) / 3 * 4
+    return bytes.withUnsafeBufferPointer { bytes in
+      digits.withUnsafeBufferPointer { digits in
+        [UInt8](unsafeUninitializedCapacity: size) { text, count in
+          var (start, place) = (0, 0)
+          while start < bytes.count {
+            let second = start + 1 < bytes.count ? UInt32(bytes[start + 1]) : 0
+            let third = start + 2 < bytes.count ? UInt32(bytes[start + 2]) : 0
+            let bits = UInt32(bytes[start]) << 16 | second << 8 | third
+            text[place] = digits[Int(bits >> 18)]
+            text[place + 1] = digits[Int(bits >> 12 & 63)]
+            text[place + 2] = start + 1 < bytes.count ? digits[Int(bits >> 6 & 63)] : padding
+            text[place + 3] = start + 2 < bytes.count ? digits[Int(bits & 63)] : padding
+            start += 3
+            place += 4
+          }
+          count = size
         }
-        count += 4
       }
     }
   }
 
   /// The bytes whose digits `text` are; `nil` where it is anything but whole groups of four digits, the last of them
   /// perhaps with padding, and with no bits set that stand for nothing. Cost: one pass.
-  public static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
-    let count = text.count
-    guard count.isMultiple(of: 4) else { return nil }
-    let paddingCount = text.suffix(2).reversed().prefix { $0 == padding }.count
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count / 4 * 3)
-    var (bits, bitCount): (UInt32, Int) = (0, 0)
-    for digit in text.dropLast(paddingCount) {
-      let value = values[Int(digit)]
-      guard value < 64 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      bitCount += 6
-      guard bitCount >= 8 else { continue }
-      bitCount -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
-      bits &= 1 << UInt32(bitCount) - 1
+  public static func decoded(_ text: [UInt8]) -> [UInt8]? {
+    guard text.count.isMultiple(of: 4) else { return nil }
+    let paddingCount = text.last != padding ? 0 : text[text.count - 2] != padding ? 1 : 2
+    let digitCount = text.count - paddingCount
+    var isValid = true
+    let bytes = text.withUnsafeBufferPointer { text in
+      values.withUnsafeBufferPointer { values in
+        [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { bytes, count in
+          var (bits, bitCount, place): (UInt32, UInt32, Int) = (0, 0, 0)
+          while place < digitCount, isValid {
+            let value = values[Int(text[place])]
+            isValid = value < 64
+            bits = bits << 6 | UInt32(value & 63)
+            bitCount += 6
+            place += 1
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes[count] = UInt8(bits >> bitCount)
+            count += 1
+            bits &= 1 << bitCount - 1
+          }
+          isValid = isValid && bits == 0
+        }
+      }
     }
-    return bits == 0 ? bytes : nil
+    return isValid ? bytes : nil
   }
 }

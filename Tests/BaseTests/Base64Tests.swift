@@ -11,7 +11,7 @@ struct Base64Tests {
   ])
   func vectorsOfTheStandard(text: String, encoded: String) {
     #expect(Base64.encoded(Array(text.utf8)) == Array(encoded.utf8))
-    #expect(Base64.decoded(encoded.utf8) == Array(text.utf8))
+    #expect(Base64.decoded(Array(encoded.utf8)) == Array(text.utf8))
   }
 
   @Test(arguments: [
@@ -19,7 +19,7 @@ struct Base64Tests {
     "é===",
   ])
   func anythingElseIsRefused(text: String) {
-    #expect(Base64.decoded(text.utf8) == nil)
+    #expect(Base64.decoded(Array(text.utf8)) == nil)
   }
 
   /// The same as Foundation's, whatever the bytes are.

@@ -9,6 +9,8 @@ final class DamagedEngine: StorageEngine {
     var entries: Set<CacheKey> = []
     /// Keys of entries that are listed, and not found by their keys.
     var hidden: Set<CacheKey> = []
+    /// Keys of entries that are listed under other keys, and found under neither.
+    var garbled: [CacheKey: CacheKey] = [:]
     /// Whether those entries can be listed.
     var isListed = false
     /// Whether the check of the structure names them.
@@ -43,7 +45,7 @@ final class DamagedEngine: StorageEngine {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
     try check()
-    if damage.hidden.contains(key) { return nil }
+    if damage.hidden.contains(key) || damage.garbled[key] != nil { return nil }
     if damage.entries.contains(key) { throw StorageError(damage.code, "entry \(key) cannot be read") }
     return try await base.read(key, body)
   }
@@ -60,7 +62,10 @@ final class DamagedEngine: StorageEngine {
     if !damage.isListed, let bad = page.first(where: { damage.entries.contains($0.key) }) {
       throw StorageError(damage.code, "entry \(bad.key) cannot be listed")
     }
-    return Array(page)
+    return page.map { entry in
+      EntrySummary(
+        key: damage.garbled[entry.key] ?? entry.key, metadata: entry.metadata, payloadBytes: entry.payloadBytes)
+    }
   }
 
   func statistics() async throws(StorageError) -> StorageStatistics {

@@ -159,6 +159,16 @@ import Testing
     #expect(try await damaged.engine.read(missing) { bytes, _ in bytes.count } == nil)
   }
 
+  /// The listing names an entry by its damaged key. The salvage has it under the right one.
+  @Test(arguments: [0, 13, 29])
+  func anEntryThatIsListedUnderADamagedKeyIsReadUnderItsOwn(number: Int) async throws {
+    let other = try CacheKey("movies/v1/page=garbled")
+    let damaged = try await DamagedStore { keys in DamagedEngine.Damage(garbled: [keys[number]: other]) }
+    var (reading, found) = (EntryReading(damaged.store), [CacheKey]())
+    while let entry = try await reading.next() { found.append(entry.key) }
+    #expect(found == damaged.keys && reading.damage.entries.count == 0 && !reading.damage.isEmpty)
+  }
+
   @Test func whatIsRemovedAfterAListingIsNoDamage() async throws {
     let damaged = try await DamagedStore { _ in DamagedEngine.Damage() }
     _ = try await damaged.engine.scan(KeyRange(), limit: 100)

@@ -133,7 +133,7 @@ extension ExportedMembers {
   }
 
   private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
-    guard let bytes = Base64.decoded(try json.string().utf8) else { throw json.failure("the payload is not base 64") }
+    guard let bytes = Base64.decoded(Array(try json.string().utf8)) else { throw json.failure("the payload is not base 64") }
     return bytes
   }
 }

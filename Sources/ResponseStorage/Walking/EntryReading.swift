@@ -5,7 +5,12 @@ internal import StorageSPI
 /// those that are gone before their turn comes are left out.
 struct EntryReading {
   private let store: EntryStore
+  private let selection: EntrySelection
   private var walk: EntryWalk
+  /// Whether the walk lists what a repair would save, and not the damaged store.
+  private var isOverSalvage: Bool
+  /// The last entry that was given or left out for good.
+  private var last: CacheKey?
   private var page: ArraySlice<EntrySummary> = []
   private var pageUses: [CacheKey: EntryUse] = [:]
   private var unreadable = StoreDamage()
@@ -16,8 +21,9 @@ struct EntryReading {
   private let skipsExpired: Bool
 
   init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection(), skipsExpired: Bool = false) {
-    (self.store, self.skipsExpired) = (store, skipsExpired)
+    (self.store, self.selection, self.skipsExpired) = (store, selection, skipsExpired)
     walk = EntryWalk(store, selection)
+    isOverSalvage = store.salvageDamage != nil
   }
 
   /// What could not be read, as far as the reading has come.
@@ -30,16 +36,36 @@ struct EntryReading {
     while let summary = try await nextSummary() {
       if skipsExpired, summary.metadata.state(at: store.clock.now) == .expired {
         expired += 1
+        last = summary.key
         continue
       }
-      do throws(StorageError) {
-        if let entry = try await store.export(summary.key, use: pageUses[summary.key]) { return entry }
-      } catch {
-        guard error.code == .damaged else { throw CacheError(error) }
-        unreadable.add(summary.key)
+      let result = await export(summary)
+      if restartsOverSalvage() { continue }
+      last = summary.key
+      switch result {
+      case .success(let entry): if let entry { return entry }
+      case .failure(let error) where error.code == .damaged: unreadable.add(summary.key)
+      case .failure(let error): throw CacheError(error)
       }
     }
     return nil
+  }
+
+  private func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, StorageError> {
+    do throws(StorageError) {
+      return .success(try await store.export(summary.key, use: pageUses[summary.key]))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Lists the entries that are left anew if the salvage has taken the store's place since they were listed: a damaged
+  /// store may have named them by damaged keys.
+  private mutating func restartsOverSalvage() -> Bool {
+    guard !isOverSalvage, store.salvageDamage != nil else { return false }
+    isOverSalvage = true
+    (walk, page) = (EntryWalk(store, selection, after: last), [])
+    return true
   }
 
   private mutating func nextSummary() async throws(CacheError) -> EntrySummary? {

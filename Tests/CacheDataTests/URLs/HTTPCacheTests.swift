@@ -1,5 +1,4 @@
 import CacheDomain
-import Synchronization
 import Testing
 
 @testable import CacheData
@@ -7,53 +6,8 @@ import Testing
 /// The driver over URLs: policies, what goes on afterwards, and what it says about itself. The rules have tests of their
 /// own.
 struct HTTPCacheTests {
-  private static let url = "http://a.example/x"
-  private static let zero = FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero)
-
-  /// A cache with a hand on its clock.
-  private final class Bench: Sendable {
-    let storage: ShelfOfResponses
-    let transfer: FakeTransfer
-    let background = BackgroundWork()
-    private let time = Mutex(Duration.seconds(1_000))
-    private let explanations = Mutex<[FetchExplanation]>([])
-
-    private let maxContentBytes: Int
-
-    init(
-      _ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses(), maxContentBytes: Int = .max
-    ) {
-      self.transfer = transfer
-      self.storage = storage
-      self.maxContentBytes = maxContentBytes
-    }
-
-    func wait(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
-    var observed: [FetchExplanation] { explanations.withLock { $0 } }
-
-    func cache(_ transfer: FakeTransfer? = nil) -> HTTPCache {
-      let services = FetchServices(
-        rules: HTTPCacheRules(freshness: HTTPCacheTests.zero), now: { self.time.withLock { $0 } },
-        background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
-      return HTTPCache(
-        storage: storage, transfer: transfer ?? self.transfer, services: services, maxContentBytes: maxContentBytes)
-    }
-
-    func get(
-      _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
-      from other: FakeTransfer? = nil
-    ) async throws -> [Snapshot<HTTPResponse>] {
-      let request = HTTPRequest(method: method, url: HTTPCacheTests.url, fields: fields)
-      var snapshots: [Snapshot<HTTPResponse>] = []
-      for try await snapshot in cache(other).responses(to: request, options: FetchOptions(policy: policy)) {
-        snapshots.append(snapshot)
-      }
-      return snapshots
-    }
-  }
-
   @Test func aFreshResponseIsServedWithItsAge() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     let first = try #require(try await bench.get().first)
     #expect(first.source == .origin)
     #expect(first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=200; stored; ttl=60")
@@ -72,7 +26,7 @@ struct HTTPCacheTests {
   /// Deploy a file, and the 404 of a minute ago is forgotten; yet it stands in where the origin fails.
   @Test(arguments: [200, 404])
   func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
-    let bench = Bench(FakeTransfer(status, [:], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
     let first = try #require(try await bench.get().first)
     #expect(
       first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=\(status); stored; ttl=0; "
@@ -85,7 +39,7 @@ struct HTTPCacheTests {
   }
 
   @Test func whatWasStoredAheadOfTheClockIsFetchedAnew() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=864000"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=864000"], "a"))
     bench.wait(864_000)
     _ = try await bench.get()
     bench.wait(-864_000)
@@ -99,7 +53,7 @@ struct HTTPCacheTests {
   }
 
   @Test func whatMayBeUsedStaleIsBroughtUpToDateAfterwards() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()
     bench.wait(30)
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=10"], "b")
@@ -114,7 +68,7 @@ struct HTTPCacheTests {
 
   /// The caller already has its answer, so the background work reports that the cache could not keep the new one.
   @Test func aFailureToKeepWhatCameAfterwardsIsReported() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()
     bench.wait(30)
     _ = try await bench.get(from: FakeTransfer(200, ["Cache-Control": "no-store"], "b"))
@@ -127,105 +81,9 @@ struct HTTPCacheTests {
     #expect(await bench.background.finish().isEmpty)
   }
 
-  /// What a server has done it has done, whether anybody still waits for its answer or not.
-  @Test(arguments: ["POST", "PUT", "DELETE"])
-  func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
-    _ = try await bench.get()
-    #expect(bench.storage.keys.count == 1)
-    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_000) })
-    let cache = HTTPCache(storage: bench.storage, transfer: CancellingTransfer(), services: services)
-    let request = HTTPRequest(method: method, url: Self.url)
-    await Task {
-      var iterator = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
-      _ = try? await iterator.next()
-    }.value
-    #expect(bench.storage.keys.isEmpty)
-  }
-
-  /// What a HEAD was asked about may have been replaced by the time at which its answer comes.
-  @Test func aHeadLeavesAloneWhatWasStoredMeanwhile() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
-    _ = try await bench.get()
-    bench.wait(70)
-    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
-    let head = OvertakenTransfer(
-      answer: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
-    ) { _ = try await bench.get([:], .networkOnly, from: newer) }
-    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_070) })
-    let cache = HTTPCache(storage: bench.storage, transfer: head, services: services)
-    for try await _ in cache.responses(to: HTTPRequest(method: "HEAD", url: Self.url), options: FetchOptions()) {}
-    #expect(try await bench.get([:], .cacheOnly).first?.value.body == Array("new".utf8))
-  }
-
-  /// What was confirmed may have been replaced by a newer answer, or removed, before the confirmation comes.
-  @Test(arguments: [true, false])
-  func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
-    _ = try await bench.get()
-    bench.wait(70)
-    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
-    let transfer = OvertakenTransfer(answer: HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
-      if isReplaced { _ = try await bench.get([:], .networkOnly, from: newer) }
-      if !isReplaced { try await bench.storage.remove(bench.storage.keys) }
-    }
-    let services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_070) })
-    let cache = HTTPCache(storage: bench.storage, transfer: transfer, services: services)
-    var snapshots: [Snapshot<HTTPResponse>] = []
-    for try await snapshot in cache.responses(to: HTTPRequest(url: Self.url), options: FetchOptions()) {
-      snapshots.append(snapshot)
-    }
-    #expect(snapshots.map(\.value.body) == [Array("old".utf8)] && snapshots.allSatisfy(\.warnings.isEmpty))
-    #expect(snapshots.first?.isRevalidated == true && snapshots.first?.entry.isStored == false)
-    let kept = isReplaced ? try await bench.get([:], .cacheOnly).first?.value.body : nil
-    #expect(kept == (isReplaced ? Array("new".utf8) : nil))
-    #expect(bench.storage.keys.count == (isReplaced ? 1 : 0))
-  }
-
-  /// What a server says that need not prove who it is changes nothing that is stored.
-  @Test(arguments: [("GET", 200), ("GET", 304), ("HEAD", 200), ("POST", 200)])
-  func aServerThatIsNotBelievedChangesNothing(method: String, status: Int) async throws {
-    let storage = ShelfOfResponses()
-    let url = "https://a.example/x"
-    var services = FetchServices(rules: HTTPCacheRules(freshness: Self.zero), now: { .seconds(1_000) })
-    let first = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "sound")
-    for try await _ in HTTPCache(storage: storage, transfer: first, services: services)
-      .responses(to: HTTPRequest(url: url), options: FetchOptions())
-    {}
-    services.rules.isInsecure = true
-    let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
-    for try await snapshot in HTTPCache(storage: storage, transfer: second, services: services)
-      .responses(to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
-    {
-      #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
-    }
-    #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
-    let kept = try #require(try await storage.variants(of: url).first)
-    #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
-  }
-
-  /// A transfer during which something else happens.
-  private struct OvertakenTransfer: DataTransferService {
-    let answer: HTTPResponseHead
-    let meanwhile: @Sendable () async throws -> Void
-
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-      do { try await meanwhile() } catch { throw CacheError(.originUnreachable, "\(error)") }
-      return HTTPResponse(answer)
-    }
-  }
-
-  /// A transfer whose answer comes at the moment at which its task is cancelled.
-  private struct CancellingTransfer: DataTransferService {
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-      withUnsafeCurrentTask { $0?.cancel() }
-      return HTTPResponse(HTTPResponseHead(status: 200, fields: [:]))
-    }
-  }
-
   @Test(arguments: [429, 500, 502, 503, 504])
   func aStaleResponseStandsInForAFailure(status: Int) async throws {
-    let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
     _ = try await bench.get()
     bench.wait(299)
     let stale = try #require(try await bench.get(from: FakeTransfer(status)).first)
@@ -236,7 +94,7 @@ struct HTTPCacheTests {
   }
 
   @Test func cachedThenNetworkShowsNothingThatMustBeRevalidated() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
     _ = try await bench.get()
     #expect(try await bench.get([:], .cachedThenNetwork).map(\.source) == [.cache, .origin])
     bench.wait(11)
@@ -244,7 +102,7 @@ struct HTTPCacheTests {
   }
 
   @Test func offlineNothingIsUsedThatMustBeRevalidated() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, must-revalidate"], "a"))
     _ = try await bench.get()
     #expect(try await bench.get([:], .cacheOnly).count == 1)
     bench.wait(11)
@@ -255,14 +113,14 @@ struct HTTPCacheTests {
   }
 
   @Test func onlyIfCachedIsAnsweredByTheCacheAlone() async throws {
-    let bench = Bench(FakeTransfer(200, [:], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, [:], "a"))
     let refused = try #require(try await bench.get(["Cache-Control": "only-if-cached"]).first)
     #expect(refused.value.head.status == 504)
     #expect(bench.transfer.requests.isEmpty)
   }
 
   @Test func theClientsConditionsAreAnsweredFromTheCache() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "a"))
     _ = try await bench.get()
     let same = try #require(try await bench.get(["If-None-Match": "\"1\""]).first)
     #expect(same.value.head.status == 304)
@@ -272,7 +130,7 @@ struct HTTPCacheTests {
   }
 
   @Test func theCachesConditionsTakeThePlaceOfTheClients() async throws {
-    let bench = Bench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
     _ = try await bench.get()
     let confirming = FakeTransfer(304, ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
     let snapshot = try #require(try await bench.get(["If-None-Match": "\"2\""], from: confirming).first)
@@ -286,7 +144,7 @@ struct HTTPCacheTests {
     let parts: [(range: String, extent: String, body: String)] = [
       ("bytes=0-2", "bytes 0-2/6", "abc"), ("bytes=3-5", "bytes 3-5/6", "def"),
     ]
-    let bench = Bench(FakeTransfer())
+    let bench = HTTPCacheBench(FakeTransfer())
     for part in parts {
       let fields: HTTPFields = [
         "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": part.extent, "Content-Length": "3",
@@ -307,7 +165,7 @@ struct HTTPCacheTests {
   /// Together they would be larger than an answer may be that is kept: the later one stays.
   @Test(arguments: [(5, 1), (6, 0)])
   func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
-    let bench = Bench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
+    let bench = HTTPCacheBench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
     for (first, body) in [(0, "abc"), (3, "def")] {
       let fields: HTTPFields = [
         "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": "bytes \(first)-\(first + 2)/6",
@@ -322,9 +180,10 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.count == requests)
   }
 
-  /// What is stale is so for some time, which the field tells (RFC 9211, section 2.6).
+  /// A negative `ttl` says for how long a response has been stale (RFC 9211, section 2.6).
   @Test func theTimeSinceAResponseBecameStaleIsTold() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-if-error=1000", "Age": "4"], "a"))
+    let bench = HTTPCacheBench(
+      FakeTransfer(200, ["Cache-Control": "max-age=10, stale-if-error=1000", "Age": "4"], "a"))
     _ = try await bench.get()
     bench.wait(100)
     let failing = FakeTransfer(503, [:], "")
@@ -335,7 +194,7 @@ struct HTTPCacheTests {
 
   @Test func aStorageThatFailsIsAWarning() async throws {
     let broken = ShelfOfResponses(failing: CacheError(.damaged, "the store is damaged"))
-    let bench = Bench(FakeTransfer(200, [:], "a"), storage: broken)
+    let bench = HTTPCacheBench(FakeTransfer(200, [:], "a"), storage: broken)
     let snapshot = try #require(try await bench.get().first)
     #expect(snapshot.value.body == Array("a".utf8))
     #expect(snapshot.warnings.map(\.message) == ["the store is damaged"])
@@ -346,7 +205,7 @@ struct HTTPCacheTests {
   /// What is replaced goes, and what a POST makes stale, also where a sibling cannot be read.
   @Test(arguments: ["GET", "POST"])
   func aDamagedVariantHidesNoOther(method: String) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60", "Vary": "Accept"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "Vary": "Accept"], "a"))
     _ = try await bench.get(["Accept": "a"])
     let sound = try #require(bench.storage.keys.first)
     _ = try await bench.get(["Accept": "b"])
@@ -359,8 +218,8 @@ struct HTTPCacheTests {
   }
 
   @Test func anExplanationAsksAndChangesNothing() async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=10"], "a"))
-    let request = HTTPRequest(url: Self.url)
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10"], "a"))
+    let request = HTTPRequest(url: HTTPCacheBench.url)
     let before = try await bench.cache().responses(to: request, options: FetchOptions()).explanation()
     #expect(before.decision == CacheDecision(.fetch, "nothing is stored", forward: .uriMiss))
     #expect(bench.transfer.requests.isEmpty && bench.storage.keys.isEmpty && bench.storage.lookUps.isEmpty)
@@ -376,7 +235,7 @@ struct HTTPCacheTests {
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
   func whatChangesThingsIsPassedOnAndEmptiesTheCache(method: String) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)
     let snapshot = try #require(try await bench.get(method: method).first)
@@ -388,9 +247,9 @@ struct HTTPCacheTests {
   /// What was stored before goes, also where the new answer cannot be kept.
   @Test(arguments: [false, true])
   func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
     _ = try await bench.get()
-    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": Self.url], "new")
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": HTTPCacheBench.url], "new")
     if isFull { bench.storage.failToStore(CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")) }
     let posted = try #require(try await bench.get(method: "POST", from: newer).first)
     #expect(String(decoding: posted.value.body, as: UTF8.self) == "new")
@@ -402,7 +261,7 @@ struct HTTPCacheTests {
 
   @Test(arguments: [("no-store", false), ("max-age=0", true), ("max-age=9", true)])
   func itIsSaidWhetherAnAnswerIsStored(control: String, isStored: Bool) async throws {
-    let bench = Bench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
     #expect(try await bench.get().first?.entry.isStored == isStored)
     #expect(bench.storage.keys.isEmpty != isStored)
   }

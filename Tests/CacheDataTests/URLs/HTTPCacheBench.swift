@@ -1,0 +1,50 @@
+import CacheDomain
+import Synchronization
+
+@testable import CacheData
+
+/// An HTTP cache over storage in memory, a fake server and a clock that only the test moves.
+final class HTTPCacheBench: Sendable {
+  static let url = "http://a.example/x"
+  static let freshness = FreshnessPolicy(
+    timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero)
+
+  let storage: ShelfOfResponses
+  let transfer: FakeTransfer
+  let background = BackgroundWork()
+  private let time = Mutex(Duration.seconds(1_000))
+  private let explanations = Mutex<[FetchExplanation]>([])
+
+  private let maxContentBytes: Int
+
+  init(
+    _ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses(), maxContentBytes: Int = .max
+  ) {
+    self.transfer = transfer
+    self.storage = storage
+    self.maxContentBytes = maxContentBytes
+  }
+
+  func wait(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
+  var observed: [FetchExplanation] { explanations.withLock { $0 } }
+
+  func cache(_ transfer: FakeTransfer? = nil) -> HTTPCache {
+    let services = FetchServices(
+      rules: HTTPCacheRules(freshness: Self.freshness), now: { self.time.withLock { $0 } },
+      background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
+    return HTTPCache(
+      storage: storage, transfer: transfer ?? self.transfer, services: services, maxContentBytes: maxContentBytes)
+  }
+
+  func get(
+    _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
+    from other: FakeTransfer? = nil
+  ) async throws -> [Snapshot<HTTPResponse>] {
+    let request = HTTPRequest(method: method, url: Self.url, fields: fields)
+    var snapshots: [Snapshot<HTTPResponse>] = []
+    for try await snapshot in cache(other).responses(to: request, options: FetchOptions(policy: policy)) {
+      snapshots.append(snapshot)
+    }
+    return snapshots
+  }
+}

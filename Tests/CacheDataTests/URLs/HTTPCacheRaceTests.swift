@@ -1,0 +1,105 @@
+import CacheDomain
+import Testing
+
+@testable import CacheData
+
+/// The driver over URLs where the stored response changes, or the caller leaves, while the server answers.
+struct HTTPCacheRaceTests {
+  /// A server's work is done even if the task that asked for it no longer waits for the answer.
+  @Test(arguments: ["POST", "PUT", "DELETE"])
+  func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    _ = try await bench.get()
+    #expect(bench.storage.keys.count == 1)
+    let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
+    let cache = HTTPCache(storage: bench.storage, transfer: CancellingTransfer(), services: services)
+    let request = HTTPRequest(method: method, url: HTTPCacheBench.url)
+    await Task {
+      var iterator = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
+      _ = try? await iterator.next()
+    }.value
+    #expect(bench.storage.keys.isEmpty)
+  }
+
+  /// Another task may replace the stored response before the answer to a HEAD arrives.
+  @Test func aHeadLeavesAloneWhatWasStoredMeanwhile() async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
+    _ = try await bench.get()
+    bench.wait(70)
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
+    let head = OvertakenTransfer(
+      answer: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    ) { _ = try await bench.get([:], .networkOnly, from: newer) }
+    let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
+    let cache = HTTPCache(storage: bench.storage, transfer: head, services: services)
+    for try await _ in cache.responses(
+      to: HTTPRequest(method: "HEAD", url: HTTPCacheBench.url), options: FetchOptions())
+    {}
+    #expect(try await bench.get([:], .cacheOnly).first?.value.body == Array("new".utf8))
+  }
+
+  /// Another task may replace or remove the stored response before the server confirms it.
+  @Test(arguments: [true, false])
+  func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
+    _ = try await bench.get()
+    bench.wait(70)
+    let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
+    let transfer = OvertakenTransfer(answer: HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
+      if isReplaced { _ = try await bench.get([:], .networkOnly, from: newer) }
+      if !isReplaced { try await bench.storage.remove(bench.storage.keys) }
+    }
+    let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
+    let cache = HTTPCache(storage: bench.storage, transfer: transfer, services: services)
+    var snapshots: [Snapshot<HTTPResponse>] = []
+    for try await snapshot in cache.responses(to: HTTPRequest(url: HTTPCacheBench.url), options: FetchOptions()) {
+      snapshots.append(snapshot)
+    }
+    #expect(snapshots.map(\.value.body) == [Array("old".utf8)] && snapshots.allSatisfy(\.warnings.isEmpty))
+    #expect(snapshots.first?.isRevalidated == true && snapshots.first?.entry.isStored == false)
+    let kept = isReplaced ? try await bench.get([:], .cacheOnly).first?.value.body : nil
+    #expect(kept == (isReplaced ? Array("new".utf8) : nil))
+    #expect(bench.storage.keys.count == (isReplaced ? 1 : 0))
+  }
+
+  /// The answer of a server that did not prove its identity changes nothing that is stored.
+  @Test(arguments: [("GET", 200), ("GET", 304), ("HEAD", 200), ("POST", 200)])
+  func aServerThatIsNotBelievedChangesNothing(method: String, status: Int) async throws {
+    let storage = ShelfOfResponses()
+    let url = "https://a.example/x"
+    var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
+    let first = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "sound")
+    for try await _ in HTTPCache(storage: storage, transfer: first, services: services)
+      .responses(to: HTTPRequest(url: url), options: FetchOptions())
+    {}
+    services.rules.isInsecure = true
+    let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
+    for try await snapshot in HTTPCache(storage: storage, transfer: second, services: services)
+      .responses(to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
+    {
+      #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
+    }
+    #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
+    let kept = try #require(try await storage.variants(of: url).first)
+    #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
+  }
+
+  /// A transfer that runs other work before it answers.
+  private struct OvertakenTransfer: DataTransferService {
+    let answer: HTTPResponseHead
+    let meanwhile: @Sendable () async throws -> Void
+
+    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+      do { try await meanwhile() } catch { throw CacheError(.originUnreachable, "\(error)") }
+      return HTTPResponse(answer)
+    }
+  }
+
+  /// A transfer that cancels its own task just before it answers.
+  private struct CancellingTransfer: DataTransferService {
+    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return HTTPResponse(HTTPResponseHead(status: 200, fields: [:]))
+    }
+  }
+}
