@@ -12,9 +12,8 @@ final class CompletionScripts {
     for shell in CompletionShell.allCases {
       try Data(Tool.completionScript(for: shell).utf8).write(to: folder.appending(path: "script.\(shell.rawValue)"))
     }
-    let program = folder.appending(path: "tool")
-    try Data(Self.program.utf8).write(to: program)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    // By another process: a shell that is started meanwhile would inherit the open file, and the program would be busy.
+    _ = try run(["sh", "-c", "printf %s \"$1\" > tool; chmod +x tool", "sh", Self.program])
     for name in ["a.json", "b.txt", "c.log"] { try Data().write(to: folder.appending(path: name)) }
   }
 
