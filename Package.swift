@@ -9,7 +9,8 @@ let features = [
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
 /// One layer of the architecture. What it may import is what is listed here: the build rejects anything else with
-/// `--explicit-target-dependency-import-check error`.
+/// `--explicit-target-dependency-import-check error`. A target also lists what it sees only because another one exports it
+/// again: without that SwiftPM may not rebuild it after a change.
 func layer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -17,7 +18,7 @@ func layer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
 func engine(_ folder: String, _ libraries: Target.Dependency..., module: String? = nil) -> Target {
   .target(
-    name: "\(folder)Storage", dependencies: ["StorageSPI"] + libraries, path: "Plugins/\(folder)",
+    name: "\(folder)Storage", dependencies: ["Base", "StorageSPI"] + libraries, path: "Plugins/\(folder)",
     exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
@@ -42,7 +43,7 @@ let package = Package(
   name: "cachectl",
   products: [
     .executable(name: "cachectl", targets: ["cachectl"]),
-    .library(name: "StorageSPI", targets: ["StorageSPI"]),
+    .library(name: "StorageSPI", targets: ["Base", "StorageSPI"]),
     .library(name: "StorageConformance", targets: ["StorageConformance"]),
     .library(name: "StorageBenchmark", targets: ["StorageBenchmark"]),
     .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
@@ -80,19 +81,20 @@ let package = Package(
     .target(name: "CChecksum"),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin"),
-    layer("StoragePluginExport", "StorageSPI", "CCachectlPlugin"),
-    layer("ResponseStorage", "CacheDomain", "CacheData", "StorageSPI", "CChecksum"),
-    layer("StorageConformance", "StorageSPI"),
+    layer("StoragePluginExport", "Base", "StorageSPI", "CCachectlPlugin"),
+    layer("ResponseStorage", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "CChecksum"),
+    layer("StorageConformance", "Base", "StorageSPI"),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", exclude: ["README.md", "Data"]),
-    layer("StorageBenchmark", "Spelling", "StorageSPI", "CStorageBenchmark"),
+    layer("StorageBenchmark", "Spelling", "Base", "StorageSPI", "CStorageBenchmark"),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CSampleData", dependencies: ["CZlib"], exclude: ["README.md", "Data"]),
-    layer("SampleOrigin", "CacheDomain", "CacheData", "CSampleData", "CZlib"),
+    layer("SampleOrigin", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib"),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),
     // The only target that imports Foundation; the tool does not link it.
-    layer("ResponseCacheURLSession", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage"),
+    layer(
+      "ResponseCacheURLSession", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "ResponseStorage"),
     layer("CachePresentation", "Base", "CacheDomain"),
     layer("ArgumentParser", "Spelling"),
 
@@ -110,7 +112,8 @@ let package = Package(
     library("LMDB"),
 
     layer(
-      "CacheComposition", "Base", "CacheDomain", "CacheData", "Spelling", "StorageSPI", "ResponseStorage",
+      "CacheComposition", "Base", "CacheDomain", "CacheData", "HTTPMessages", "Spelling", "StorageSPI",
+      "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "SampleOrigin", "Transport", "CacheNetwork", "CachePresentation",
       "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     .executableTarget(
@@ -131,56 +134,63 @@ let package = Package(
     .executableTarget(
       name: "StoreExerciser",
       dependencies: [
-        "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
+        "Base", "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage", "PlistStorage",
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
     // An engine in C that the tests build, and load as a user would.
-    tests("ExamplesTests", "ChildProcesses", "StorageSPI", "StorageConformance", "LibraryStorage"),
-    tests("RepairTests", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
+    tests("ExamplesTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "LibraryStorage"),
+    tests("RepairTests", "Base", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
     tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
-    tests("StorageSPITests", "StorageSPI", "SeededNumbers"),
+    tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
     tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
     tests("TransportTests", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
-    tests("CacheDataTests", "CacheDomain", "CacheData", "SeededNumbers"),
+    tests("CacheDataTests", "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
     tests(
-      "ResponseStorageTests", "CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "StorageConformance",
+      "ResponseStorageTests", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "ResponseStorage",
+      "StorageConformance",
       "MemoryStorage"),
     tests(
-      "SampleOriginTests", "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin", data: ["Data"]),
-    tests("CacheNetworkTests", "CacheDomain", "CacheData", "CacheNetwork", "TestOrigin"),
+      "SampleOriginTests", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",
+      data: ["Data"]),
+    tests("CacheNetworkTests", "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "TestOrigin"),
     tests(
-      "ResponseCacheURLSessionTests", "CacheDomain", "StorageSPI", "StorageConformance", "MemoryStorage",
+      "ResponseCacheURLSessionTests", "CacheDomain", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
       "ResponseCacheURLSession",
       "TestOrigin"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
-      "CacheCompositionTests", "Base", "CacheDomain", "CacheData", "CachePresentation", "StorageSPI", "ResponseStorage",
+      "CacheCompositionTests", "Base", "CacheDomain", "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI",
+      "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition"),
-    tests("PlistStorageTests", "ChildProcesses", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
     tests(
-      "SQLiteStorageTests", "ChildProcesses", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers",
+      "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
+    tests(
+      "SQLiteStorageTests", "ChildProcesses", "Base", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers",
       data: ["Fixtures"]),
     tests(
-      "LMDBStorageTests", "ChildProcesses", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers", data: ["Fixtures"]),
+      "LMDBStorageTests", "ChildProcesses", "Base", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers",
+      data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "ChildProcesses", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage",
+      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage",
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
-    tests("StorageBenchmarkTests", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
+    tests("StorageBenchmarkTests", "Base", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
     tests(
-      "BoundsTests", "CacheDomain", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
+      "BoundsTests", "CacheDomain", "Base", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
-      "HTTPCacheTests", "CacheDomain", "CacheData", "CacheNetwork", "StorageSPI", "ResponseStorage",
+      "HTTPCacheTests", "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "Base", "StorageSPI",
+      "ResponseStorage",
       "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
-      "LibraryStorageTests", "ChildProcesses", "StorageSPI", "StorageConformance", "CCachectlPlugin", "LibraryStorage",
+      "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
+      "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),
-    tests("StoragePluginExportTests", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
+    tests("StoragePluginExportTests", "Base", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
     tests(
       "CommandLineTests", "ChildProcesses", "ArgumentParser", "CacheDomain", "cachectl", "TestOrigin",
       data: ["Libraries"]),
