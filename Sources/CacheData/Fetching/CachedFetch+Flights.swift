@@ -20,10 +20,10 @@ extension CachedFetch {
       switch try await services.flights.board(flight) {
       case .landed(let failure):
         if let failure { return try fail(plan, with: failure) }
-        if let snapshot = await follow(plan) { return snapshot }
+        if let snapshot = try await follow(plan) { return snapshot }
         return try await lead(plan).result.get()
       case .vanished:
-        if let snapshot = await follow(plan) { return snapshot }
+        if let snapshot = try await follow(plan) { return snapshot }
       case .leading(let ticket):
         let outcome = await lead(plan)
         await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
@@ -33,12 +33,17 @@ extension CachedFetch {
     return try await lead(plan).result.get()
   }
 
-  /// Somebody else's answer may have been stored between the look-up and boarding.
+  /// Another caller's answer may have been stored between the look-up and boarding.
   private func lead(_ plan: Plan) async -> Outcome {
-    guard plan.options.policy != .networkOnly, let found = await newlyFound(plan) else {
-      return await exchange(plan)
-    }
+    guard plan.options.policy != .networkOnly else { return await exchange(plan) }
     var plan = plan
+    let newlyFound: Stored?
+    do throws(CacheError) {
+      newlyFound = try await self.newlyFound(&plan)
+    } catch {
+      return Outcome(result: .failure(error))
+    }
+    guard let found = newlyFound else { return await exchange(plan) }
     plan.lookup = Lookup(found: found)
     plan.decision = services.rules.decision(
       for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &plan.trace)
@@ -49,16 +54,22 @@ extension CachedFetch {
 
   /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked. `nil` where nothing
   /// was: an answer that was received before this fetch began may have been stored only after its look-up.
-  private func follow(_ plan: Plan) async -> Snapshot<Value>? {
-    guard let found = await newlyFound(plan), found.head.storedAt >= plan.startedAt else { return nil }
+  private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value>? {
+    var plan = plan
+    guard let found = try await newlyFound(&plan), found.head.storedAt >= plan.startedAt else { return nil }
     observe(plan)
     return snapshot(of: found, plan)
   }
 
-  private func newlyFound(_ plan: Plan) async -> Stored? {
-    let lookup = try? await subject.lookUp(isCounted: false)
-    guard let found = lookup?.found, found.head != plan.lookup.found?.head else { return nil }
-    return found
+  /// What a second look-up finds that the first one did not. Its failure becomes a warning of the plan.
+  private func newlyFound(_ plan: inout Plan) async throws(CacheError) -> Stored? {
+    do throws(CacheError) {
+      let found = try await subject.lookUp(isCounted: false).found
+      return found?.head == plan.lookup.found?.head ? nil : found
+    } catch {
+      try note(error, in: &plan.lookup.warnings)
+      return nil
+    }
   }
 }
 

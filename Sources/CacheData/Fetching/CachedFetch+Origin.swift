@@ -120,7 +120,7 @@ extension CachedFetch {
   }
 
   /// Makes a failure of the storage a warning, except that it was cancelled.
-  private func note(_ error: CacheError, in warnings: inout [CacheError]) throws(CacheError) {
+  func note(_ error: CacheError, in warnings: inout [CacheError]) throws(CacheError) {
     if error.code == .cancelled { throw error }
     // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
     if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }

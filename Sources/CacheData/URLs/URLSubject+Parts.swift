@@ -32,9 +32,13 @@ extension URLSubject {
       return try await transfer.transfer(request)
     } catch {
       guard let incomplete = error.cause as? IncompleteResponse else { throw error }
-      // The caller learns of the origin's failure. A store that fails too says so at the next fetch.
-      try? await keepBeginning(of: incomplete.response, requestTime: requestTime)
-      throw CacheError(error.code, error.message, hint: error.hint, cause: incomplete.cause)
+      var message = error.message
+      do throws(CacheError) {
+        try await keepBeginning(of: incomplete.response, requestTime: requestTime)
+      } catch {
+        message += "; and the cache could not keep what came: \(error.message)"
+      }
+      throw CacheError(error.code, message, hint: error.hint, cause: incomplete.cause)
     }
   }
 

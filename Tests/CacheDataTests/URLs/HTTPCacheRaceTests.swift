@@ -84,6 +84,33 @@ struct HTTPCacheRaceTests {
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
   }
 
+  /// What another task has stored meanwhile is looked for once more before the server is asked.
+  @Test func aStorageThatFailsAtTheSecondLookUpIsAWarning() async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    _ = try await bench.get()
+    bench.wait(70)
+    let flights = DepartingFlights { for key in bench.storage.keys { bench.storage.damage(key) } }
+    let services = FetchServices(
+      rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) }, flights: flights)
+    let cache = HTTPCache(storage: bench.storage, transfer: bench.transfer, services: services)
+    var snapshots = cache.responses(to: HTTPRequest(url: HTTPCacheBench.url), options: FetchOptions())
+      .makeAsyncIterator()
+    let snapshot = try #require(try await snapshots.next())
+    #expect(snapshot.source == .origin && snapshot.warnings.map(\.code) == [.damaged])
+  }
+
+  /// Flights that run other work before they depart.
+  private struct DepartingFlights: FetchFlights {
+    let meanwhile: @Sendable () -> Void
+
+    func board(_ key: String) async throws(CacheError) -> Boarding {
+      meanwhile()
+      return .leading(FlightTicket(key: key))
+    }
+
+    func land(_ ticket: FlightTicket, failure: CacheError?) async {}
+  }
+
   /// A transfer that runs other work before it answers.
   private struct OvertakenTransfer: DataTransferService {
     let answer: HTTPResponseHead
