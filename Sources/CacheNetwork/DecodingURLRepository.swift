@@ -5,7 +5,8 @@ internal import Synchronization
 /// Asks for compressed answers, and undoes the compression behind the cache, which keeps the bytes as they came.
 ///
 /// It asks where a query says nothing of `Accept-Encoding`. The header of an answer stays as it came; so does a part of
-/// content, whose compression cannot be undone. Content in a coding that is not known here is an error.
+/// content, whose compression cannot be undone. Content that is damaged, or in a coding that is not known here, is an
+/// error. Where the cache has kept such content, the origin is asked for it once more.
 public struct DecodingURLRepository: URLRepository {
   private let base: any URLRepository
   private let limit: Int
@@ -24,12 +25,28 @@ public struct DecodingURLRepository: URLRepository {
     if !query.has("accept-encoding") {
       asking.fields.append(URLQuery.Field(name: "Accept-Encoding", value: ContentCoding.accepted))
     }
-    return base.answer(to: asking, options: options).mapValues { answer throws(CacheError) in
-      try await decoded(answer)
+    return results(for: asking, options)
+      .following { [asking] snapshot throws(CacheError) in
+        guard case .failure = snapshot.value, options.policy != .cacheOnly, snapshot.isFromCacheAlone else {
+          return nil
+        }
+        return results(for: asking, options.with(.networkOnly))
+      }
+      .mapValues { result throws(CacheError) in try result.get() }
+  }
+
+  /// What decoding makes of the answers of `base`.
+  private func results(for query: URLQuery, _ options: FetchOptions) -> Snapshots<Result<URLAnswer, CacheError>> {
+    base.answer(to: query, options: options).map { snapshot in
+      do throws(CacheError) {
+        return snapshot.with(.success(try await decoded(snapshot.value, isStored: snapshot.source == .cache)))
+      } catch {
+        return snapshot.with(.failure(error))
+      }
     }
   }
 
-  private func decoded(_ answer: URLAnswer) async throws(CacheError) -> URLAnswer {
+  private func decoded(_ answer: URLAnswer, isStored: Bool) async throws(CacheError) -> URLAnswer {
     let values = answer.fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
     let (codings, rest) = ContentCoding.undoable(values.joined(separator: ","))
     guard !answer.body.isEmpty || answer.rest != nil else { return answer }
@@ -38,18 +55,39 @@ public struct DecodingURLRepository: URLRepository {
         .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
     }
     if codings.isEmpty { return answer }
-    let source = ContentStream(answer.body, rest: answer.rest)
-    let server = HTTPRequest(url: answer.url).authority ?? "the server"
-    let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
-    }
+    let next = pieces(of: answer, codings)
     var body: [UInt8] = []
     while let piece = try await next() {
       body += piece
-      if body.count > limit {
+      guard body.count > limit else { continue }
+      guard isStored else {
         return answer.with(body, rest: ContentStream(trailers: { answer.rest?.trailers ?? answer.trailers }, next))
       }
+      // It has to be sound to its end: what was passed on cannot be taken back.
+      while try await next() != nil {}
+      return answer.with([], rest: ContentStream(pieces(of: answer, codings)))
     }
     return answer.with(body, rest: nil)
+  }
+
+  /// Gives the content of `answer` from its beginning without `codings`.
+  private func pieces(of answer: URLAnswer, _ codings: [ContentCoding]) -> DecodedContent.Source {
+    let source = ContentStream(answer.body, rest: answer.rest)
+    let server = HTTPRequest(url: answer.url).authority ?? "the server"
+    return DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next() }
+  }
+}
+
+extension Snapshot {
+  /// Whether the origin has not just been asked in vain.
+  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.mayBeStoodInFor) }
+}
+
+extension FetchOptions {
+  fileprivate func with(_ policy: FetchPolicy) -> FetchOptions {
+    var options = self
+    options.policy = policy
+    return options
   }
 }
 

@@ -35,16 +35,32 @@ struct SnapshotTransformTests {
 
   @Test func whatIsElsewhereIsFollowed() async {
     let journal = Journal()
-    let followed = Fixtures.snapshots([1], journal: journal).following { value throws(CacheError) in
-      value == 1 ? Fixtures.snapshots([10, 11], journal: journal) : nil
+    let followed = Fixtures.snapshots([1], journal: journal).following { snapshot throws(CacheError) in
+      snapshot.value == 1 ? Fixtures.snapshots([10, 11], journal: journal) : nil
     }
     #expect(await Fixtures.collect(followed).snapshots.map(\.value) == [10, 11])
   }
 
+  /// What went wrong on the way is said, once, and the rest of the other sequence does not repeat it.
+  @Test func warningsOnTheWayAreKept() async {
+    @Sendable func step(_ value: Int, _ warnings: [String], next: Snapshots<Int>.Producer? = nil) -> Snapshots<Int>.Step
+    {
+      let warnings = warnings.map { CacheError(.damaged, $0) }
+      return Snapshots.Step(Fixtures.snapshot(value, warnings: warnings), next: next)
+    }
+    let other = Snapshots(explain: Fixtures.explain) { () throws(CacheError) in
+      step(10, ["a", "b"]) { () throws(CacheError) in step(11, []) }
+    }
+    let followed = Snapshots(explain: Fixtures.explain) { () throws(CacheError) in step(1, ["c", "a"]) }
+      .following { snapshot throws(CacheError) in snapshot.value == 1 ? other : nil }
+    let snapshots = await Fixtures.collect(followed).snapshots
+    #expect(snapshots.map { $0.warnings.map(\.message) } == [["c", "a", "b"], []])
+  }
+
   @Test func theLastSnapshotIsAskedWhereToGo() async {
     let journal = Journal()
-    let followed = Fixtures.snapshots([1, 2], journal: journal).following { value throws(CacheError) in
-      Fixtures.snapshots([value * 10], journal: journal)
+    let followed = Fixtures.snapshots([1, 2], journal: journal).following { snapshot throws(CacheError) in
+      Fixtures.snapshots([snapshot.value * 10], journal: journal)
     }
     #expect(await Fixtures.collect(followed).snapshots.map(\.value) == [20])
     #expect(journal.entries == ["make 1", "make 2", "make 20"])

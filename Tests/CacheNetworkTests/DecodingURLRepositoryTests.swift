@@ -79,6 +79,40 @@ struct DecodingURLRepositoryTests {
     #expect(error?.code == .invalidAnswer && error?.message.contains("coded as") == true)
   }
 
+  /// The origin is asked once more for what the cache cannot have decoded, unless it was just asked or may not be.
+  @Test(
+    arguments: [
+      (FetchPolicy.cacheFirst, [("cache", "damaged", nil)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheFirst, [("cache", "unknown", nil)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheFirst, [("cache", "damaged", nil)], [("origin", "damaged", nil)], nil, 2),
+      (.cacheFirst, [("origin", "damaged", nil)], [("origin", "sound", nil)], nil, 1),
+      (.cacheFirst, [("cache", "damaged", .originUnreachable)], [("origin", "sound", nil)], nil, 1),
+      (.cacheFirst, [("cache", "damaged", .damaged)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheOnly, [("cache", "damaged", nil)], [("origin", "sound", nil)], nil, 1),
+      (.cachedThenNetwork, [("cache", "damaged", nil), ("origin", "sound", nil)], [], "sound", 1),
+    ] as [(FetchPolicy, [KeptAnswers.Kind], [KeptAnswers.Kind], String?, Int)])
+  fileprivate func whatTheCacheHasDamagedIsFetchedAnew(
+    _ policy: FetchPolicy, _ first: [KeptAnswers.Kind], _ second: [KeptAnswers.Kind], _ expected: String?, _ count: Int
+  ) async throws {
+    for size in [10, 200_000] {
+      let base = KeptAnswers([first, second], content: Array(Self.content.prefix(size)))
+      let repository = DecodingURLRepository(base, limit: 1_000)
+      var (found, error) = ([[UInt8]](), CacheError?.none)
+      do throws(CacheError) {
+        var answers = repository.answer(to: URLQuery(url: "http://a/"), options: FetchOptions(policy: policy))
+          .makeAsyncIterator()
+        while let snapshot = try await answers.next() {
+          var content = snapshot.value.body
+          while let piece = try await snapshot.value.rest?.next() { content += piece }
+          found.append(content)
+        }
+      } catch let failure { error = failure }
+      #expect(found == (expected == nil ? [] : [Array(Self.content.prefix(size))]))
+      #expect(error?.code == (expected == nil ? .invalidAnswer : nil))
+      #expect(base.policies == Array([policy, .networkOnly].prefix(count)))
+    }
+  }
+
   /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
   private static func answer(
     _ fields: [String: String], held: Int, pieceSize: Int, count: Int = gzip.count
@@ -122,5 +156,48 @@ private struct FixedAnswer: URLRepository {
     return Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
       Snapshots.Step(Snapshot(value: answer, source: .origin, entry: entry))
     }
+  }
+}
+
+/// Gives the answers of a table, one row for each time it is asked.
+private final class KeptAnswers: URLRepository {
+  /// Where an answer comes from, what its content is, and what it warns of.
+  fileprivate typealias Kind = (source: String, content: String, warning: CacheError.Code?)
+
+  private let rows: [[Snapshot<URLAnswer>]]
+  private let asked = Mutex<[FetchPolicy]>([])
+
+  init(_ rows: [[Kind]], content: [UInt8]) {
+    let gzip = Gzip.compress(content)
+    self.rows = rows.map { row in
+      row.map { kind in
+        let answer = URLAnswer(
+          url: "http://a/", status: 200,
+          fields: [.init(name: "Content-Encoding", value: kind.content == "unknown" ? "br" : "gzip")],
+          body: kind.content == "damaged" ? gzip.dropLast(5) : gzip)
+        return Snapshot(
+          value: answer, source: kind.source == "cache" ? .cache : .origin,
+          entry: EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero),
+          warnings: kind.warning.map { [CacheError($0, "it failed")] } ?? [])
+      }
+    }
+  }
+
+  var policies: [FetchPolicy] { asked.withLock { $0 } }
+
+  func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
+    Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
+      let row = self.asked.withLock { asked in
+        defer { asked.append(options.policy) }
+        return self.rows[asked.count]
+      }
+      return Self.step(row[...])
+    }
+  }
+
+  private static func step(_ row: ArraySlice<Snapshot<URLAnswer>>) -> Snapshots<URLAnswer>.Step {
+    let rest = row.dropFirst()
+    guard !rest.isEmpty else { return Snapshots.Step(row[row.startIndex]) }
+    return Snapshots.Step(row[row.startIndex]) { () throws(CacheError) in step(rest) }
   }
 }

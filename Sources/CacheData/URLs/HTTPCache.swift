@@ -58,8 +58,8 @@ public struct HTTPCache: Sendable {
     let responses = responses(to: request, options: options).mapValues {
       LocatedResponse(url: request.url, response: $0)
     }
-    return responses.following { located throws(CacheError) in
-      guard maxRedirects > 0, let redirect = Redirect(located.response.head, to: request) else { return nil }
+    return responses.following { snapshot throws(CacheError) in
+      guard maxRedirects > 0, let redirect = Redirect(snapshot.value.response.head, to: request) else { return nil }
       guard followed < maxRedirects else {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
