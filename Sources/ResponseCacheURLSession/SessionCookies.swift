@@ -1,5 +1,4 @@
 internal import CacheData
-internal import CacheDomain
 internal import Foundation
 internal import FoundationNetworking
 
@@ -12,21 +11,12 @@ struct SessionCookies: Sendable {
     storage = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
   }
 
-  /// The field `Cookie` with which `request` is sent to `url`: the cookies in the storage, or else the request's own.
-  func field(for url: URL?, of request: HTTPRequest) -> String? {
-    let stored = url.flatMap { storage?.cookies(for: $0) } ?? []
-    return stored.isEmpty ? request.fields["cookie"] : HTTPCookie.requestHeaderFields(with: stored)["Cookie"]
-  }
-}
-
-extension HTTPResponseHead {
-  /// Whether the field `Cookie` of a request selects this response.
-  var variesByCookie: Bool { names("cookie", in: "vary") }
-
-  /// Whether no cache may keep this response.
-  var forbidsStoring: Bool { names("no-store", in: "cache-control") }
-
-  private func names(_ name: String, in field: String) -> Bool {
-    FieldList.members(fields[field] ?? "").contains { $0.lowercased() == name }
+  /// `request` with the cookies in the storage for its URL, where there are some, in place of its own.
+  func completed(_ request: HTTPRequest) -> HTTPRequest {
+    let stored = URL(string: request.url).flatMap { storage?.cookies(for: $0) } ?? []
+    guard !stored.isEmpty else { return request }
+    var request = request
+    request.fields["Cookie"] = HTTPCookie.requestHeaderFields(with: stored)["Cookie"]
+    return request
   }
 }

@@ -61,17 +61,15 @@ final class SessionLink: URLCache, @unchecked Sendable {
   /// What becomes of a task that asks for `request` through the cache.
   func outcome(of request: URLRequest) async -> Load.Outcome {
     do throws(CacheError) {
-      let transfer = SessionTransfer(transfers, template: request, cookies: cookies)
       let (options, message) = (FetchOptions(policy(of: request)), try message(request))
-      var snapshots = cache.responses(over: transfer)
-        .followedResponses(to: message, options: options, maxRedirects: Self.maxRedirects).makeAsyncIterator()
+      var snapshots = cache.responses(over: SessionTransfer(transfers, template: request))
+        .followedResponses(
+          to: message, options: options, maxRedirects: Self.maxRedirects, completing: cookies.completed
+        ).makeAsyncIterator()
       guard let snapshot = try await snapshots.next() else { return .failure(URLError(.unknown)) }
       let response = snapshot.value.response
       // Nothing of it was delivered, so that it can be fetched anew.
       guard response.rest == nil else { return .plain }
-      guard !isOfOtherCookies(snapshot.value, message) else {
-        return options.policy == .cacheOnly ? .failure(URLError(.resourceUnavailable)) : .plain
-      }
       for warning in snapshot.warnings { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
         return .failure(URLError(.badServerResponse))
@@ -82,17 +80,10 @@ final class SessionLink: URLCache, @unchecked Sendable {
     }
   }
 
-  /// Whether a redirection led to a stored response that was selected by the cookies for `message`, not by its own.
-  private func isOfOtherCookies(_ located: LocatedResponse, _ message: HTTPRequest) -> Bool {
-    let head = located.response.head
-    return head.variesByCookie && !head.forbidsStoring && located.url != message.url
-      && cookies.field(for: URL(string: located.url), of: message) != message.fields["cookie"]
-  }
-
   /// Removes what `request`, which was sent past the cache and had the answer `response`, makes invalid.
   func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
-      try await cache.responses(over: SessionTransfer(transfers, template: request, cookies: cookies))
+      try await cache.responses(over: SessionTransfer(transfers, template: request))
         .invalidate(by: response, to: try message(request))
     } catch {
       cache.warn(error)

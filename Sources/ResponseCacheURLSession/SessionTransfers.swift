@@ -134,13 +134,11 @@ final class Receiver: NSObject, URLSessionDataDelegate {
 struct SessionTransfer: DataTransferService {
   private let transfers: SessionTransfers
   private let template: URLRequest
-  private let cookies: SessionCookies
 
-  /// A transfer whose requests have the settings of `template`, such as its time-out, and the `cookies` for their URLs.
-  init(_ transfers: SessionTransfers, template: URLRequest, cookies: SessionCookies) {
+  /// A transfer whose requests have the settings of `template`, such as its time-out.
+  init(_ transfers: SessionTransfers, template: URLRequest) {
     self.transfers = transfers
     self.template = template
-    self.cookies = cookies
   }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
@@ -154,13 +152,6 @@ struct SessionTransfer: DataTransferService {
     if request.fields.contains("range"), !request.fields.contains("accept-encoding") {
       outgoing.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
-    let cookie = cookies.field(for: url, of: request)
-    outgoing.setValue(cookie, forHTTPHeaderField: "Cookie")
-    var response = try await transfers.response(to: outgoing)
-    // After a redirection the rules know other cookies than those for its URL: they must not select by them.
-    if cookie != request.fields["cookie"], response.head.variesByCookie {
-      response.head.fields.append("Cache-Control", "no-store")
-    }
-    return response
+    return try await transfers.response(to: outgoing)
   }
 }

@@ -10,7 +10,7 @@ extension URLSessionConfiguration {
     let others = (protocolClasses ?? []).filter { $0 != CachingProtocol.self }
     inner.protocolClasses = others
     inner.urlCache = nil
-    // The transfers set them, so that the rules select by the cookies that are sent.
+    // They are in the requests already, so that the rules select by the cookies that are sent.
     inner.httpShouldSetCookies = false
     outer.protocolClasses = [CachingProtocol.self] + others
     outer.urlCache = SessionLink(

@@ -59,7 +59,30 @@ struct SessionTests {
     #expect(server.requests.map { $0.fields["Cookie"] } == ["who=ann", "who=bob", nil])
   }
 
-  /// A redirection that sets a cookie leads to what is for the new cookie, and nothing is kept for the old one.
+  /// A stored redirection on the way is selected by the cookies for its own URL, which the first server's are not.
+  @Test func cookiesSelectAmongRedirections() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { request in
+      switch request.path {
+      case "/first": return .redirect(to: "http://127.0.0.1:\(request.fields["X-Port"] ?? "")/second")
+      case "/second":
+        let path = request.fields["Cookie"] == nil ? "/none" : "/some"
+        return .redirect(to: path, fields: Self.fresh.replacing(with: ["Vary": "Cookie"]))
+      default: return TestResponse(fields: Self.fresh, request.path)
+      }
+    }
+    let session = bench.session()
+    #expect(try await session.get(server.url + "/second").text == "/none")
+    try session.setCookie("ann", for: server.url)
+    let first = "http://localhost:\(server.port)/first"
+    for _ in 1...2 {
+      #expect(try await session.get(first, fields: ["X-Port": "\(server.port)"]).text == "/some")
+    }
+    #expect(server.requests.map(\.path) == ["/second", "/none", "/first", "/second", "/some", "/first"])
+    #expect(server.requests.map { $0.fields["Cookie"] } == [nil, nil, nil, "who=ann", "who=ann", nil])
+  }
+
+  /// A redirection that sets a cookie leads to what is for the new cookie, which is kept for it.
   @Test(arguments: [true, false])
   func cookiesOfARedirectionSelectWhatItLeadsTo(isStored: Bool) async throws {
     let bench = try await Bench()
@@ -72,8 +95,11 @@ struct SessionTests {
     if isStored { #expect(try await session.get(server.url + "/home").text == "who=ann") }
     #expect(try await session.get(server.url + "/login").text == "who=bob")
     #expect(try await session.get(server.url + "/home").text == "who=bob")
+    let count = isStored ? 3 : 2
+    #expect(server.count == count)
     try session.setCookie("ann", for: server.url)
     #expect(try await session.get(server.url + "/home").text == "who=ann")
+    #expect(server.count == (isStored ? count : count + 1))
   }
 
   private static func variedByCookie(_ request: TestRequest) -> TestResponse {

@@ -39,10 +39,14 @@ public struct HTTPCache: Sendable {
 
   /// The same where a redirection is followed in place of being answered, `maxRedirects` times in a row at most. More are
   /// an error with the cause `TooManyRedirects`, but with 0 a redirection is the answer.
+  ///
+  /// - Parameter completing: makes of a request that follows a redirection what is sent, such as one with the cookies for
+  ///   its URL. `request` itself is complete.
   public func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
+    completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest = { $0 }
   ) -> Snapshots<LocatedResponse> {
-    followedResponses(to: request, options: options, maxRedirects: maxRedirects, followed: 0)
+    followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
 
   /// Removes what `head`, the answer to `request`, makes invalid: for a request that was sent past the cache.
@@ -53,7 +57,8 @@ public struct HTTPCache: Sendable {
   }
 
   private func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int, followed: Int
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
+    _ complete: @escaping @Sendable (HTTPRequest) -> HTTPRequest, followed: Int
   ) -> Snapshots<LocatedResponse> {
     let responses = responses(to: request, options: options).mapValues {
       LocatedResponse(url: request.url, response: $0)
@@ -64,8 +69,9 @@ public struct HTTPCache: Sendable {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
       }
-      let next = redirect.request(without: Self.ownFields)
-      return followedResponses(to: next, options: options, maxRedirects: maxRedirects, followed: followed + 1)
+      let next = complete(redirect.request(without: Self.ownFields))
+      return followedResponses(
+        to: next, options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)
     }
   }
 
