@@ -93,6 +93,10 @@ CURLcode ccurl_set_seek(CURL *easy, int (*function)(void *, curl_off_t, int)) {
   return libcurl.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
 }
 
+CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
+  return libcurl.curl_easy_getinfo(easy, info, value);
+}
+
 CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return libcurl.curl_easy_getinfo(easy, info, value);
 }

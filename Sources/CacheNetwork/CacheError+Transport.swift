@@ -9,7 +9,8 @@ extension CacheError {
   ///   - timeout: how long was waited where that is what went wrong.
   ///   - isConfigured: whether the setting 'timeout' of an origin says so.
   init(_ error: TransportError, timeout: Duration, isConfigured: Bool) {
-    let server = error.server.isEmpty ? "the server" : error.server
+    let name = error.server.isEmpty ? "the server" : error.server
+    let server = error.mayBeOfProxy ? "\(name) or the proxy before it" : name
     self =
       switch error.code {
       case .cancelled: .cancelled
@@ -47,11 +48,12 @@ extension CacheError {
   }
 
   private static func unreachable(byProxy error: TransportError, _ server: String) -> CacheError {
+    if error.detail == "status 407" { return .refusedByProxy(server) }
     let message =
       switch error.code {
       case .cannotResolveProxy: "the name of the proxy for \(server) is not known"
       case .cannotConnectToProxy: "the proxy \(error.detail) refuses the connection for \(server)"
-      default: "the proxy refuses to connect to \(server)" + (error.detail.isEmpty ? "" : ": \(error.detail)")
+      default: "the proxy does not connect to \(server)" + (error.detail.isEmpty ? "" : ": \(error.detail)")
       }
     return .unreachable(
       message,

@@ -168,10 +168,12 @@ final class ActiveTransfer {
   }
 
   private func libcurlError(_ code: CURLcode) -> TransportError {
-    var time: curl_off_t = 0
+    var (time, port) = (curl_off_t(), Int())
     ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
+    ccurl_get_long(easy, CURLINFO_PRIMARY_PORT, &port)
     let words = FieldText.decode(UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 })
-    return LibcurlFailure(code: code, text: words, wasConnected: time > 0, hasHead: hasHead, usesProxy: usesProxy)
-      .error(for: transfer.request.server)
+    return LibcurlFailure(
+      code: code, text: words, wasConnected: time > 0, hasHead: hasHead, usesProxy: usesProxy, port: port
+    ).error(for: transfer.request.server)
   }
 }

@@ -8,6 +8,8 @@ struct LibcurlFailure {
   let wasConnected: Bool
   let hasHead: Bool
   let usesProxy: Bool
+  /// The port of the connection; 0 for none. That of a proxy is mostly another one than the server's.
+  let port: Int
 
   /// `CURLE_TOO_LARGE` of later versions.
   private static let tooLarge = CURLcode(rawValue: 100)
@@ -16,7 +18,10 @@ struct LibcurlFailure {
   /// URL but the host.
   func error(for server: ServerAddress) -> TransportError {
     let (code, detail) = meaning(for: server)
-    return TransportError(code, server: server.authority, detail: detail)
+    let mayBeOfProxy = usesProxy && !hasHead && port != server.port
+    return TransportError(
+      code, server: server.authority, detail: detail,
+      mayBeOfProxy: mayBeOfProxy && [.cutOff, .timedOut, .connectTimedOut].contains(code))
   }
 
   private func meaning(for server: ServerAddress) -> (TransportError.Code, String) {
@@ -65,6 +70,8 @@ struct LibcurlFailure {
 
   /// "Failed to connect to HOST port N": where that is not the server it is the proxy.
   private func refusal(of server: ServerAddress) -> (TransportError.Code, String) {
+    // The text shows the proxy's address, which may hold a password.
+    if text.hasPrefix("Unsupported proxy") { return (.proxy, "there is no such kind of proxy") }
     let words = text.split(separator: " ")
     guard usesProxy, let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
       let port = Int(words[start + 4].prefix { $0.isNumber })

@@ -48,12 +48,15 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   public let server: String
   /// What is known beyond the code; mostly empty, or libcurl's own words.
   public let detail: String
+  /// Whether nothing came through a proxy: the failure may be the proxy's or the server's.
+  public let mayBeOfProxy: Bool
 
   /// An error with the given parts.
-  public init(_ code: Code, server: String, detail: String = "") {
+  public init(_ code: Code, server: String, detail: String = "", mayBeOfProxy: Bool = false) {
     self.code = code
     self.server = server
     self.detail = detail
+    self.mayBeOfProxy = mayBeOfProxy
   }
 
   /// For logs: `tls (example.com:443): self-signed certificate`.

@@ -33,6 +33,7 @@ CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullab
 CURLcode ccurl_set_transfer(CURL *_Nonnull easy, CURLoption option,
                             size_t (*_Nonnull function)(char *_Nonnull, size_t, size_t, void *_Nonnull));
 CURLcode ccurl_set_seek(CURL *_Nonnull easy, int (*_Nonnull function)(void *_Nonnull, curl_off_t, int));
+CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
 CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, curl_off_t *_Nonnull value);
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
 

@@ -129,6 +129,10 @@ struct ValueReader {
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") }) else {
       throw Mismatch(code: .malformed, message: "is not the address of a proxy", hint: "give \(kind.allowed)")
     }
+    guard ProxyAddress.hasKnownScheme(text) else {
+      throw Mismatch(
+        code: .malformed, message: "is not the address of a proxy: \(ProxyAddress.mistake)", hint: ProxyAddress.hint)
+    }
     return text
   }
 

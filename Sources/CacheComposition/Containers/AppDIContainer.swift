@@ -110,13 +110,12 @@ public struct AppDIContainer: Sendable {
       maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
     var services = services(store)
     services.rules.isInsecure = demands.isInsecure
-    let identity = transport.network.clientIdentity
+    let files = NetworkFiles(transport.network)
     return URLsDIContainer(
       store: store.entries,
-      transfer: identity.problem.map { UnavailableTransfer(reason: $0) } ?? origins.makeTransfer(transport),
-      userAgent: origins.userAgent,
-      clientIdentity: identity.digest, services: services, maxEntryBytes: maxEntryBytes,
-      isDecoding: demands.isCompressed)
+      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? origins.makeTransfer(transport),
+      userAgent: origins.userAgent, clientIdentity: files.clientIdentity, services: services,
+      maxEntryBytes: maxEntryBytes, isDecoding: demands.isCompressed)
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.

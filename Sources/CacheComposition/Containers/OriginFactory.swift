@@ -47,9 +47,9 @@ struct OriginFactory: Sendable {
   private func makeServer(
     _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
   ) throws(CacheError) -> OriginServer {
-    let identity = transport.network.clientIdentity
+    let files = NetworkFiles(transport.network)
     let transfer: any DataTransferService =
-      if let problem = secrets.problem ?? identity.problem {
+      if let problem = secrets.problem ?? files.problem {
         UnavailableTransfer(reason: problem)
       } else {
         DecodingTransferService(makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes)
@@ -58,26 +58,7 @@ struct OriginFactory: Sendable {
     for line in secrets.plainFields.lines { fields[line.name] = line.value }
     return OriginServer(
       try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
-      clientIdentity: identity.digest, transfer: transfer)
-  }
-}
-
-extension Configuration.Network {
-  /// A digest of the client's certificate, `nil` where there is none; and why it cannot be read, `nil` where it can.
-  var clientIdentity: (digest: String?, problem: CacheError?) {
-    guard let path = clientCertificate else { return (nil, nil) }
-    do throws(ConfigurationError) {
-      guard let certificate = try ConfigurationFiles.contents(of: path) else {
-        let problem = CacheError(
-          .originUnavailable, "there is no client certificate \(path)", hint: "name a file that exists")
-        return (nil, problem)
-      }
-      var digest = SHA256()
-      digest.update(certificate)
-      return (digest.hexText, nil)
-    } catch {
-      return (nil, CacheError(.originUnavailable, error.message, hint: error.hint))
-    }
+      clientIdentity: files.clientIdentity, transfer: transfer)
   }
 }
 

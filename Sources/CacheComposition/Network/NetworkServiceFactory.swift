@@ -1,4 +1,5 @@
 public import CacheData
+public import CacheDomain
 internal import CacheNetwork
 internal import Glibc
 internal import ResponseStorage
@@ -10,15 +11,17 @@ public struct NetworkServiceFactory: Sendable {
   private let clock: any WallClock
   private let environment: @Sendable (String) -> String?
   private let logger: (any TransferLogger)?
+  private let warn: @Sendable (CacheError) -> Void
 
   /// A factory whose services give `log` a line about each request, with nothing in it that may be a secret, by the time
   /// of `clock`. `environment` gives the value of a variable by its name, for proxies and trusted certificates; by
-  /// default it is the process's.
+  /// default it is the process's. `warn` takes note of what a user has to know of a request that succeeded.
   public init(
     clock: any WallClock = SystemWallClock(),
     environment: (@Sendable (String) -> String?)? = nil,
-    log: (@Sendable (String) -> Void)? = nil
+    log: (@Sendable (String) -> Void)? = nil, warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) {
+    self.warn = warn
     self.clock = clock
     self.environment = environment ?? { name in getenv(name).map { String(cString: $0) } }
     logger = log.map { TransferLines(write: $0) }
@@ -30,6 +33,7 @@ public struct NetworkServiceFactory: Sendable {
       timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,
       excess: transport.isStreamed ? .streamed : .refused, options: TransportOptions(transport),
       environment: environment)
+    if transport.demands.isInsecure { service = UnprovedTransfer(base: service, warn: warn) }
     if let logger { service = LoggingTransferService(service, logger: logger) }
     let patience = transport.demands.retries.map { RetryingTransferService.Patience(retries: $0) }
     let retrying = RetryingTransferService(

@@ -49,6 +49,13 @@ public struct CacheError: Error, Sendable {
   /// storage.
   public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 
+  /// The error that the proxy for `server` was not given the credentials that it wants (status 407).
+  public static func refusedByProxy(_ server: String) -> CacheError {
+    CacheError(
+      .originUnreachable, "the proxy for \(server) wants credentials (status 407)",
+      hint: "write them into its address, as in https_proxy=http://NAME:PASSWORD@proxy:3128")
+  }
+
   /// The error of a fetch whose task was cancelled.
   public static var cancelled: CacheError { CacheError(.cancelled, "cancelled") }
 }

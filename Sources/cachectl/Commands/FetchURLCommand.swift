@@ -59,11 +59,10 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (session, query) = (try Session(global), try url.query)
-    var demands = url.network.demands
+    var demands = try url.network.demands
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
     let deadline = demands.maxTime.map { Deadline($0) }
-    if demands.isInsecure, url.isSecure { global.warn(.insecure) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
         let urls = session.container.makeURLsDIContainer(store, demands)
@@ -89,6 +88,7 @@ struct FetchURLCommand: AsyncParsableCommand {
       throw error
     }
     warnOfRedirect(snapshot.value)
+    if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
     if let out, out != "-" { try await write(snapshot.value, view, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
@@ -135,17 +135,20 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 }
 
-extension ErrorView {
-  fileprivate static let insecure = ErrorView(
-    CacheError(
-      CacheError.Code(rawValue: "insecure"), "the server need not prove who it is, and what it answers is not stored",
-      hint: "name the certificates to trust with --cacert FILE"))
-}
-
 extension CacheError {
+  /// What `answer` means where it comes from a proxy that wants credentials; `nil` for any other.
+  fileprivate init?(refusedByProxy answer: URLAnswer) {
+    guard answer.status == 407 else { return nil }
+    self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
+  }
+
   /// What the status of `answer` means to a caller who asks for failures; `nil` where it is none.
   fileprivate init?(failing answer: URLAnswer) {
     guard answer.status >= 400 else { return nil }
+    if let error = CacheError(refusedByProxy: answer) {
+      self = error
+      return
+    }
     let code: CacheError.Code =
       switch answer.status {
       case 401, 403: .originRefused

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CacheComposition
+internal import CacheDomain
 
 /// The options that say how a server is reached, spelled as curl spells them.
 struct NetworkOptions: ParsableArguments {
@@ -34,10 +35,16 @@ struct NetworkOptions: ParsableArguments {
   }
 
   /// What they ask of a transfer.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest`: a file that they name cannot be used.
   var demands: TransferDemands {
-    TransferDemands(
-      network: Configuration.Network(
-        proxy: proxy, authorityFile: authorityFile, clientCertificate: certificate, clientKey: key),
-      isInsecure: insecure, isCompressed: compressed)
+    get throws(CacheError) {
+      let demands = TransferDemands(
+        network: Configuration.Network(
+          proxy: proxy, authorityFile: authorityFile, clientCertificate: certificate, clientKey: key),
+        isInsecure: insecure, isCompressed: compressed)
+      try demands.check()
+      return demands
+    }
   }
 }

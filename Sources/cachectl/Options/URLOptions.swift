@@ -51,9 +51,6 @@ struct URLOptions: ParsableArguments {
     }
   }
 
-  /// Whether the server is asked by https.
-  var isSecure: Bool { url.lowercased().hasPrefix("https://") }
-
   /// The content where it is written on the command line.
   private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
 
@@ -91,7 +88,7 @@ extension URLOptions: ExplainableOptions {
   func snapshots(
     _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<URLAnswer> {
-    container.makeURLsDIContainer(store, network.demands).makeFetchURLUseCase()
+    container.makeURLsDIContainer(store, try network.demands).makeFetchURLUseCase()
       .execute(try query, options: options)
   }
 }

@@ -16,7 +16,7 @@ struct Session {
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
     container = AppDIContainer(
       configuration: configuration, userAgent: "cachectl/\(Tool.version)",
-      transfer: NetworkServiceFactory(log: global.logger("request")).makeService,
+      transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
       observe: global.observer)
     global.explain(
       "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)

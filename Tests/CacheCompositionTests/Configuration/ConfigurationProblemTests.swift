@@ -98,6 +98,19 @@ struct ConfigurationProblemTests {
     #expect(Fixtures.problems(wrong).map(\.code) == [.malformed])
   }
 
+  @Test func aKeyNeedsItsCertificate() throws {
+    let text = #"{"network": {"clientKey": "/k"}}"#
+    try expect(text, .missing, "'network.clientCertificate' is missing, which that key is for", "certificate")
+    #expect(Fixtures.problems(#"{"network": {"clientKey": "/k", "clientCertificate": "/c"}}"#).isEmpty)
+  }
+
+  @Test(arguments: ["proxy:3128", "http://proxy", "SOCKS5H://proxy:1", ""])
+  func theKindOfAProxyIsKnown(address: String) throws {
+    #expect(Fixtures.problems(#"{"network": {"proxy": "\#(address)"}}"#).isEmpty)
+    let unknown = #"{"network": {"proxy": "foo://proxy"}}"#
+    try expect(unknown, .malformed, "is not the address of a proxy: there is no such kind of proxy", "socks5h://")
+  }
+
   @Test func aFileThatIsNotJSON() throws {
     try expect("{\n  backend: 1}", .syntax, "cachectl.json:2:3: expected a key in double quotes, found 'b'", "JSON")
   }

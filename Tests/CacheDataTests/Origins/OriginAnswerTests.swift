@@ -131,7 +131,7 @@ struct OriginAnswerTests {
     #expect(error?.hint == example.hint)
   }
 
-  @Test(arguments: [401, 403, 407])
+  @Test(arguments: [401, 403])
   func aRefusedSecretIsToBeChecked(status: Int) async throws {
     for (credentials, secretFields) in [
       (OriginCredentials.tmdb("k"), HTTPFields()), (.bearerToken("t"), HTTPFields()), (.none, ["X-Key": "k"]),

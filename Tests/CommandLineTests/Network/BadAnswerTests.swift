@@ -50,6 +50,7 @@ import Testing
     ("http_proxy", "http", "http://127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
     ("https_proxy", "https", "http://name:hidden@127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
     ("http_proxy", "http", "http://nonexistent.invalid:1", "the name of the proxy for 127.0.0.1:9 is not known"),
+    ("http_proxy", "http", "foo://name:hidden@127.0.0.1:PORT", "there is no such kind of proxy"),
   ])
   func aProxyThatFailsIsNamed(variable: String, scheme: String, proxy: String, words: String) async throws {
     let closed = try ClosedPort()
@@ -58,6 +59,27 @@ import Testing
       "fetch", "url", "\(scheme)://127.0.0.1:9/", environment: [variable: text(proxy)])
     expectFailure(run, status: 69, mentioning: [text(words), variable])
     #expect(!run.errors.contains("hidden"))
+  }
+
+  /// It may be the proxy that sends nothing.
+  @Test func aProxyThatHangsUpIsNamed() async throws {
+    let proxy = try TestServer { _ in .hangUp }
+    let run = try await Scratch().cachectl("fetch", "url", "http://nowhere.invalid/", "-x", proxy.url)
+    expectFailure(run, status: 69, mentioning: ["nowhere.invalid or the proxy before it"])
+  }
+
+  @Test func aProxyMayWantCredentials() async throws {
+    let (scratch, proxy) = (try Scratch(), try TestServer { _ in TestResponse(status: 407, "page of the proxy") })
+    let words = ["the proxy for nowhere.invalid wants credentials", "https_proxy=http://NAME:PASSWORD@"]
+    let secure = try await scratch.cachectl("fetch", "url", "https://nowhere.invalid/", "-x", proxy.url)
+    expectFailure(secure, status: 69, mentioning: words)
+    let command = ["fetch", "url", "http://nowhere.invalid/", "-x", proxy.url]
+    let plain = try await scratch.cachectl(command)
+    #expect(plain.status == 0 && plain.text == "page of the proxy" && words.allSatisfy(plain.errors.contains))
+    expectFailure(try await scratch.cachectl(command + ["--fail"]), status: 69, mentioning: words)
+    try scratch.configure(OriginSettings.cities("http://nowhere.invalid/"))
+    let cities = try await scratch.cachectl("fetch", "cities", environment: ["http_proxy": proxy.url])
+    expectFailure(cities, status: 69, mentioning: ["wants credentials", "NAME:PASSWORD"])
   }
 
   @Test(arguments: Failure.allCases)

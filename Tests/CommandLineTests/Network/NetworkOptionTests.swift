@@ -17,10 +17,52 @@ import Testing
     let proved = try await scratch.cachectl("fetch", "url", "--cacert", server.certificateFile, "-i", server.url)
     expectSuccess(proved)
     #expect(proved.text.contains("; stored"))
-    let other = try await scratch.cachectl(
-      "fetch", "url", "--cacert", scratch.path("work/none"), "--refresh", "-i", server.url + "/other")
-    expectFailure(other, status: 69, mentioning: ["certificate"])
     #expect(proved.errors.isEmpty)
+    // Nothing is asked then.
+    let hit = try await scratch.cachectl("fetch", "url", "-k", "-i", "--max-stale", "1h", server.url)
+    #expect(hit.text.contains("; hit") && hit.errors.isEmpty, "\(hit.errors)")
+  }
+
+  /// It says which option names the file, and asks no server.
+  @Test(arguments: [
+    (["--cacert", "NONE"], ["--cacert: there is no file NONE", "certificate"]),
+    (["--cacert", "FOLDER"], ["--cacert: FOLDER: Is a directory"]),
+    (["--cacert", "KEY"], ["--cacert: KEY holds no certificate"]), (["--cert", "NONE"], ["--cert: there is no file"]),
+    (["--cert", "KEY"], ["--cert: KEY holds no certificate"]),
+    (["--cert", "CERTIFICATE"], ["--cert: CERTIFICATE holds no private key", "--key"]),
+    (["--cert", "CERTIFICATE", "--key", "NONE"], ["--key: there is no file NONE", "private key"]),
+    (["--cert", "CERTIFICATE", "--key", "CERTIFICATE"], ["--key: CERTIFICATE holds no private key"]),
+    (["-x", "foo://ada:s3cret@a:1"], ["--proxy: there is no such kind of proxy", "socks5h://"]),
+  ])
+  func whatCannotBeUsedIsAMistake(options: [String], words: [String]) async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse("hello") })
+    for name in ["CERTIFICATE", "KEY"] {
+      let label = name == "KEY" ? "PRIVATE KEY" : name
+      try scratch.write("-----BEGIN \(label)-----\nAAAA\n-----END \(label)-----\n", to: "work/\(name)")
+    }
+    try scratch.makeFolder("work/FOLDER")
+    for command in [["fetch", "url"], ["explain", "url"]] {
+      let run = try await scratch.cachectl(command + [server.url] + options)
+      expectFailure(run, status: 64, mentioning: words)
+      #expect(!run.errors.contains("s3cret"))
+    }
+    #expect(server.count == 0)
+  }
+
+  /// The same in the configuration matters once a server is asked.
+  @Test func aFileOfTheConfigurationThatIsMissingIsNamed() async throws {
+    let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 600))
+    try scratch.configure(OriginSettings.cities(server.url))
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    let setting = ["--set", "network.authorityFile=/none", "fetch", "cities"]
+    expectSuccess(try await scratch.cachectl(setting))
+    expectFailure(
+      try await scratch.cachectl(setting + ["--refresh"]), status: 78,
+      mentioning: ["network.authorityFile: there is no file /none"])
+    expectFailure(
+      try await scratch.cachectl("--set", "network.clientKey=/none", "fetch", "cities"), status: 64,
+      mentioning: ["network.clientCertificate"])
+    #expect(server.count == 1)
   }
 
   /// A client without the certificate does not get the answer to a client with it, nor may a shared cache keep it.
@@ -42,7 +84,7 @@ import Testing
     expectSuccess(configured)
     #expect(!configured.text.contains("; stored"))
     let missing = try await scratch.cachectl(trusting + ["--cert", scratch.path("work/none")])
-    expectFailure(missing, status: 78, mentioning: ["work/none"])
+    expectFailure(missing, status: 64, mentioning: ["work/none"])
     expectFailure(try await scratch.cachectl(trusting + ["--key", "a"]), status: 64, mentioning: ["--cert"])
   }
 

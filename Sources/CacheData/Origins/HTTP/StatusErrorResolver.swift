@@ -10,7 +10,8 @@ struct StatusErrorResolver {
     let status = response.head.status
     let subject = endpoint.subject
     switch status {
-    case 401, 403, 407, 451:
+    case 407: return .refusedByProxy(origin)
+    case 401, 403, 451:
       return error(
         .originRefused, "\(origin) refused \(subject)", response,
         hint: secrets.isEmpty

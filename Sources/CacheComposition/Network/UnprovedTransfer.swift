@@ -1,0 +1,20 @@
+internal import CacheData
+internal import CacheDomain
+
+/// Warns of each answer of a server that need not prove who it is.
+struct UnprovedTransfer: DataTransferService {
+  let base: any DataTransferService
+  let warn: @Sendable (CacheError) -> Void
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let response = try await base.transfer(request)
+    if request.isSecure {
+      warn(
+        CacheError(
+          CacheError.Code(rawValue: "insecure"),
+          "the server need not prove who it is, and what it answers is not stored",
+          hint: "name the certificates to trust with --cacert FILE"))
+    }
+    return response
+  }
+}
