@@ -140,8 +140,8 @@ import Testing
     let scratch = try await store("sqlite")
     let missing = scratch.path("none/file")
     expectFailure(try await scratch.cachectl("import", missing), status: 74, mentioning: [missing])
-    expectFailure(try await scratch.cachectl("export", missing), status: 73, mentioning: [missing])
-    expectFailure(try await scratch.cachectl("export", "/dev/null"), status: 73, mentioning: ["/dev/null"])
+    expectFailure(try await scratch.cachectl("export", missing), status: 74, mentioning: [missing])
+    expectFailure(try await scratch.cachectl("export", "/dev/null"), status: 74, mentioning: ["/dev/null"])
     #expect(scratch.names(below: "work").isEmpty)
   }
 
@@ -175,7 +175,7 @@ import Testing
     let scratch = try await store("sqlite")
     let link = scratch.path("link")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
-    expectFailure(try await scratch.cachectl("export", link), status: 73, mentioning: [link])
+    expectFailure(try await scratch.cachectl("export", link), status: 74, mentioning: [link])
   }
 
   /// As /dev/stdout does: the link must not give way to a file, which the user would not find where the output goes.
@@ -185,7 +185,7 @@ import Testing
     let line =
       "ln -s /proc/self/fd/\(stream) \"$1\"; \"$0\" export \"$1\" >\"$1.1\" 2>\"$1.2\"; s=$?; cat \"$1.2\" >&2; exit $s"
     let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("link")])
-    expectFailure(run, status: 73, mentioning: [scratch.path("link"), "standard output"])
+    expectFailure(run, status: 74, mentioning: [scratch.path("link"), "standard output"])
     let link = try FileManager.default.destinationOfSymbolicLink(atPath: scratch.path("link"))
     #expect(link == "/proc/self/fd/\(stream)")
   }
@@ -196,7 +196,7 @@ import Testing
     expectSuccess(run)
     #expect(run.output == (try await export(scratch, "sqlite")) && run.errors.hasPrefix("Exported 5 entries"))
     for command in [["fetch", "poster", "/2201.png", "--out", "-"], ["bench", "--save", "-"]] {
-      expectFailure(try await scratch.cachectl(command), status: 73, mentioning: ["standard output"])
+      expectFailure(try await scratch.cachectl(command), status: 74, mentioning: ["standard output"])
     }
     #expect(scratch.names(below: "work").isEmpty)
   }

@@ -33,7 +33,7 @@ struct BenchmarkFiles: ParsableArguments {
 
   /// Begins the files that are to be written.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func begin() throws(CacheError) -> PendingResults {
     PendingResults(
       report: try report.map { path throws(CacheError) in try PendingFile(path) },
@@ -48,7 +48,7 @@ struct PendingResults {
 
   /// Writes them. What was saved before stays where the run was interrupted: part of a run is nothing to compare with.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, `noSpace`, `cannotCreate`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func finish(_ outcome: BenchmarkOutcome) throws(CacheError) {
     try report?.finish(Array(outcome.page.utf8))
     if outcome.isComplete { try save?.finish(outcome.savedBytes) }

@@ -13,21 +13,21 @@ struct AtomicFile: ~Copyable {
   /// Begins to write the file at `path`, which is only for the user where `isPrivate`; else one that is there keeps its
   /// permissions.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate`, also where something else than a file is in its place, and for
-  ///   `-`, which never means a file.
+  /// - Throws: `CacheError`: `ioFailed`, also where something else than a file is in its place, and for `-`, which never
+  ///   means a file; `noSpace`.
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
     guard path != "-", Self.isReplaceable(path) else {
       throw CacheError(
-        CacheError.Code(rawValue: "cannotCreate"), "\(path) is no file", hint: "use the standard output for it")
+        CacheError.Code(rawValue: "ioFailed"), "\(path) is no file", hint: "use the standard output for it")
     }
-    guard let path = Self.target(of: path) else { throw Self.failure("cannotCreate", path) }
+    guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not by the number of the process: in a container the next one has the same, and would be kept out by what a crash
     // has left.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let mode: mode_t = isPrivate ? 0o600 : 0o644
     let nameless = Self.openNameless(in: Self.folder(of: path), mode)
     let file = nameless ?? open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard file >= 0 else { throw Self.failure("cannotCreate", path) }
+    guard file >= 0 else { throw Self.failure(path) }
     // The owner of a file that is there has said who may read it.
     var status = stat()
     if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
@@ -57,14 +57,14 @@ struct AtomicFile: ~Copyable {
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func write(_ bytes: [UInt8]) throws(CacheError) {
-    guard Self.writeAll(bytes, to: file) else { throw Self.failure(Self.code, path) }
+    guard Self.writeAll(bytes, to: file) else { throw Self.failure(path) }
   }
 
   /// Puts what was written in its place. With `replacing` false an existing file is kept.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` where the file is there already, `ioFailed`, `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, also where the file is there already; `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
-    guard fsync(file) == 0 else { throw Self.failure(Self.code, path) }
+    guard fsync(file) == 0 else { throw Self.failure(path) }
     guard replacing else { return try giveName(path) }
     if !hasName { try giveName(temporary) }
     try check(rename(temporary, path))
@@ -73,9 +73,9 @@ struct AtomicFile: ~Copyable {
   private func giveName(_ name: String) throws(CacheError) {
     if !hasName {
       if linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return }
-      if errno == EEXIST { throw Self.failure("cannotCreate", path) }
+      if errno == EEXIST { throw Self.failure(path) }
       // Some file systems and containers have files without a name that can never be given one.
-      guard Self.copy(file, to: temporary) else { throw Self.failure(Self.code, path) }
+      guard Self.copy(file, to: temporary) else { throw Self.failure(path) }
       if name == temporary { return }
     }
     try check(link(temporary, name))
@@ -99,12 +99,12 @@ struct AtomicFile: ~Copyable {
   }
 
   private func check(_ status: Int32) throws(CacheError) {
-    if status != 0 { throw Self.failure("cannotCreate", path) }
+    if status != 0 { throw Self.failure(path) }
   }
 
   /// Writes `bytes` to `path`. With `replacing` false an existing file is kept.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` where the file cannot be made or is there already, `ioFailed`, `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, also where the file is there already; `noSpace`.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool = true) throws(CacheError) {
     let file = try AtomicFile(path)
     try file.write(bytes)
@@ -113,12 +113,12 @@ struct AtomicFile: ~Copyable {
 
   /// Makes the folders above `path` that are missing, for the user alone.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   static func makeFolders(above path: String) throws(CacheError) {
     var folder = ""
     for name in path.split(separator: "/").dropLast() {
       folder += "/\(name)"
-      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure("cannotCreate", path) }
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure(path) }
     }
   }
 
@@ -173,11 +173,8 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// The code for a failure to write.
-  private static var code: String { errno == ENOSPC ? "noSpace" : "ioFailed" }
-
-  private static func failure(_ code: String, _ path: String) -> CacheError {
-    let reason = String(cString: strerror(errno))
+  private static func failure(_ path: String) -> CacheError {
+    let (code, reason) = (errno == ENOSPC ? "noSpace" : "ioFailed", String(cString: strerror(errno)))
     return CacheError(
       CacheError.Code(rawValue: code), "\(path) cannot be written: \(reason)", hint: "name another file")
   }

@@ -6,12 +6,12 @@ final class PendingFile {
 
   /// Begins the file at `path`; what is there stays until `finish`.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   init(_ path: String) throws(CacheError) { file = try AtomicFile(path) }
 
   /// Writes the file. Without a call nothing has changed in the end.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, `noSpace`, `cannotCreate`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func finish(_ bytes: [UInt8]) throws(CacheError) {
     guard let file = file.take() else { return }
     try file.write(bytes)
