@@ -22,9 +22,7 @@ extension HTTPCacheRules {
       trace.note("storing", "not stored: \(refusal)")
       return nil
     }
-    guard let selector = VariantSelector(response: response.fields, request: request, isShared: isShared)
-    else {
-      trace.note("storing", "not stored: Vary: * selects no further request")
+    guard let selector = VariantSelector(response: response.fields, request: request, isShared: isShared) else {
       return nil
     }
     var kept = response
@@ -66,7 +64,8 @@ extension HTTPCacheRules {
     ].reduce(.zero, max)
   }
 
-  private func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
+  /// Why `response` to `request` may not be stored, in a few words; `nil` where it may.
+  func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
     let directives = directives(response)
     let control = directives.control
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
@@ -85,6 +84,8 @@ extension HTTPCacheRules {
       "the request had credentials, and the cache is shared"
     case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
       "nothing allows to store the status \(response.status)"
+    case response.fields.values(of: "vary").contains(where: { FieldList.members($0).contains("*") }):
+      "Vary: * selects no further request"
     default: nil
     }
   }
@@ -108,7 +109,6 @@ extension HTTPCacheRules {
     request.method = "GET"
     request.fields["cache-control"] = nil
     return refusal(to: response, for: request) == nil
-      && VariantSelector(response: response.fields, request: request) != nil
   }
 
   /// Section 3.5.

@@ -95,6 +95,11 @@ extension CachedFetch {
       if error.code != .conflict { try note(error, in: &warnings) }
       delivery.isKept = false
     }
+    if head.retainUntil <= head.storedAt {
+      // What is of no use after this request is not kept.
+      delivery.isKept = false
+      delivery.refusal = services.rules.refusal(to: head.head, for: plan.message) ?? "it is stale at once"
+    }
     observe(plan, trace)
     return snapshot(delivery, key: key, warnings: warnings)
   }
@@ -104,7 +109,8 @@ extension CachedFetch {
   ) async throws(CacheError) -> Snapshot<Value> {
     let plan = try await settle(exchange, plan)
     observe(plan, trace)
-    let delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.status)
+    var delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.status)
+    delivery.refusal = services.rules.refusal(to: exchange.head, for: plan.message)
     return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
   }
 

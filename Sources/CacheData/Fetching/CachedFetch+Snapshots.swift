@@ -11,7 +11,8 @@ extension CachedFetch {
     Snapshot(
       value: subject.value(delivery), source: delivery.isFromCache ? .cache : .origin,
       isRevalidated: delivery.isFromCache && delivery.forwardStatus != nil,
-      entry: facts(delivery.stored, key, delivery.now, isKept: delivery.isKept), warnings: warnings)
+      entry: facts(
+        delivery.stored, key, delivery.now, isKept: delivery.isKept, refusal: delivery.refusal), warnings: warnings)
   }
 
   func delivery(
@@ -38,9 +39,11 @@ extension CachedFetch {
   }
 
   /// What is not stored is of use at this moment only.
-  private func facts(_ stored: StoredHead?, _ key: String, _ now: Duration, isKept: Bool = true) -> EntryFacts {
+  private func facts(
+    _ stored: StoredHead?, _ key: String, _ now: Duration, isKept: Bool = true, refusal: String? = nil
+  ) -> EntryFacts {
     EntryFacts(
       key: key, storedAt: stored?.storedAt ?? now, freshUntil: stored?.freshUntil ?? now, now: now,
-      isStored: stored != nil && isKept)
+      isStored: stored != nil && isKept, refusal: refusal)
   }
 }

@@ -83,6 +83,8 @@ struct Delivery<Answer: Sendable>: Sendable {
   /// Whether the answer is the cache's, also where the origin confirmed it.
   let isFromCache: Bool
   let now: Duration
-  /// Whether the storage kept what is to be stored; `false` where it failed.
+  /// Whether the storage kept what is to be stored; `false` where it failed, or there was nothing to keep.
   var isKept = true
+  /// Why the answer may not be stored; `nil` where it may.
+  var refusal: String?
 }

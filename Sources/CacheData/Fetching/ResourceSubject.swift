@@ -68,11 +68,11 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 }
 
 extension CacheError {
-  /// The error where the cache alone was to answer, and cannot.
-  static func notCached(_ key: String, _ decision: CacheDecision) -> CacheError {
+  /// The error where the cache alone was to answer for `name`, and cannot.
+  static func notCached(_ name: String, _ decision: CacheDecision) -> CacheError {
     let message =
       decision.forwardReason == .stale
-      ? "\(key) may not be used: \(decision.reason)" : "\(key) is not in the cache"
+      ? "\(name) may not be used: \(decision.reason)" : "\(name) is not in the cache"
     return CacheError(.notCached, message, hint: "fetch it once without --offline")
   }
 }

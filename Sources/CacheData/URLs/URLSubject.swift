@@ -143,7 +143,7 @@ struct URLSubject: FetchSubject {
   }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
-    if options.policy == .cacheOnly { throw try .notCached(key(), decision) }
+    if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
     // RFC 9111, section 5.2.1.7: the request itself said only-if-cached.
     return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
   }

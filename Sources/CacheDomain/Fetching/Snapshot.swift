@@ -52,14 +52,19 @@ public struct EntryFacts: Sendable, Hashable {
   /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment, or the
   /// storage failed to keep it, and they are those that its entry would have.
   public let isStored: Bool
+  /// Why the value may not be stored, in a few words; `nil` where it may.
+  public let refusal: String?
 
   /// Whether the entry was stale when it was read.
   public var isStale: Bool { remainingFreshness <= .zero }
 
   /// Facts about an entry read (or written) at `now`.
-  public init(key: String, storedAt: Duration, freshUntil: Duration, now: Duration, isStored: Bool = true) {
+  public init(
+    key: String, storedAt: Duration, freshUntil: Duration, now: Duration, isStored: Bool = true, refusal: String? = nil
+  ) {
     self.key = key
     self.isStored = isStored
+    self.refusal = refusal
     self.storedAt = storedAt
     self.freshUntil = freshUntil
     let age = EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)

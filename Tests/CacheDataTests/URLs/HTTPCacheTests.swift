@@ -262,7 +262,18 @@ struct HTTPCacheTests {
   @Test(arguments: [("no-store", false), ("max-age=0", true), ("max-age=9", true)])
   func itIsSaidWhetherAnAnswerIsStored(control: String, isStored: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
-    #expect(try await bench.get().first?.entry.isStored == isStored)
+    let entry = try #require(try await bench.get().first?.entry)
+    #expect(entry.isStored == isStored && entry.refusal == (isStored ? nil : "no-store"))
     #expect(bench.storage.keys.isEmpty != isStored)
+  }
+
+  /// What a confirmation forbids to keep is not kept any longer.
+  @Test func itIsSaidThatAConfirmationForbidsToStore() async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=0", "ETag": "\"1\""], "a"))
+    _ = try await bench.get()
+    let confirming = FakeTransfer(304, ["Cache-Control": "no-store", "ETag": "\"1\""], "")
+    let snapshot = try #require(try await bench.get(from: confirming).first)
+    #expect(snapshot.isRevalidated && !snapshot.entry.isStored && snapshot.entry.refusal == "no-store")
+    #expect(bench.storage.keys.isEmpty)
   }
 }

@@ -213,6 +213,40 @@ import Testing
     #expect(server.count == 3)
   }
 
+  /// The answer is given all the same.
+  @Test(
+    arguments: [
+      ([], "no-store", "no-store"), (["-d", "a=1"], "max-age=60", "the method is POST"), ([], "max-age=60", nil),
+    ] as [([String], String, String?)])
+  func anAnswerThatMayNotBeKeptIsAnErrorWhereItMust(options: [String], control: String, reason: String?) async throws {
+    let server = try TestServer { _ in TestResponse(fields: ["Cache-Control": control], "hello") }
+    let run = try await Scratch().cachectl(["fetch", "url", server.url, "--require-store"] + options)
+    #expect(run.text == "hello" && run.status == (reason == nil ? 0 : 74))
+    let message = "cachectl: HTTP forbids to keep the answer, as --require-store demands: \(reason ?? "")"
+    #expect(run.errors.hasPrefix(message) == (reason != nil), "\(run.errors)")
+  }
+
+  @Test func aFileThatCannotBeWrittenIsAFailureOfTheOutput() async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse("hello") })
+    let file = scratch.path("none/file")
+    for command in [["url", server.url], ["poster", "/2201.png"]] {
+      let run = try await scratch.cachectl(["fetch"] + command + ["--out", file])
+      expectFailure(run, status: 74, mentioning: ["\(file) cannot be written"])
+    }
+  }
+
+  /// It is named as it was asked for.
+  @Test func aURLThatIsNotInTheCacheIsNamed() async throws {
+    let scratch = try Scratch()
+    let missing = try await scratch.cachectl("fetch", "url", "http://a.invalid/b?c=d", "--offline")
+    expectFailure(missing, status: 66, mentioning: ["http://a.invalid/b?c=d is not in the cache"])
+    let fields: TestFields = ["Cache-Control": "no-cache", "ETag": "\"1\""]
+    let server = try TestServer { _ in TestResponse(fields: fields, "hello") }
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url))
+    let stale = try await scratch.cachectl("fetch", "url", server.url, "--offline")
+    expectFailure(stale, status: 66, mentioning: ["\(server.url)/ may not be used"])
+  }
+
   /// The second process waits for the answer to the first.
   @Test func theTimeIsForAllThatAFetchWaitsFor() async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())

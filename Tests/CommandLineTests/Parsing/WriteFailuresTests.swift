@@ -8,19 +8,22 @@ import Testing
 @Suite struct WriteFailuresTests {
   @Test(
     arguments: [
-      ("tooLarge", false, true), ("noSpace", false, true), ("overBounds", false, true), ("busy", false, true),
-      ("damaged", false, true), ("unreachable", false, true),
+      ("tooLarge", false, nil, true), ("noSpace", false, nil, true), ("overBounds", false, nil, true),
+      ("busy", false, nil, true), ("damaged", false, nil, true), ("unreachable", false, nil, true),
       // The store failed to read an old entry, and kept the new one.
-      ("damaged", true, false),
+      ("damaged", true, nil, false),
       // A stale entry stands in for the origin.
-      ("originUnreachable", true, false), ("invalidAnswer", true, false), (nil, true, false),
+      ("originUnreachable", true, nil, false), ("invalidAnswer", true, nil, false), (nil, true, nil, false),
       // The origin forbids to store its answer.
-      (nil, false, false),
-    ] as [(String?, Bool, Bool)])
-  func onlyAStoreThatFailedIsAnError(code: String?, isStored: Bool, isFailure: Bool) throws {
+      (nil, false, "no-store", true),
+      // A newer answer is stored in its place.
+      (nil, false, nil, false),
+    ] as [(String?, Bool, String?, Bool)])
+  func anAnswerThatIsNotKeptIsAnError(code: String?, isStored: Bool, refusal: String?, isFailure: Bool) throws {
     let warnings = code.map { [CacheError(CacheError.Code(rawValue: $0), "it failed")] } ?? []
     let entry = EntryFacts(
-      key: "cities/a", storedAt: .seconds(1), freshUntil: .seconds(2), now: .seconds(1), isStored: isStored)
+      key: "cities/a", storedAt: .seconds(1), freshUntil: .seconds(2), now: .seconds(1), isStored: isStored,
+      refusal: refusal)
     let snapshot = Snapshot(value: 1, source: .origin, entry: entry, warnings: warnings)
     for isRequired in [false, true] {
       let words = ["fetch", "cities"] + (isRequired ? ["--require-store"] : [])
