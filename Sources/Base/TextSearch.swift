@@ -6,4 +6,16 @@ extension StringProtocol {
     guard part.count <= bytes.count else { return false }
     return (0...(bytes.count - part.count)).contains { bytes[$0...].starts(with: part) }
   }
+
+  /// This text with `other` wherever the bytes of `part`, of which there are some, stand in it.
+  package func replacing(_ part: String, by other: String) -> String {
+    let part = Array(part.utf8)
+    var (rest, result) = (Array(utf8)[...], [UInt8]())
+    while let byte = rest.first {
+      let isPart = rest.starts(with: part)
+      result += isPart ? Array(other.utf8) : [byte]
+      rest = rest.dropFirst(isPart ? part.count : 1)
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
 }

@@ -1,3 +1,4 @@
+internal import Base
 internal import CacheDomain
 
 /// A request for a URL: several entries for one URL, parts of content, and methods that change things.
@@ -38,7 +39,7 @@ struct URLSubject: FetchSubject {
     guard let latest = selected(variants).max(by: { $0.head.storedAt < $1.head.storedAt }) else {
       return Lookup(missing: variants.isEmpty ? .uriMiss : .varyMiss)
     }
-    guard let found = try await storage.response(under: latest.key) else { return Lookup() }
+    guard let found = try await read(latest.key) else { return Lookup() }
     let now = found.head.storedAt
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
       content.answer(to: request, now: now) != .missing
@@ -46,6 +47,13 @@ struct URLSubject: FetchSubject {
     // What only the origin can say about the client's conditions, it is asked.
     if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
     return Lookup(found: found)
+  }
+
+  /// What is stored under `key`. An error names the URL, by which people know the entry.
+  private func read(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await storage.response(under: key) } catch {
+      throw error.naming(request, not: key)
+    }
   }
 
   func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
@@ -86,7 +94,11 @@ struct URLSubject: FetchSubject {
     let key = try storage.key(of: request.url, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
     let version = base?.key == key ? base?.version : nil
-    return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
+    do throws(CacheError) {
+      return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
+    } catch {
+      throw error.naming(request, not: key)
+    }
   }
 
   /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together and are not too
@@ -146,5 +158,12 @@ struct URLSubject: FetchSubject {
     if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
     // RFC 9111, section 5.2.1.7: the request itself said only-if-cached.
     return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
+  }
+}
+
+extension CacheError {
+  /// The same error, whose message has the URL of `request` in place of `key`.
+  fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
+    CacheError(code, message.replacing(key, by: request.url), hint: hint, cause: cause)
   }
 }

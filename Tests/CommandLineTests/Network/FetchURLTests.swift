@@ -245,6 +245,9 @@ import Testing
     expectSuccess(try await scratch.cachectl("fetch", "url", server.url))
     let stale = try await scratch.cachectl("fetch", "url", server.url, "--offline")
     expectFailure(stale, status: 66, mentioning: ["\(server.url)/ may not be used"])
+    let large = try TestServer { _ in TestResponse(fields: Self.fresh, body: .bytes(Self.bytes)) }
+    let warned = try await scratch.cachectl("--set", "cache.maxBytes=1KiB", "fetch", "url", large.url)
+    #expect(warned.errors.contains("entry \(large.url)/ has 10000 bytes"), "\(warned.errors)")
   }
 
   /// The second process waits for the answer to the first.
