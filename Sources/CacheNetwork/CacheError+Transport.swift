@@ -24,7 +24,11 @@ extension CacheError {
       case .timedOut, .connectTimedOut:
         .unreachable(
           "\(server) did not answer within \(timeout)",
-          "try again later" + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
+          error.patience + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
+      case .unusableFile:
+        CacheError(
+          CacheError.Code(rawValue: "originUnavailable"), "a certificate or key cannot be used: \(error.detail)",
+          hint: "correct the file that the configuration, an option or SSL_CERT_FILE names")
       default: .unreachable(error, server)
       }
   }
@@ -77,7 +81,7 @@ extension CacheError {
         "check its certificate, the clock of this machine, and the certificates that are trusted: those of the"
           + " configuration, of SSL_CERT_FILE, or of the package ca-certificates; and the client's own, where it wants one"
       )
-    case .cutOff: .unreachable("the answer of \(server) broke off before its end", "try again later")
+    case .cutOff: .unreachable("the answer of \(server) broke off before its end", error.patience)
     default: .unreachable("the transfer from \(server) failed: \(error.detail)", "try again later")
     }
   }
@@ -85,4 +89,9 @@ extension CacheError {
   private static func unreachable(_ message: String, _ hint: String) -> CacheError {
     CacheError(.originUnreachable, message, hint: hint)
   }
+}
+
+extension TransportError {
+  /// What to do where a server or its proxy may answer later.
+  fileprivate var patience: String { mayBeOfProxy ? "try again later, or check the proxy" : "try again later" }
 }

@@ -40,6 +40,7 @@ struct LibcurlFailure {
     // What libcurl says of a line of the header, or a trailer, that has no name or no colon.
     case CURLE_BAD_FUNCTION_ARGUMENT where wasConnected: (.invalidMessage, "a line of the header cannot be read")
     case CURLE_SEND_FAIL_REWIND: (.content, "it would have to be sent again")
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: (.unusableFile, text.isEmpty ? words : text)
     case _ where isOfTLS: (.tls, text.isEmpty ? words : text)
     default: (.failed, words)
     }
@@ -49,9 +50,9 @@ struct LibcurlFailure {
 
   private var isOfTLS: Bool {
     [
-      CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
+      CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
-      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
     ].contains(code)
   }

@@ -20,6 +20,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     case proxy
     /// There is no secure connection, mostly because the server does not prove who it is; the detail says why.
     case tls
+    /// A file of trusted certificates, or of the client's own or its key, cannot be used; the detail says why.
+    case unusableFile
     /// Connecting took longer than `TransportOptions.connectTimeout`, or the whole than `totalTimeout` before there was
     /// a connection.
     case connectTimedOut

@@ -16,7 +16,7 @@ struct SecurityTests {
     options.authorityFile = server.certificateFile
     #expect(try await status(server.url, options) == 200)
     options.authorityFile = server.certificateFile + ".missing"
-    #expect(await failure(server.url, options)?.code == .tls)
+    #expect(await failure(server.url, options)?.code == .unusableFile)
     var insecure = TransportOptions()
     insecure.isInsecure = true
     #expect(try await status(server.url, insecure) == 200)
@@ -34,7 +34,7 @@ struct SecurityTests {
     // A request that is not to show it does not, also where a connection that has shown it is open.
     #expect(await failure(server.url, options)?.code == .tls)
     options.clientCertificate = .init(file: server.certificateFile, keyFile: "/nowhere")
-    #expect(await failure(server.url, options, identity: "a")?.code == .tls)
+    #expect(await failure(server.url, options, identity: "a")?.code == .unusableFile)
   }
 
   @Test func serverWithoutTLS() async throws {

@@ -108,6 +108,10 @@ import Testing
     expectSuccess(
       try await scratch.cachectl(
         "fetch", "url", server.url, environment: ["SSL_CERT_FILE": server.certificateFile]))
+    let missing = ["SSL_CERT_FILE": scratch.path("none")]
+    expectFailure(
+      try await scratch.cachectl("fetch", "url", server.url, "--refresh", environment: missing), status: 78,
+      mentioning: [scratch.path("none"), "SSL_CERT_FILE"])
   }
 
   @Test func includePrintsTheHeadWithAgeAndCacheStatus() async throws {
@@ -222,7 +226,7 @@ import Testing
     let server = try TestServer { _ in TestResponse(fields: ["Cache-Control": control], "hello") }
     let run = try await Scratch().cachectl(["fetch", "url", server.url, "--require-store"] + options)
     #expect(run.text == "hello" && run.status == (reason == nil ? 0 : 74))
-    let message = "cachectl: HTTP forbids to keep the answer, as --require-store demands: \(reason ?? "")"
+    let message = "cachectl: HTTP forbids keeping the answer (\(reason ?? "")), which --require-store demands: "
     #expect(run.errors.hasPrefix(message) == (reason != nil), "\(run.errors)")
   }
 

@@ -150,6 +150,19 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
   }
 
+  /// What was stored as it came is fetched anew.
+  @Test func damagedContentInTheCacheIsReplaced() async throws {
+    let (scratch, sound) = (try Scratch(), TestResponse(fields: Self.fresh, "sound").gzipped())
+    let server = try TestServer { _ in sound }
+    server.override(TestResponse(fields: Self.fresh.replacing(with: ["Content-Encoding": "gzip"]), "plain"))
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url))
+    server.override(sound)
+    let offline = try await scratch.cachectl("fetch", "url", server.url, "--compressed", "--offline")
+    expectFailure(offline, status: 69, mentioning: ["not compressed"])
+    for _ in 1...2 { #expect(try await scratch.cachectl("fetch", "url", server.url, "--compressed").text == "sound") }
+    #expect(server.count == 2)
+  }
+
   @Test(arguments: [
     (["--retry", "2"], [503, 500, 200], 200, 3), (["--retry", "1"], [500, 500, 200], 500, 2),
     (["--retry", "0"], [503, 200], 503, 1), ([], [503, 503, 200], 200, 3), ([], [500, 200], 500, 1),
