@@ -13,7 +13,7 @@ struct WriteFailures {
     note(snapshot.writeFailure)
     guard let refusal = snapshot.entry.refusal else { return }
     require(
-      "HTTP forbids to keep the answer, as --require-store demands: \(refusal)", hint: "leave out --require-store")
+      "HTTP forbids keeping the answer (\(refusal)), which --require-store demands", hint: "leave out --require-store")
   }
 
   /// Takes note of a failure to keep an answer; `nil` is none.
