@@ -26,6 +26,10 @@ import Testing
       let folder = try TestFolder()
       let store = TestedStore(engine, path: folder.path("store"), seed: 1, in: folder)
       let watchers = try (0..<readers).map { _ in try store.start("watch", ["lanes": writers, "times": times]) }
+      // On a busy machine the writers could be done before a watcher has begun.
+      for watcher in watchers {
+        #expect(watcher.read(for: .seconds(300)) { $0.contains("LOOKED") }, "\(watcher.lines)")
+      }
       let groups = try (0..<writers).map { try store.start("group", ["lane": $0, "times": times]) }
       for program in groups + watchers { Self.expectSuccess(program) }
       let looks = watchers.compactMap { Self.number("LOOKS", $0) }

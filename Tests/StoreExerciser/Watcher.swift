@@ -30,6 +30,7 @@ struct Watcher {
           try advance(&seen[group.lane], to: read, group)
         }
       }
+      if looks == 1 { Line.write("LOOKED") }
     }
     waiting.report()
     Line.write("LOOKS \(looks)")
