@@ -32,12 +32,15 @@ struct ConfigurationAssignmentTests {
   }
 
   @Test func everyScalarKeyHasAVariableAndAFlag() throws {
+    // A key of a client needs it.
+    let certificate = ["CACHECTL_NETWORK_CLIENT_CERTIFICATE": "certificate"]
     for key in ConfigurationKey.all(Fixtures.engines) where key.kind != .headers {
       let variable = try #require(key.variable)
-      let byVariable = try setting(key.path, Fixtures.loader(environment: [variable: value(key.kind)]))
+      let environment = certificate.merging([variable: value(key.kind)]) { $1 }
+      let byVariable = try setting(key.path, Fixtures.loader(environment: environment))
       #expect(byVariable.source == .variable(variable))
       if key.kind == .secret { continue }
-      let byFlag = try setting(key.path, Fixtures.loader(), ["\(key.path)=\(value(key.kind))"])
+      let byFlag = try setting(key.path, Fixtures.loader(environment: certificate), ["\(key.path)=\(value(key.kind))"])
       #expect(byFlag.source == .flag("--set"))
       #expect(byFlag.json == byVariable.json, "\(key.path)")
       #expect(key.defaultValue.map { key.kind.json($0) } != byFlag.json, "\(key.path)")
