@@ -56,7 +56,7 @@ import Testing
     let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     let content = String(repeating: "x", count: isLarge ? 0x20000 : 5)
     let rest = "\(String(content.utf8.count, radix: 16))\r\n\(content)\r\n0\r\nX-Sum: 1\r\n\r\n"
-    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=86400\r\nTransfer-Encoding: chunked\r\n\r\n"
     let server = try TestServer(script: [.raw(hints + head + rest)])
     let scratch = try Scratch()
     let command = ["--set", "cache.maxEntryBytes=64KiB", "fetch", "url", "-i", server.url]
