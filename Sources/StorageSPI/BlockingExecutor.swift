@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Runs calls that block (a disk's fsync, a network's answer) on a thread of their own, one after another, so that they
-/// keep no thread of the cooperative pool.
+/// Runs blocking calls (a disk's fsync, a server's answer) one after another on a thread of its own, so that they do
+/// not block a thread of the cooperative pool.
 ///
-/// The thread lives while there is work. Cost: some 20 microseconds a call; an engine uses it only where it really
-/// waits. (It is no Dispatch queue because Dispatch's module claims `struct stat`, which engines want from Glibc: which
-/// of the two declares it then depends on the order of the build.)
+/// The thread lives only while there is work. A call costs some 20 microseconds, so an engine uses the executor only
+/// for calls that really wait. (It is not a Dispatch queue because Dispatch's module also declares `struct stat`, which
+/// engines need from Glibc: which of the two wins then depends on the build order.)
 public struct BlockingExecutor: Sendable {
   private let worker = Worker()
 
   /// An executor without work.
   public init() {}
 
-  /// Runs `work` after all that was given before, and returns what it returns.
+  /// Runs `work` after all work submitted before it, and returns its result.
   ///
   /// - Throws: what `work` throws.
   public func run<Output: Sendable>(
@@ -30,7 +30,7 @@ public struct BlockingExecutor: Sendable {
   }
 }
 
-/// The jobs of an executor, and the thread that does them.
+/// An executor's jobs, and the thread that runs them.
 private final class Worker: Sendable {
   private struct State {
     var jobs: [@Sendable () -> Void] = []
@@ -40,8 +40,8 @@ private final class Worker: Sendable {
   private let state = Mutex(State())
   private let published = Atomic<UInt>(0)
 
-  /// Orders what a job has done before what follows `observe`. A continuation does so by itself, but where it is resumed
-  /// before it is awaited, the runtime does not tell the thread sanitizer.
+  /// Makes a job's effects visible to whatever follows `observe`. A continuation does that by itself, but if it is
+  /// resumed before it is awaited, the runtime does not tell the thread sanitizer.
   func publish() { published.add(1, ordering: .releasing) }
 
   func observe() { _ = published.load(ordering: .acquiring) }
@@ -52,7 +52,7 @@ private final class Worker: Sendable {
       defer { state.hasThread = true }
       return !state.hasThread
     }
-    // Without a thread to be had the caller does the work: slower for others, but done.
+    // If no thread can be started, the caller does the work: that blocks other tasks, but it gets done.
     if needsThread, !DetachedThread.start({ self.doJobs() }) { doJobs() }
   }
 
@@ -62,7 +62,7 @@ private final class Worker: Sendable {
     }
   }
 
-  /// All jobs that wait; `nil` where there are none, and then the thread ends.
+  /// All waiting jobs; `nil` if there are none, and then the thread ends.
   private func takeJobs() -> [@Sendable () -> Void]? {
     state.withLock { state in
       defer { state.jobs = [] }

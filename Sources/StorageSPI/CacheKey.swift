@@ -1,14 +1,14 @@
 /// The canonical name of an entry, the same on every engine.
 ///
-/// A key is printable ASCII of the form `namespace/rest`. The namespace is the resource ("cities", "movies"); the rest
-/// is made by the core out of a key-scheme version and the request's parameters, sorted and percent-encoded, for
-/// example `cities/v1/order=revenue/origin=sample/page=0/sort=desc`. Nothing in it means anything to a shell, so that
-/// it can be typed as an argument without quotes.
+/// A key is printable ASCII of the form `namespace/rest`. The namespace is the resource ("cities", "movies"). The core
+/// builds the rest from a key-scheme version and the request's parameters, sorted and percent-encoded, for example
+/// `cities/v1/order=revenue/origin=sample/page=0/sort=desc`. No character in it is special to a shell, so users can
+/// type a key without quotes.
 ///
-/// Because only ASCII is allowed, the order of keys is the order of their bytes on every engine. Because a namespace
-/// holds nothing below `/` in ASCII, the order of whole keys is the order of namespaces, then of the rest.
+/// Since keys are ASCII, every engine orders them by their bytes. Since a namespace has no character below `/`, whole
+/// keys sort by namespace first, then by the rest.
 public struct CacheKey: Sendable, Hashable {
-  /// The longest key, in bytes. An engine whose own limit is smaller shortens the key by itself, reversibly.
+  /// The longest key, in bytes. An engine with a smaller limit shortens keys itself, reversibly.
   public static let maximumLength = 16_384
 
   /// The longest namespace, in bytes.
@@ -22,7 +22,7 @@ public struct CacheKey: Sendable, Hashable {
 
   /// Accepts `text` if it is a key, as described above.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey` that says what is wrong with it.
+  /// - Throws: `StorageError` with the code `invalidKey`, which says what is wrong with the text.
   public init(_ text: String) throws(StorageError) {
     var text = text
     text.makeContiguousUTF8()
@@ -30,25 +30,25 @@ public struct CacheKey: Sendable, Hashable {
     self.text = text
   }
 
-  /// Accepts the UTF-8 of a text, likewise. Cost: one copy, for which the bytes are looked at once.
+  /// Accepts UTF-8 bytes in the same way. Cost: one pass over the bytes and one copy.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey` that says what is wrong with it.
+  /// - Throws: `StorageError` with the code `invalidKey`, which says what is wrong with the bytes.
   public init(_ bytes: Span<UInt8>) throws(StorageError) {
     self.namespaceLength = try Self.validatedNamespaceLength(of: bytes)
     // All bytes are printable ASCII.
     self.text = String(copying: UTF8Span(unchecked: bytes, isKnownASCII: true))
   }
 
-  /// The key whose text has the bytes `bytes`, as somebody else has made sure of already. Cost: one copy.
+  /// The key with the text `bytes`, which the caller has already validated. Cost: one copy.
   ///
-  /// Of bytes that are no key it makes a key that no engine has an entry under.
+  /// If the bytes are not a valid key, neither is the result, and no engine has an entry under it.
   public init(trusting bytes: Span<UInt8>) {
     self.text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     self.namespaceLength = Self.namespaceLength(in: bytes)
   }
 
-  /// The number of bytes before the first slash in the bytes of a key's text, at most `maximumNamespaceLength`; 0 where
-  /// they are no key's.
+  /// The number of bytes before the first slash of a key's text, at most `maximumNamespaceLength`; 0 if `bytes` is not
+  /// a key.
   @inlinable public static func namespaceLength(in bytes: Span<UInt8>) -> Int {
     var index = 0
     while index < bytes.count, index <= maximumNamespaceLength {
@@ -58,7 +58,7 @@ public struct CacheKey: Sendable, Hashable {
     return 0
   }
 
-  /// The part before the first slash, which an engine may use as the name of a file, table or database.
+  /// The part before the first slash. An engine may use it to name a file, table or database.
   public var namespace: String { String(Substring(text.utf8.prefix(namespaceLength))) }
 
   /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
@@ -88,7 +88,7 @@ public struct CacheKey: Sendable, Hashable {
     return true
   }
 
-  /// Without a branch for each byte, so that many are looked at at once.
+  /// Has no branch per byte, so that the compiler can vectorize it.
   private static func isPrintable(_ bytes: Span<UInt8>) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       bytes.reduce(UInt8(0)) { $0 | ($1 &- 0x21 > 0x7E - 0x21 ? 1 : 0) } == 0

@@ -1,15 +1,15 @@
-/// An engine that tells at once whether anything in its store has changed.
+/// An engine that can tell cheaply whether anything in its store has changed.
 ///
-/// It lets a reader go on using what it has already read and decoded, without reading it again.
+/// This lets a reader reuse what it has already read and decoded.
 public protocol ChangeCounting: StorageEngine {
-  /// A number that is another one after each batch that changed something, whoever applied it: through this handle,
-  /// through another one, or in another process. As long as it stays the same, every read finds what it found before.
+  /// A number that changes with each batch that changed something, whether this handle, another handle or another
+  /// process applied it. While it stays the same, every read finds what it found before.
   ///
-  /// To keep what was read, ask for the number *before* reading it.
+  /// To cache a result, get the number *before* reading.
   ///
-  /// - Returns: the number, which means nothing by itself; `nil` where the engine cannot tell at the moment.
-  /// - Throws: `StorageError`: `closed`, and what a read would report.
-  /// - Complexity: constant, without a system call, and well below a read.
+  /// - Returns: the number, which has no other meaning; `nil` if the engine cannot tell at the moment.
+  /// - Throws: `StorageError`: `closed`, and the errors of a read.
+  /// - Complexity: constant, without a system call, and much cheaper than a read.
   func changeCount() throws(StorageError) -> UInt64?
 }
 

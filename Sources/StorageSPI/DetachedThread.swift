@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// Threads that no task waits for, for helpers of engines that work in the background.
+/// Detached threads for engine helpers that run in the background.
 public enum DetachedThread {
-  /// Starts a thread that does `work` and then ends.
+  /// Starts a thread that runs `work` and then ends.
   ///
-  /// - Returns: `false` where no thread could be started; `work` is not done then.
+  /// - Returns: `false` if no thread could be started; `work` then does not run.
   public static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
     let context = Unmanaged.passRetained(Work(work))
     var (thread, attributes) = (pthread_t(), pthread_attr_t())
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
-    // Detached from the start: the thread may end while `pthread_detach` still reads what is freed with it (glibc 2.36).
+    // Created detached: with `pthread_detach` the thread could end first, and the call would read freed memory (glibc
+    // 2.36).
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     guard pthread_create(&thread, &attributes, { DetachedThread.enter($0) }, context.toOpaque()) == 0 else {
       context.release()

@@ -1,6 +1,6 @@
-/// What an engine is opened with: a value for each option that it declares, and the clock.
+/// What an engine is opened with: a value for each declared option, and the clock.
 public struct EngineConfiguration: Sendable {
-  /// The clock by which the engine tells expired entries.
+  /// The clock by which the engine decides whether an entry has expired.
   public let clock: any WallClock
 
   private let engine: String
@@ -8,8 +8,8 @@ public struct EngineConfiguration: Sendable {
 
   /// The defaults of `declaration`, overridden by `values`.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where a value is for no declared option, does not fit its
-  ///   kind, or is required and missing.
+  /// - Throws: `StorageError` with the code `invalidOption` if a value belongs to no declared option or does not fit
+  ///   its option's kind, or if a required value is missing.
   public init(
     for declaration: EngineDeclaration, values: [String: OptionValue] = [:], clock: any WallClock
   ) throws(StorageError) {
@@ -29,19 +29,19 @@ public struct EngineConfiguration: Sendable {
     }
   }
 
-  /// The value of an option that is a text, a path or a choice.
+  /// The value of a text, path or choice option.
   public func text(_ name: String) throws(StorageError) -> String {
     guard case .text(let text)? = values[name] else { throw missing(name) }
     return text
   }
 
-  /// The value of an option that is a number, a size in bytes or a duration in milliseconds.
+  /// The value of an integer option, a size in bytes or a duration in milliseconds.
   public func integer(_ name: String) throws(StorageError) -> Int64 {
     guard case .integer(let integer)? = values[name] else { throw missing(name) }
     return integer
   }
 
-  /// The value of an option that is yes or no.
+  /// The value of a boolean option.
   public func boolean(_ name: String) throws(StorageError) -> Bool {
     guard case .boolean(let boolean)? = values[name] else { throw missing(name) }
     return boolean
@@ -65,7 +65,7 @@ public struct EngineConfiguration: Sendable {
 }
 
 extension EngineOption {
-  /// Whether `value` is of the option's kind and within its range.
+  /// Whether `value` has the option's kind and is within its range.
   public func accepts(_ value: OptionValue) -> Bool {
     switch (kind, value) {
     case (.text, .text): true
@@ -80,7 +80,7 @@ extension EngineOption {
     }
   }
 
-  /// Whether `name` can be a value of the kind `storeName`.
+  /// Whether `name` is a valid value of the kind `storeName`.
   public static func isStoreName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first), name.utf8.count <= 64 else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") }

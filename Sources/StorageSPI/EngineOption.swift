@@ -1,11 +1,11 @@
-/// One option of an engine, declared once. Flags, environment variables, validation of the configuration, its schema
-/// and `backends show` are all made out of the declaration.
+/// One option of an engine, declared once. Flags, environment variables, configuration validation, the schema and
+/// `backends show` are all derived from the declaration.
 public struct EngineOption: Sendable, Hashable {
-  /// What values an option takes, and their range.
+  /// The type of an option's value, and its range.
   public enum Kind: Sendable, Hashable {
     /// Any text.
     case text
-    /// A path of a file or folder. The engine receives it absolute.
+    /// The path of a file or folder. The engine receives it as an absolute path.
     case path
     /// A whole number in the range.
     case integer(ClosedRange<Int64>)
@@ -17,16 +17,16 @@ public struct EngineOption: Sendable, Hashable {
     case boolean
     /// One of the names.
     case choice([String])
-    /// Which of several stores in one place, such as on a server: 1 to 64 lower-case letters, digits and hyphens, the
-    /// first a letter. Stores of different names have no entry in common.
+    /// The name of one of several stores in one place, such as on a server: 1 to 64 lower-case letters, digits and
+    /// hyphens, starting with a letter. Stores with different names share no entries.
     case storeName
   }
 
   /// The name in the configuration, in camel case.
   public let name: String
-  /// The values that are allowed.
+  /// The allowed values.
   public let kind: Kind
-  /// The value where none is given; `nil` where there is none.
+  /// The value if none is given; `nil` if there is no default.
   public let defaultValue: OptionValue?
   /// What the option is for, in one line without a final full stop.
   public let help: String
@@ -35,7 +35,7 @@ public struct EngineOption: Sendable, Hashable {
   /// Whether the value must never be shown or logged.
   public let isSecret: Bool
 
-  /// An option with the given fields.
+  /// An option that is neither required nor secret unless stated.
   public init(
     _ name: String, _ kind: Kind, default defaultValue: OptionValue? = nil, help: String, isRequired: Bool = false,
     isSecret: Bool = false
@@ -48,12 +48,12 @@ public struct EngineOption: Sendable, Hashable {
     self.isSecret = isSecret
   }
 
-  /// The option "durability" that every persistent engine has.
+  /// The option "durability", which every persistent engine has.
   public static let durability = EngineOption(
     "durability", .choice(Durability.allCases.map(\.rawValue)), default: .text(Durability.normal.rawValue),
     help: "what a commit survives: full (loss of power), normal (a crash), relaxed (fastest)")
 
-  /// The option "busyTimeout" of engines whose store can be held by another process.
+  /// The option "busyTimeout", for engines whose store another process can lock.
   public static let busyTimeout = EngineOption(
     "busyTimeout", .duration(0...3_600_000), default: .integer(5_000),
     help: "how long to wait for another process that holds the store")

@@ -1,28 +1,29 @@
-/// What is known of an entry besides its payload. An engine stores every field and gives it back unchanged.
+/// Everything about an entry besides its payload. An engine stores every field and returns it unchanged.
 ///
-/// All times are absolute: an entry moved to another engine keeps its expiry.
+/// All times are absolute, so an entry keeps its expiry when it moves to another engine.
 public struct EntryMetadata: Sendable, Hashable {
   /// When the entry was written or last confirmed by its origin.
   public var storedAt: Timestamp
 
-  /// From this instant on the entry is stale: to be revalidated, or served while the origin is away.
+  /// From this instant on the entry is stale: the core revalidates it, or serves it while the origin is down.
   public var freshUntil: Timestamp
 
-  /// From this instant on the entry is expired, and an engine may drop it; never before.
+  /// From this instant on, and never before, the entry is expired and an engine may drop it.
   public var retainUntil: Timestamp
 
   /// The media type of the payload, such as "application/json".
   public var contentType: String
 
-  /// Further facts by name, such as the origin's validator ("etag"). Names and values are any text, in any number.
+  /// More facts by name, such as the origin's validator ("etag"). Names, values and their number are unlimited.
   public var attributes: [String: String]
 
-  /// A checksum of the key, the payload and the other fields, made and checked by the core; an engine only keeps it.
+  /// A checksum of the key, the payload and the other fields. The core computes and checks it; an engine only stores
+  /// it.
   ///
-  /// It doubles as the version of an entry: see `WriteBatch.Expectation`.
+  /// It also serves as the entry's version: see `WriteBatch.Expectation`.
   public var checksum: UInt64
 
-  /// Metadata with the given fields.
+  /// The metadata of one entry; the core sets `checksum`.
   public init(
     storedAt: Timestamp, freshUntil: Timestamp, retainUntil: Timestamp, contentType: String,
     attributes: [String: String] = [:], checksum: UInt64 = 0
@@ -35,8 +36,8 @@ public struct EntryMetadata: Sendable, Hashable {
     self.checksum = checksum
   }
 
-  /// How the entry stands at `time`. An entry is fresh before `freshUntil` and expired from `retainUntil` on. One that
-  /// was stored ahead of the clock is stale: its age is unknown.
+  /// The entry's state at `time`: fresh before `freshUntil`, expired from `retainUntil` on. An entry stored ahead of
+  /// the clock is stale, because its age is unknown.
   public func state(at time: Timestamp) -> EntryState {
     if time >= retainUntil { return .expired }
     if storedAt.isAhead(of: time) { return .stale }
@@ -44,12 +45,12 @@ public struct EntryMetadata: Sendable, Hashable {
   }
 }
 
-/// How an entry stands at some moment.
+/// The state of an entry at one moment.
 public enum EntryState: String, Sendable, CaseIterable {
-  /// Answers without asking the origin.
+  /// Can be served without asking the origin.
   case fresh
-  /// To be revalidated; may stand in while the origin is away.
+  /// Needs revalidation; can be served if the origin is down.
   case stale
-  /// No longer of use, and may be gone at any moment.
+  /// No longer usable; an engine may drop it at any moment.
   case expired
 }

@@ -1,16 +1,16 @@
-/// Entries in memory, ordered by key: what engines share that keep a whole store, or a whole file of it, in memory.
+/// Entries in memory, ordered by key, for engines that keep a whole store or a whole file of it in memory.
 ///
-/// It is a value: a copy shares storage until one of the two is changed, which makes "all or nothing" a matter of
-/// changing a copy and keeping it only if all went well.
+/// It is a value: a copy shares storage until either one changes. To get "all or nothing", change a copy and keep it
+/// only if everything succeeded.
 public struct EntryTable: Sendable {
-  /// An entry: its payload and metadata.
+  /// An entry's payload and metadata.
   public struct Entry: Sendable, Hashable {
-    /// The bytes.
+    /// The entry's bytes.
     public let payload: [UInt8]
-    /// What is known of them.
+    /// The entry's metadata.
     public let metadata: EntryMetadata
 
-    /// An entry of the given parts.
+    /// An entry with the payload bytes `payload`.
     public init(payload: [UInt8], metadata: EntryMetadata) {
       self.payload = payload
       self.metadata = metadata
@@ -20,13 +20,13 @@ public struct EntryTable: Sendable {
   /// The entries by key.
   public private(set) var entries: [CacheKey: Entry] = [:]
 
-  /// How many entries there are and how large they are.
+  /// The number of entries and their sizes.
   public private(set) var tally = EntryTally()
 
-  /// The keys in order, kept from the first scan on: a table that is never scanned does not pay for the order.
+  /// The keys in order, kept from the first scan on. A table that is never scanned does not pay for them.
   private var orderedKeys: OrderedKeys?
 
-  /// A table of `entries`, by default of none.
+  /// A table of `entries`; empty by default.
   public init(_ entries: [CacheKey: Entry] = [:]) {
     self.entries = entries
     for (key, entry) in entries { count(entry, as: key) }
@@ -37,8 +37,8 @@ public struct EntryTable: Sendable {
 
   /// Makes all the changes of `batch`, or none. Cost: proportional to the batch, not to the table.
   ///
-  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold, `overBounds` where the table
-  ///   would exceed the batch's bounds.
+  /// - Throws: `StorageError` with the code `conflict` if a requirement does not hold, `overBounds` if the table would
+  ///   exceed the batch's bounds.
   public mutating func apply(_ batch: WriteBatch) throws(StorageError) {
     var undo: [(key: CacheKey, before: Entry?)] = []
     do throws(StorageError) {
@@ -72,15 +72,15 @@ public struct EntryTable: Sendable {
     tally.add(entry.slot(in: key.namespace), payloadBytes: entry.payload.count)
   }
 
-  /// Removes the entries that are expired at `time`, and says whether there were any. Cost: a pass over all entries.
+  /// Removes the entries that are expired at `time`, and returns whether there were any. Cost: a pass over all entries.
   public mutating func removeExpired(at time: Timestamp) -> Bool {
     let expired = entries.filter { $0.value.metadata.state(at: time) == .expired }.keys
     for key in expired { _ = replace(key, with: nil) }
     return !expired.isEmpty
   }
 
-  /// The first `limit` entries of `range`, in the order of their keys. Cost: two binary searches and the entries found;
-  /// the first scan of a table sorts its keys.
+  /// The first `limit` entries of `range`, in key order. Cost: two binary searches plus the entries found; the first
+  /// scan of a table also sorts its keys.
   public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
     let keys = orderedKeys ?? OrderedKeys(entries.keys)
     orderedKeys = keys
@@ -91,16 +91,16 @@ public struct EntryTable: Sendable {
 }
 
 extension EntryTable.Entry {
-  /// The slot in which the entry is counted.
+  /// The slot that counts the entry.
   fileprivate func slot(in namespace: String) -> EntryTally.Slot { EntryTally.Slot(namespace: namespace, metadata) }
 }
 
 extension StorageError {
-  /// The error of a batch that required something of the entry under `key` which did not hold.
+  /// The error for a batch whose requirement on the entry under `key` did not hold.
   public static func conflict(on key: CacheKey) -> StorageError {
     StorageError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
   }
 
-  /// The error of a call to an engine after it was closed.
+  /// The error for a call to a closed engine.
   public static var storeClosed: StorageError { StorageError(.closed, "the store is closed") }
 }

@@ -1,14 +1,14 @@
-/// How many entries a store holds and how large they are, by namespace and by the time at which their state changes.
+/// Counts a store's entries and payload bytes, by namespace and by the time at which their state changes.
 ///
-/// An engine keeps it up to date with each batch, in the same transaction, so that counting costs the same for ten
-/// entries and for a million. Entries are counted by slots: those of one namespace that become stale within the same
-/// 2^20 milliseconds (17.5 minutes) and expire within the same 2^20 milliseconds. A store has as many slots as it has
-/// such pairs of times, which is hundreds, not millions.
+/// An engine updates it with each batch, in the same transaction, so that counting costs the same for ten entries and
+/// for a million. It counts by slot. A slot holds the entries of one namespace that become stale within the same 2^20
+/// milliseconds (17.5 minutes) and expire within the same 2^20 milliseconds. A store has one slot per such pair of
+/// times: hundreds, not millions.
 public struct EntryTally: Sendable, Hashable {
   /// The binary logarithm of a slot's width in milliseconds.
   public static let slotBits: Int64 = 20
 
-  /// The entries that are counted together.
+  /// A group of entries that are counted together.
   public struct Slot: Sendable, Hashable, Comparable {
     /// Their namespace.
     public let namespace: String
@@ -17,7 +17,7 @@ public struct EntryTally: Sendable, Hashable {
     /// Their `retainUntil`, likewise.
     public let retainSlot: Int64
 
-    /// The slot with the given fields.
+    /// A slot from its raw parts; both slot numbers are times in milliseconds divided by the slot width.
     public init(namespace: String, freshSlot: Int64, retainSlot: Int64) {
       self.namespace = namespace
       self.freshSlot = freshSlot
@@ -36,8 +36,8 @@ public struct EntryTally: Sendable, Hashable {
         retainSlot: retainUntil.milliseconds >> slotBits)
     }
 
-    /// The state of all its entries at `time`; `nil` where some of them may change it within the slot. It does not tell
-    /// which entries were stored ahead of the clock, and so are stale instead of fresh.
+    /// The state of all entries of the slot at `time`; `nil` if some of them may change state within the slot. It
+    /// cannot tell which entries were stored ahead of the clock and are therefore stale instead of fresh.
     public func state(at time: Timestamp) -> EntryState? {
       let now = time.milliseconds >> slotBits
       if retainSlot < now { return .expired }
@@ -52,15 +52,14 @@ public struct EntryTally: Sendable, Hashable {
     }
   }
 
-  /// A number of entries and the sum of the sizes of their payloads. In a difference of two tallies either may be
-  /// negative.
+  /// A number of entries and the sum of their payload sizes. In the difference of two tallies, both may be negative.
   public struct Count: Sendable, Hashable {
     /// The number of entries.
     public var entries: Int
     /// The sum of the sizes of their payloads, in bytes.
     public var payloadBytes: Int
 
-    /// A count of the given numbers.
+    /// A count; zero by default.
     public init(entries: Int = 0, payloadBytes: Int = 0) {
       self.entries = entries
       self.payloadBytes = payloadBytes
@@ -77,7 +76,7 @@ public struct EntryTally: Sendable, Hashable {
   /// The count of each namespace that has entries.
   public private(set) var namespaces: [String: Count] = [:]
 
-  /// The tally of no entries.
+  /// An empty tally.
   public init() {}
 
   /// Whether nothing is counted.
@@ -88,23 +87,23 @@ public struct EntryTally: Sendable, Hashable {
     add(Count(entries: 1, payloadBytes: payloadBytes), to: slot)
   }
 
-  /// Counts an entry no longer.
+  /// Stops counting an entry of `slot`.
   public mutating func remove(_ slot: Slot, payloadBytes: Int) {
     add(Count(entries: -1, payloadBytes: -payloadBytes), to: slot)
   }
 
-  /// Adds `count`, which may be negative, to what `slot` has.
+  /// Adds `count`, which may be negative, to the count of `slot`.
   public mutating func add(_ count: Count, to slot: Slot) {
     Self.add(count, to: slot, in: &slots)
     Self.add(count, to: slot.namespace, in: &namespaces)
   }
 
-  /// Adds each slot of `other`.
+  /// Adds every slot of `other`.
   public mutating func add(_ other: EntryTally) {
     for (slot, count) in other.slots { add(count, to: slot) }
   }
 
-  /// The count of all entries that are not in the namespace `exempt`. Cost: proportional to the number of namespaces.
+  /// The count of all entries outside the namespace `exempt`. Cost: proportional to the number of namespaces.
   public func total(except exempt: String? = nil) -> Count {
     namespaces.reduce(Count()) { sum, part in part.key == exempt ? sum : sum + part.value }
   }
@@ -116,7 +115,7 @@ public struct EntryTally: Sendable, Hashable {
     return tally
   }
 
-  /// What is zero is left out, so that tallies of equal entries are equal.
+  /// Drops counts of zero, so that tallies of equal entries are equal.
   private static func add<Key: Hashable>(_ count: Count, to key: Key, in counts: inout [Key: Count]) {
     let sum = (counts[key] ?? Count()) + count
     counts[key] = sum == Count() ? nil : sum

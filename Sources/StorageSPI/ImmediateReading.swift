@@ -1,13 +1,13 @@
-/// An engine whose reads never wait: neither for a disk or a network, nor for more than a short lock.
+/// An engine whose reads never wait, neither for a disk or a network nor for more than a short lock.
 ///
-/// It is what makes reads through a C interface cheap (see `StoragePluginExport`): they need neither a task nor a text
-/// made of the key. Everybody else reads by `read(_:_:)`.
+/// It makes reads through a C interface cheap (see `StoragePluginExport`): they need neither a task nor a key text. All
+/// other callers use `read(_:_:)`.
 public protocol ImmediateReading: StorageEngine {
-  /// Does what `read(_:_:)` does, at once. It is not generic, so that no metadata of types is looked up.
+  /// Does what `read(_:_:)` does, synchronously. It is not generic, which saves looking up type metadata.
   ///
   /// - Parameters:
-  ///   - keyBytes: the bytes of a key's text. That they are one's the caller has made sure of.
-  ///   - body: called once if there is an entry, under the same conditions.
+  /// - keyBytes: the bytes of a key's text, which the caller has validated.
+  ///   - body: called once if there is an entry, under the same conditions as in `read(_:_:)`.
   /// - Returns: whether there is an entry.
   /// - Throws: `StorageError`, as `read(_:_:)` does.
   func readNow(

@@ -1,4 +1,4 @@
-/// Something that an integrity check found wrong.
+/// A problem that an integrity check found.
 public struct IntegrityIssue: Sendable, Hashable {
   /// A kind of damage. Engines may add their own.
   public struct Kind: RawRepresentable, Sendable, Hashable {
@@ -8,7 +8,7 @@ public struct IntegrityIssue: Sendable, Hashable {
     /// The kind called `rawValue`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The payload or metadata of an entry is not what was written.
+    /// The payload or metadata of an entry differs from what was written.
     public static let checksumMismatch = Kind(rawValue: "checksumMismatch")
     /// An entry cannot be decoded.
     public static let undecodable = Kind(rawValue: "undecodable")
@@ -16,14 +16,14 @@ public struct IntegrityIssue: Sendable, Hashable {
     public static let structure = Kind(rawValue: "structure")
   }
 
-  /// The entry concerned; `nil` where the damage is to the structure of the store.
+  /// The damaged entry; `nil` if the structure of the store is damaged.
   public let key: CacheKey?
-  /// What kind of damage it is.
+  /// The kind of damage.
   public let kind: Kind
   /// What was found, in one line.
   public let message: String
 
-  /// An issue with the given fields.
+  /// An issue with one entry, or with the structure of the store if `key` is `nil`.
   public init(key: CacheKey? = nil, kind: Kind, message: String) {
     self.key = key
     self.kind = kind

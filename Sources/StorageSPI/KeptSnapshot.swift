@@ -1,8 +1,8 @@
-/// Decides for one reader whether its read transaction stays open while nobody uses it, and keeps account of it.
+/// Decides whether one reader's read transaction stays open while the reader is idle, and tracks its state.
 ///
-/// To begin a read transaction costs more than to find out that nothing has changed since the last one: a reader that
-/// has seen the same state `requiredEqualStates` times in a row leaves its transaction open, and goes on using it for as
-/// long as the store's change count is that of the transaction. A reader of a store that changes often never does.
+/// Beginning a read transaction costs more than checking that nothing has changed since the last one. So a reader that
+/// has seen the same state `requiredEqualStates` times in a row leaves its transaction open, and uses it for as long as
+/// the store's change count stays the same. The reader of a store that changes often never does this.
 ///
 /// A reader uses it in this order:
 ///
@@ -17,10 +17,10 @@
 ///
 ///     if kept.isDue(unlessUsed: unlessUsed) { end the transaction; kept.ended() }
 public struct KeptSnapshot: ~Copyable {
-  /// After so many snapshots of one state in a row the last one is kept.
+  /// After this many snapshots of one state in a row, the last one is kept.
   public static let requiredEqualStates = 8
 
-  /// Whether the transaction is open though nobody uses it.
+  /// Whether the transaction is open although the reader is idle.
   public private(set) var isOpen = false
 
   @usableFromInline let keeper: SnapshotKeeper
@@ -28,14 +28,14 @@ public struct KeptSnapshot: ~Copyable {
   @usableFromInline var equalStates = 0
   @usableFromInline var wasUsed = false
 
-  /// The account of a reader that has no transaction open. `keeper` is the one of its store.
+  /// The state of a reader with no open transaction. `keeper` is its store's keeper.
   public init(_ keeper: SnapshotKeeper) { self.keeper = keeper }
 
   deinit { if isOpen { keeper.didEnd() } }
 
-  /// Whether the transaction is kept open and sees the latest state, so that it is used as it is.
+  /// Whether the kept transaction sees the latest state, so that the reader can use it as it is.
   ///
-  /// - Parameter state: the store's change count as it is now; `nil` where it cannot be told.
+  /// - Parameter state: the store's current change count; `nil` if it is unknown.
   @inlinable @inline(__always)
   public mutating func isCurrent(_ state: UInt64?) -> Bool {
     guard isOpen, let state, state == self.state else { return false }
@@ -43,27 +43,27 @@ public struct KeptSnapshot: ~Copyable {
     return true
   }
 
-  /// Notes that a transaction was begun.
+  /// Records that the reader began a transaction.
   ///
-  /// - Parameter state: the change count of the state that it sees; `nil` where it cannot be told.
+  /// - Parameter state: the change count of the state that the transaction sees; `nil` if it is unknown.
   @inlinable @inline(__always)
   public mutating func began(at state: UInt64?) {
     equalStates = state != nil && state == self.state ? equalStates + 1 : 1
     self.state = state
   }
 
-  /// Notes that the reader itself has made the next state, and that its transaction sees it.
+  /// Records that the reader itself made the next state, and that its transaction sees it.
   @inlinable @inline(__always)
   public mutating func advanced(to state: UInt64) {
     self.state = state
     wasUsed = true
   }
 
-  /// Whether the transaction, which has just been used, stays open. Where it does not, the reader ends it at once.
+  /// Whether the transaction, which has just been used, stays open. If not, the reader ends it at once.
   @inlinable @inline(__always)
   public mutating func stays() -> Bool { isOpen || (equalStates >= Self.requiredEqualStates && open()) }
 
-  /// Notes that the reader has ended a transaction that was kept open.
+  /// Records that the reader has ended a kept transaction.
   public mutating func ended() {
     guard isOpen else { return }
     isOpen = false
@@ -71,9 +71,9 @@ public struct KeptSnapshot: ~Copyable {
     keeper.didEnd()
   }
 
-  /// Whether an idle reader is to end its transaction now.
+  /// Whether an idle reader must end its transaction now.
   ///
-  /// - Parameter unlessUsed: whether a transaction stays open that was used since this was asked last.
+  /// - Parameter unlessUsed: whether a transaction stays open if it was used since the last time this was asked.
   public mutating func isDue(unlessUsed: Bool) -> Bool {
     defer { wasUsed = false }
     return isOpen && !(unlessUsed && wasUsed)
@@ -89,6 +89,6 @@ public struct KeptSnapshot: ~Copyable {
 
 /// A reader whose read transaction may stay open while the reader is idle in a `ResourcePool`.
 public protocol SnapshotHolding: AnyObject, Sendable {
-  /// Ends the transaction, if it is open and `KeptSnapshot.isDue` says so. The reader is idle, and stays so meanwhile.
+  /// Ends the transaction if it is open and `KeptSnapshot.isDue` says so. The reader stays idle during the call.
   func endKeptSnapshot(unlessUsed: Bool)
 }

@@ -1,9 +1,9 @@
-/// The keys that a scan visits: those that begin with a prefix and come after a given key.
+/// The keys that a scan visits: those with a given prefix that come after a given key.
 public struct KeyRange: Sendable, Hashable {
-  /// What every key begins with; empty for all keys.
+  /// The prefix of every key; empty for all keys.
   public var prefix: String
 
-  /// The key after which to begin, itself not visited; `nil` to begin at the first.
+  /// The scan starts after this key; `nil` to start at the first key.
   public var after: CacheKey?
 
   /// The range of keys that begin with `prefix` and come after `after`.
@@ -28,7 +28,7 @@ public struct EntrySummary: Sendable, Hashable {
   /// The size of the payload, in bytes.
   public let payloadBytes: Int
 
-  /// A summary with the given fields.
+  /// The summary of an entry whose payload has `payloadBytes` bytes.
   public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int) {
     self.key = key
     self.metadata = metadata

@@ -1,23 +1,22 @@
-/// Keys in order, to which one is added and from which one is removed without moving all the others.
+/// Sorted keys, in which one key can be inserted or removed without moving all the others.
 ///
-/// They lie in chunks of at most `chunkCapacity` keys, each sorted and none empty, in the order of their keys. A change
-/// searches the chunks, then moves keys within one of them; a chunk that is full is split into halves, and one that
-/// becomes empty goes.
+/// Sorted chunks of at most `chunkCapacity` keys, none of them empty, hold the keys in order. A change searches the
+/// chunks, then moves keys within one of them. A full chunk is split in half, and an empty one is removed.
 struct OrderedKeys: Sendable {
-  /// How many keys a chunk holds at most.
+  /// The most keys that a chunk holds.
   static let chunkCapacity = 256
 
   private var chunks: [[CacheKey]]
 
-  /// The keys of `keys`, which are all different. Cost: a sort.
+  /// Sorts `keys`, which must all be different. Cost: a sort.
   init(_ keys: some Collection<CacheKey>) {
     let sorted = keys.sorted()
-    // Half full, so that there is room for the next.
+    // Half full, which leaves room for insertions.
     let size = Self.chunkCapacity / 2
     chunks = stride(from: 0, to: sorted.count, by: size).map { Array(sorted[$0..<min($0 + size, sorted.count)]) }
   }
 
-  /// Adds `key`, which must not be there yet. Cost: two binary searches, and a move of at most a chunk.
+  /// Adds `key`, which must not be there yet. Cost: two binary searches, and a move of at most one chunk.
   mutating func insert(_ key: CacheKey) {
     guard !chunks.isEmpty else { return chunks.append([key]) }
     let chunk = max(0, chunks.partitioningIndex { $0[0] > key } - 1)
@@ -28,7 +27,7 @@ struct OrderedKeys: Sendable {
     chunks[chunk].removeSubrange(half...)
   }
 
-  /// Removes `key`, if it is there. Cost: as that of `insert`.
+  /// Removes `key`, if it is there. Cost: the same as `insert`.
   mutating func remove(_ key: CacheKey) {
     let chunk = chunks.partitioningIndex { $0[0] > key } - 1
     guard chunk >= 0 else { return }
@@ -38,7 +37,7 @@ struct OrderedKeys: Sendable {
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
   }
 
-  /// The first `limit` keys of `range`, in order. Cost: two binary searches, and the keys found.
+  /// The first `limit` keys of `range`, in order. Cost: two binary searches, plus the keys found.
   func keys(in range: KeyRange, limit: Int) -> [CacheKey] {
     let isInRange = { (key: CacheKey) in
       key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
@@ -57,7 +56,8 @@ struct OrderedKeys: Sendable {
 }
 
 extension Array {
-  /// The first index whose element satisfies `belongsToSecondHalf`, given that all that do come after all that do not.
+  /// The first index whose element satisfies `belongsToSecondHalf`. All elements that do must come after all that do
+  /// not.
   fileprivate func partitioningIndex(where belongsToSecondHalf: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

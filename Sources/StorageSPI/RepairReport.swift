@@ -1,16 +1,16 @@
-/// What came of repairing a store.
+/// The result of repairing a store.
 public struct RepairReport: Sendable {
   /// The number of entries that were saved.
   public let saved: Int
-  /// What was lost: an issue with a key is an entry that was lost; one without a key is a place where entries may have
-  /// been, and nothing tells which. Empty only where it is known that no entry was lost.
+  /// What was lost. An issue with a key is a lost entry; one without a key is a place where entries may have been, with
+  /// no way to tell which. It is empty only if it is certain that no entry was lost.
   public let lost: [IntegrityIssue]
-  /// What was wrong and cost no entry.
+  /// Damage that cost no entry.
   public let mended: [IntegrityIssue]
-  /// Where the damaged files are now; empty where nothing was wrong and so nothing was moved.
+  /// Where the damaged files are now; empty if nothing was wrong, and so nothing was moved.
   public let movedTo: [String]
 
-  /// A report with the given fields.
+  /// A report of one repair, or of a preview, which moves no files.
   public init(
     saved: Int, lost: [IntegrityIssue] = [], mended: [IntegrityIssue] = [], movedTo: [String] = []
   ) {
@@ -21,15 +21,15 @@ public struct RepairReport: Sendable {
   }
 }
 
-/// How a store is repaired.
+/// How to repair a store.
 public struct RepairPlan: Sendable {
-  /// What is appended to the names of the damaged files when they are moved aside, such as
-  /// ".damaged-2026-01-31T120000Z"; a number is added where such a file is there already.
+  /// What to append to the names of the damaged files when moving them aside, such as ".damaged-2026-01-31T120000Z". If
+  /// such a file exists already, the engine adds a number.
   public let suffix: String
-  /// Tells whether an entry that was read is what was once written. Those that are not are lost.
+  /// Tells whether an entry still has the content that was written. Entries that fail the test are lost.
   public let isSound: @Sendable (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
 
-  /// A plan with the given fields.
+  /// A plan that keeps the entries for which `isSound` returns `true`.
   public init(
     suffix: String, isSound: @escaping @Sendable (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
   ) {

@@ -2,13 +2,13 @@ public import Synchronization
 
 /// Keeps idle resources, such as read transactions, for reuse by any task.
 ///
-/// While it is in use a resource belongs to one caller alone. There are never more resources than calls were under way
-/// at once. Cost of a use where calls do not overlap: two atomic exchanges, no lock, no allocation; where they do, up to
-/// two short locks more. It is inlinable because looking up the metadata of unspecialized generics
-/// would cost a read from memory more than that.
+/// A resource in use belongs to one caller alone. The pool never holds more resources than there were concurrent calls.
+/// Cost of one use: two atomic exchanges, no lock and no allocation if calls do not overlap; up to two more short locks
+/// if they do. It is inlinable because looking up the metadata of unspecialized generics would cost more than a read
+/// from memory.
 public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   @usableFromInline struct State {
-    /// The idle resources for which there was no room in `nearest`.
+    /// The idle resources that did not fit in `nearest`.
     @usableFromInline var idle: [Resource] = []
     @usableFromInline var isClosed = false
 
@@ -17,12 +17,12 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
 
   @usableFromInline let state = Mutex(State())
 
-  /// One idle resource with its reference count, as an address: `empty`, or `closed` once the pool is. It is the next
-  /// to be used, and the only one as long as calls do not overlap.
+  /// One idle resource with its reference count, as an address: `empty`, or `closed` once the pool is closed. It is
+  /// used next, and it is the only resource as long as calls do not overlap.
   @usableFromInline let nearest = Atomic<UInt>(0)
 
   @inlinable static var empty: UInt { 0 }
-  /// No address: objects are aligned to more than one byte.
+  /// Not a valid address: objects are aligned to more than one byte.
   @inlinable static var closed: UInt { 1 }
 
   /// An empty pool.
@@ -30,8 +30,8 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
 
   deinit { if let last = takeNearest() { last.release() } }
 
-  /// Calls `body` with an idle resource, or with one that `make` makes where all are in use. Afterwards the resource is
-  /// idle again, unless `body` threw: then it is let go, because nobody knows in what state it is.
+  /// Calls `body` with an idle resource, or with a new one from `make` if all are in use. Afterwards the resource is
+  /// idle again, unless `body` threw: then its state is unknown, and the pool drops it.
   ///
   /// - Throws: what `make` and `body` throw; `StorageError` with the code `closed` after `close()`.
   @inlinable @inline(__always)
@@ -44,10 +44,11 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     return output
   }
 
-  /// An idle resource, or one that `make` makes where all are in use: for a caller to whom a closure or a reference
-  /// count costs too much, such as one that is generic over what it returns.
+  /// Takes an idle resource, or a new one from `make` if all are in use. It is for callers that cannot afford a closure
+  /// or a reference count, such as those generic over their result.
   ///
-  /// It is the caller's alone, with its reference count, until `giveBack(_:)`. One in doubt is released instead.
+  /// The resource and its reference count belong to the caller until `giveBack(_:)`. If its state is in doubt, release
+  /// it instead.
   ///
   /// - Throws: what `make` throws; `StorageError` with the code `closed` after `close()`.
   @inlinable @inline(__always)
@@ -57,7 +58,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     return .passRetained(try make())
   }
 
-  /// Makes a resource idle that was taken.
+  /// Returns a taken resource to the pool.
   @inlinable @inline(__always)
   public func giveBack(_ resource: Unmanaged<Resource>) {
     let (isGiven, _) = nearest.compareExchange(
@@ -66,7 +67,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     if !isGiven { giveBackBehindLock(resource) }
   }
 
-  /// Lets go of all idle resources: what is used next is made anew.
+  /// Releases all idle resources, so that the next use makes a new one.
   public func removeIdle() {
     let idle = state.withLock { state in
       defer { state.idle = [] }
@@ -76,7 +77,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     _ = idle  // Released here, outside the lock.
   }
 
-  /// Lets go of all idle resources, and from now on of each that comes out of use.
+  /// Releases all idle resources, and from now on every resource that comes back.
   public func close() {
     state.withLock { $0.isClosed = true }
     let last = nearest.exchange(Self.closed, ordering: .acquiring)
@@ -84,7 +85,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     removeIdle()
   }
 
-  /// Calls `body` with each idle resource. Whoever needs one meanwhile waits: `body` must be short.
+  /// Calls `body` with each idle resource. A caller that needs one meanwhile waits, so `body` must be short.
   public func forEachIdle(_ body: (Resource) -> Void) {
     state.withLock { state in
       if let last = takeNearest() { state.idle.append(last.takeRetainedValue()) }
@@ -103,7 +104,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
 
   @usableFromInline func takeAny() throws(StorageError) -> Resource? {
     let (resource, isClosed) = state.withLock { state in
-      // Again, because somebody may have moved it behind the lock meanwhile and put another one in its place.
+      // Try again: another task may have moved it behind the lock meanwhile and put another one in its place.
       (state.idle.popLast() ?? takeNearest()?.takeRetainedValue(), state.isClosed)
     }
     if isClosed { throw .storeClosed }

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// Sees to it that read transactions which readers keep open do not hold back the store for long: as long as one is
-/// open, what is written cannot take the place of what it sees, and the file grows.
+/// Keeps open read transactions from holding back the store for long. While one is open, new data cannot reuse the
+/// space of what it sees, and the file grows.
 ///
-/// There is one keeper a store and process. A transaction that is kept open is ended
-/// - by its reader, when it is used again and something has changed;
-/// - by `endIdle()`, which whoever writes in this process calls first;
-/// - by the keeper's thread, when it has not been used for the length of `interval`, twice that at most.
+/// There is one keeper per store and process. A kept transaction ends
+/// - when its reader uses it again and something has changed;
+/// - when a writer in this process calls `endIdle()`, which it does before writing;
+/// - when it has not been used for `interval`: the keeper's thread ends it, after twice that time at most.
 ///
-/// The thread is started when the first transaction is kept, waits on a condition variable while none is, and ends with
-/// the keeper.
+/// The thread starts when the first transaction is kept, waits on a condition variable while none is, and ends with the
+/// keeper.
 public final class SnapshotKeeper: Sendable {
   private let pools: SnapshotPools
   private let thread: TickingThread
 
-  /// A keeper of nothing, without a thread.
+  /// A keeper with no transactions and no thread yet.
   ///
-  /// - Parameter interval: how often the thread looks, while a transaction is kept.
+  /// - Parameter interval: how often the thread checks, while a transaction is kept.
   public init(interval: Duration = .milliseconds(2)) {
     let pools = SnapshotPools()
     self.pools = pools
@@ -25,27 +25,27 @@ public final class SnapshotKeeper: Sendable {
 
   deinit { thread.stop() }
 
-  /// Includes the idle readers of `pool`, for as long as it lives.
+  /// Also watches the idle readers of `pool`, for as long as it lives.
   public func add<Reader: SnapshotHolding>(_ pool: ResourcePool<Reader>) { pools.add(pool) }
 
   /// Whether any reader keeps its transaction open.
   public var isKeeping: Bool { pools.kept.load(ordering: .relaxed) > 0 }
 
-  /// Ends the transactions that idle readers keep open. On return none is, but of readers that are in use.
+  /// Ends the transactions that idle readers keep open. On return, only readers in use have one.
   ///
-  /// Cost where nothing is kept: one atomic load.
+  /// Cost if none is kept: one atomic load.
   public func endIdle() {
     if isKeeping { pools.endIdle(unlessUsed: false) }
   }
 
-  /// What the thread does: ends the transactions of idle readers that were not used since the last time.
+  /// The thread's work: ends the transactions of idle readers that were not used since the last tick.
   ///
-  /// - Returns: whether there is something left to look after.
+  /// - Returns: whether any kept transaction remains.
   @discardableResult func tick() -> Bool { pools.tick() }
 
-  /// Notes that a transaction stays open.
+  /// Records that a transaction stays open.
   ///
-  /// - Returns: whether it may: not where there is no thread to be had.
+  /// - Returns: whether it may; `false` if no thread could be started.
   func willKeep() -> Bool {
     pools.kept.wrappingAdd(1, ordering: .relaxed)  // First, so that the thread finds it whenever it looks.
     guard thread.wake() else {
@@ -55,17 +55,17 @@ public final class SnapshotKeeper: Sendable {
     return true
   }
 
-  /// Notes that a transaction which was kept open has ended.
+  /// Records that a kept transaction has ended.
   func didEnd() { pools.kept.wrappingSubtract(1, ordering: .relaxed) }
 }
 
-/// The readers of a keeper: apart from it, because the thread may outlive it for a moment.
+/// A keeper's readers, in an object of their own because the thread may outlive the keeper for a moment.
 private final class SnapshotPools: Sendable {
   private struct Member: Sendable {
     weak var pool: (any SnapshotPool)?
   }
 
-  /// How many transactions are open that nobody uses, or whose readers will leave them open.
+  /// The number of transactions that idle readers keep open, or that readers in use will leave open.
   let kept = Atomic<Int>(0)
   private let members = Mutex<[Member]>([])
 
@@ -86,7 +86,7 @@ private final class SnapshotPools: Sendable {
   }
 }
 
-/// A pool whose type of readers does not matter.
+/// A pool of readers of any type.
 private protocol SnapshotPool: AnyObject, Sendable {
   func endIdleSnapshots(unlessUsed: Bool)
 }

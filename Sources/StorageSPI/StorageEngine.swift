@@ -1,87 +1,86 @@
-/// Stores entries by key. It knows nothing of what they mean.
+/// Stores entries by key. An engine knows nothing of what they mean.
 ///
-/// This is the whole interface between the cache and a storage engine. An engine passes when every check of
-/// `StorageConformance` passes over it: one test of a few lines, or `cachectl backends test NAME`.
+/// This is the whole interface between the cache and a storage engine. To be accepted, an engine must pass every check
+/// of `StorageConformance`: one test of a few lines, or `cachectl backends test NAME`.
 ///
 /// Rules for every engine:
 /// - **Absent is `nil`; everything else is an error.** An engine never reports a failure as a missing entry, never
 ///   prints, and never ends the process.
-/// - **Any bytes.** A payload is 0 bytes to at least 64 MiB of any value, and comes back exactly.
+/// - **Any bytes.** A payload has 0 bytes to at least 64 MiB of any value, and comes back exactly.
 /// - **Metadata comes back exactly**, every field of it.
-/// - **Expiry is the caller's business.** An engine keeps an entry at least until its `retainUntil`. It may drop it
-///   after that; until it does, it may go on to report it. The core judges by its own clock.
+/// - **Expiry is up to the caller.** An engine keeps an entry at least until its `retainUntil`. After that it may drop
+///   the entry, or go on reporting it. The core judges by its own clock.
 /// - **Reading never writes.**
-/// - **Every method may be called by any number of tasks at once.** Calls see each batch whole or not at all.
-/// - A call that has to wait for a disk or a network waits on a thread of the engine's own (see `BlockingExecutor`); a
-///   call that does not wait returns without a hop to another thread.
+/// - **Any number of tasks may call any method at once.** Each call sees a batch whole or not at all.
+/// - A call that waits for a disk or a network waits on a thread of the engine's own (see `BlockingExecutor`); a call
+///   that does not wait returns without a thread hop.
 public protocol StorageEngine: AnyObject, Sendable {
-  /// Lends the payload and metadata under `key` to `body`, in place, for the length of the call.
+  /// Lends the payload and metadata under `key` to `body`, in place, for the duration of the call.
   ///
   /// - Parameters:
   ///   - key: the entry's key.
-  ///   - body: called once if there is an entry. It must be short: an engine may hold a lock or a read transaction
-  ///     meanwhile. It must not call the engine.
+  ///   - body: called once if there is an entry. It must be short, because the engine may hold a lock or a read
+  ///     transaction meanwhile, and it must not call the engine.
   /// - Returns: what `body` returned; `nil` if there is no entry.
-  /// - Throws: `StorageError`: what `body` threw, `damaged` where the entry cannot be read back, `closed`, `ioFailed`.
+  /// - Throws: `StorageError`: what `body` threw, `damaged` if the entry cannot be read back, `closed`, `ioFailed`.
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output?
 
-  /// Makes all the changes of `batch`, or none. On return they are as durable as the engine was opened to make them.
+  /// Makes all the changes of `batch`, or none. On return they have the durability that the engine was opened with.
   ///
-  /// - Throws: `StorageError`: `conflict` where a requirement did not hold, `overBounds` where the store would exceed
-  ///   the batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. In every case the store is as it was
-  ///   before.
+  /// - Throws: `StorageError`: `conflict` if a requirement does not hold, `overBounds` if the store would exceed the
+  ///   batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. On any error the store is unchanged.
   func apply(_ batch: WriteBatch) async throws(StorageError)
 
-  /// The first entries of `range` in the order of their keys, without payloads.
+  /// The first entries of `range` in key order, without payloads.
   ///
-  /// To go on, scan again after the last key. Fewer than `limit` entries mean that there are no more. Each call sees
-  /// one state of the store; between two calls it may change. The cost grows with `limit`, not with the store.
+  /// To continue, scan again after the last key. Fewer than `limit` entries mean that there are no more. Each call sees
+  /// one state of the store, which may change between calls. The cost grows with `limit`, not with the store.
   ///
   /// - Parameters:
   ///   - range: which keys to visit.
-  ///   - limit: how many entries to return at most, 1 or more.
-  /// - Throws: `StorageError`: `damaged` where an entry cannot be decoded, `closed`, `ioFailed`.
+  ///   - limit: the most entries to return, 1 or more.
+  /// - Throws: `StorageError`: `damaged` if an entry cannot be decoded, `closed`, `ioFailed`.
   func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary]
 
-  /// How much the store holds. The cost does not grow with the number of entries: an engine keeps the tally up to date
+  /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the tally
   /// with each batch.
   func statistics() async throws(StorageError) -> StorageStatistics
 
-  /// Checks the structure of the store and that every entry can be read. Checksums are the core's to check.
+  /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///
-  /// - Returns: what is wrong; empty where nothing is.
-  /// - Throws: `StorageError` only where the check itself could not be made.
+  /// - Returns: what is wrong; empty if nothing is.
+  /// - Throws: `StorageError` only if the check itself failed.
   func checkIntegrity() async throws(StorageError) -> [IntegrityIssue]
 
-  /// Removes the entries that have expired by the engine's clock, and gives unused space back to the file system.
+  /// Removes the entries that have expired by the engine's clock, and returns unused space to the file system.
   ///
-  /// - Throws: `StorageError`: `noSpace`, `busy`, `closed`, `ioFailed`; then all entries are still there that had not
-  ///   expired.
+  /// - Throws: `StorageError`: `noSpace`, `busy`, `closed`, `ioFailed`. On any error all unexpired entries are still
+  ///   there.
   func compact() async throws(StorageError)
 
-  /// Takes out of the memory of the process what was read only to be quick, such as the mapped pages of a file. Whoever
-  /// goes through a whole store calls it now and then, so that a large store takes no more memory than a small one.
+  /// Releases memory that only makes reads faster, such as the mapped pages of a file. A caller that goes through a
+  /// whole store calls it now and then, so that a large store takes no more memory than a small one.
   ///
-  /// It changes nothing, and what is read next may take a little longer. By default it does nothing.
+  /// It changes nothing, but the next reads may take a little longer. The default does nothing.
   func releaseMemory() async
 
-  /// This engine where it is `ChangeCounting`, else `nil`. Both are given: an engine has nothing to say here, unless it
-  /// stands in front of another one.
+  /// This engine if it is `ChangeCounting`, else `nil`. Both defaults are provided; only an engine that wraps another
+  /// one implements it.
   ///
-  /// It is asked for instead of a cast: to look for a conformance at run time takes a process longer than a read.
+  /// It replaces a cast: checking a conformance at run time takes longer than a read.
   var changeCounter: (any ChangeCounting)? { get }
 
-  /// Closes the store after the calls under way have ended. Closing twice does nothing; every other call afterwards
-  /// fails with the code `closed`.
+  /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
+  /// code `closed` afterwards.
   func close() async throws(StorageError)
 }
 
 extension StorageEngine {
-  /// Does nothing: all that the engine keeps in memory it needs.
+  /// Does nothing: the engine needs everything that it keeps in memory.
   public func releaseMemory() async {}
 
-  /// Nothing: the engine cannot tell whether anything has changed.
+  /// `nil`: the engine cannot tell whether anything has changed.
   public var changeCounter: (any ChangeCounting)? { nil }
 }

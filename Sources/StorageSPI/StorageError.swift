@@ -1,6 +1,6 @@
-/// The one error of the storage boundary: what kind of failure, what to tell people, and what lies behind it.
+/// The only error that engines throw: the kind of failure, a message for users, and the underlying cause.
 ///
-/// An absent entry is not an error: it is `nil`. Every failure is one, and never read as absence.
+/// An absent entry is `nil`, not an error. Every failure is an error, and never looks like an absent entry.
 public struct StorageError: Error, Sendable {
   /// A kind of failure. Engines may add their own; callers treat an unknown one like `failed`.
   public struct Code: RawRepresentable, Sendable, Hashable {
@@ -10,23 +10,23 @@ public struct StorageError: Error, Sendable {
     /// The code called `rawValue`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The text is no key.
+    /// The text is not a valid key.
     public static let invalidKey = Code(rawValue: "invalidKey")
     /// An option of the engine is missing, of the wrong type or out of range.
     public static let invalidOption = Code(rawValue: "invalidOption")
-    /// What is stored cannot be what was written: the store or an entry is damaged.
+    /// The store or an entry is damaged: its content cannot be what was written.
     public static let damaged = Code(rawValue: "damaged")
-    /// The store is of a format version that this engine does not read.
+    /// The store has a format version that this engine cannot read.
     public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
-    /// The store does not exist and cannot be made.
+    /// The store does not exist and cannot be created.
     public static let cannotCreate = Code(rawValue: "cannotCreate")
     /// The operating system or the server refuses access.
     public static let permissionDenied = Code(rawValue: "permissionDenied")
-    /// No room for what was to be written; nothing was changed.
+    /// There is no room for the data to be written; nothing was changed.
     public static let noSpace = Code(rawValue: "noSpace")
     /// Reading or writing failed for another reason; nothing was changed.
     public static let ioFailed = Code(rawValue: "ioFailed")
-    /// Another process held the store longer than the time-out.
+    /// Another process held the store for longer than the time-out.
     public static let busy = Code(rawValue: "busy")
     /// The engine's server cannot be reached.
     public static let unreachable = Code(rawValue: "unreachable")
@@ -36,29 +36,29 @@ public struct StorageError: Error, Sendable {
     public static let tooLarge = Code(rawValue: "tooLarge")
     /// The store would hold more than its bounds allow; nothing was changed.
     public static let overBounds = Code(rawValue: "overBounds")
-    /// The engine cannot do that at all.
+    /// The engine does not support the operation.
     public static let unsupported = Code(rawValue: "unsupported")
     /// The engine was closed before the call.
     public static let closed = Code(rawValue: "closed")
     /// The calling task was cancelled; nothing was changed.
     public static let cancelled = Code(rawValue: "cancelled")
-    /// Anything else: a defect of the engine, or a failure without a name here.
+    /// Any other failure, or a defect of the engine.
     public static let failed = Code(rawValue: "failed")
   }
 
-  /// What kind of failure this is.
+  /// The kind of failure.
   public let code: Code
 
   /// What went wrong, in one line without a final full stop, naming the file or key.
   public let message: String
 
-  /// What to do about it, in one line; empty where there is nothing to advise.
+  /// What to do about it, in one line; empty if there is no advice.
   public let hint: String
 
-  /// The error that led to this one, where there was one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
 
-  /// An error with the given parts.
+  /// An error; `message` and `hint` are one line each.
   public init(_ code: Code, _ message: String, hint: String = "", cause: (any Error)? = nil) {
     self.code = code
     self.message = message

@@ -1,71 +1,71 @@
-/// Makes engines of one kind. It is all that the composition root knows of an engine.
+/// Makes engines of one kind. The composition root knows nothing else about an engine.
 public protocol StoragePlugin: Sendable {
-  /// What the engine is called, can do and can be told.
+  /// The engine's name, capabilities and options.
   var declaration: EngineDeclaration { get }
 
-  /// Opens the store that `configuration` describes, and makes it first where there is none.
+  /// Opens the store that `configuration` describes, and creates it first if there is none.
   ///
-  /// What it makes on disk is for the user alone (folders 0700, files 0600), missing parent folders among them. Opening
-  /// a damaged store fails or succeeds, but never changes or removes what can still be read.
+  /// What it creates on disk, including missing parent folders, is accessible to the user alone (folders 0700, files
+  /// 0600). Opening a damaged store may fail or succeed, but never changes or removes anything that can still be read.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` where there is no store and none can be made, `damaged` or
-  ///   `unsupportedFormat` where what is there is not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
+  /// - Throws: `StorageError`: `cannotCreate` if there is no store and none can be created, `damaged` or
+  ///   `unsupportedFormat` if the files are not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine
 
-  /// Looks at the store that `configuration` describes, without opening, making or changing it. An engine whose stores
-  /// are on a server asks that server: one that does not answer fails as it does in `open(_:)`.
+  /// Inspects the store that `configuration` describes, without opening, creating or changing it. An engine whose
+  /// stores are on a server asks that server; if it does not answer, this fails like `open(_:)`.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` where the engine cannot tell.
+  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` if the engine cannot tell.
   func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection
 
-  /// Saves every entry of a damaged store that can still be read: a new store takes its place in one step, and the
-  /// damaged files are moved aside, never removed. A store in which nothing is wrong stays as it is.
+  /// Saves every readable entry of a damaged store. A new store replaces it in one step, and the damaged files are
+  /// moved aside, never removed. An undamaged store stays as it is.
   ///
-  /// A crash in between leaves the damaged store or the repaired one in place, never none.
+  /// A crash in between leaves either the damaged store or the repaired one in place.
   ///
-  /// - Throws: `StorageError`: `busy` where somebody else has the store open, `noSpace`, `ioFailed`,
-  ///   `permissionDenied`; `unsupported` where the engine cannot repair. Then the store is as it was.
+  /// - Throws: `StorageError`: `busy` if the store is open elsewhere, `noSpace`, `ioFailed`, `permissionDenied`;
+  ///   `unsupported` if the engine cannot repair. On any error the store is unchanged.
   func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport
 
-  /// Says what `repair` would save and lose, without making, moving or changing a file. It works on a store that may
-  /// only be read. The report names no files that were moved.
+  /// Reports what `repair` would save and lose, without creating, moving or changing a file. It works on a read-only
+  /// store. The report names no moved files.
   ///
-  /// - Throws: `StorageError`: `busy` where another process has the store open, `ioFailed`, `permissionDenied`;
-  ///   `unsupported` where the engine cannot tell.
+  /// - Throws: `StorageError`: `busy` if another process has the store open, `ioFailed`, `permissionDenied`;
+  ///   `unsupported` if the engine cannot tell.
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport
 
-  /// Removes the store that `configuration` describes with all that it holds, in whatever state it is: there is none
-  /// afterwards, and opening it makes an empty one. It needs no room, so that it works on a full disk.
+  /// Removes the store that `configuration` describes with everything in it, whatever its state. Opening it afterwards
+  /// creates an empty store. Removal needs no disk space, so it works on a full disk.
   ///
-  /// - Throws: `StorageError`: `busy` where a handle, in this process or another, has the store open and would go on using
-  ///   what was removed; `unsupportedFormat` where what is there is not a store of this engine, or of a later version;
-  ///   `permissionDenied`, `ioFailed`; `unsupported` where the engine cannot do it.
+  /// - Throws: `StorageError`: `busy` if a handle in this process or another one has the store open, and would go on
+  ///   using the removed files; `unsupportedFormat` if the files are not a store of this engine, or belong to a later
+  ///   version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores.
   func removeStore(_ configuration: EngineConfiguration) async throws(StorageError)
 }
 
 extension StoragePlugin {
-  /// Fails: the engine does not say how its store can be looked at.
+  /// Throws `unsupported`: the engine does not implement inspection.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
     throw unsupported("tell what there is of a store without opening it")
   }
 
-  /// Fails: the engine does not say how its store can be repaired.
+  /// Throws `unsupported`: the engine does not implement repair.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     throw unsupported("repair a store")
   }
 
-  /// Fails: the engine does not say what a repair would do.
+  /// Throws `unsupported`: the engine cannot preview a repair.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     throw unsupported("tell what a repair would save: it has no dry run")
   }
 
-  /// Fails: the engine does not say what its store consists of.
+  /// Throws `unsupported`: the engine does not know what its store consists of.
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     throw unsupported("remove a store that it cannot open")
   }

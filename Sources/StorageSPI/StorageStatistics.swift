@@ -4,12 +4,12 @@ public struct StorageStatistics: Sendable, Hashable {
   public struct Namespace: Sendable, Hashable {
     /// The namespace.
     public let name: String
-    /// The number of entries in it, expired ones that are still there among them.
+    /// The number of its entries, including expired ones that are still there.
     public let entries: Int
-    /// The sum of the sizes of their payloads, in bytes.
+    /// The sum of their payload sizes, in bytes.
     public let payloadBytes: Int
 
-    /// Statistics with the given fields.
+    /// The statistics of the namespace `name`.
     public init(name: String, entries: Int, payloadBytes: Int) {
       self.name = name
       self.entries = entries
@@ -17,13 +17,13 @@ public struct StorageStatistics: Sendable, Hashable {
     }
   }
 
-  /// How many entries there are and how large they are.
+  /// The number of entries and their sizes.
   public let tally: EntryTally
 
-  /// What the store takes up on its medium, in bytes: files with all their auxiliary files, or memory.
+  /// The space that the store takes up, in bytes: all its files, or memory.
   public let storageBytes: Int
 
-  /// What each namespace that has entries holds, ordered by name.
+  /// The statistics of each namespace that has entries, ordered by name.
   public var namespaces: [Namespace] {
     tally.namespaces.sorted { $0.key < $1.key }.map { name, count in
       Namespace(name: name, entries: count.entries, payloadBytes: count.payloadBytes)
@@ -33,10 +33,10 @@ public struct StorageStatistics: Sendable, Hashable {
   /// The number of entries in all namespaces.
   public var entries: Int { tally.total().entries }
 
-  /// The sum of the sizes of all payloads, in bytes.
+  /// The sum of all payload sizes, in bytes.
   public var payloadBytes: Int { tally.total().payloadBytes }
 
-  /// Statistics with the given fields.
+  /// Statistics of a store that takes up `storageBytes` bytes.
   public init(tally: EntryTally, storageBytes: Int) {
     self.tally = tally
     self.storageBytes = storageBytes

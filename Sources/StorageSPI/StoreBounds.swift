@@ -1,13 +1,13 @@
-/// How much a store may hold, counted the same way on every engine: entries, and the bytes of their payloads.
+/// Limits on a store, counted the same way on every engine: the number of entries, and the bytes of their payloads.
 public struct StoreBounds: Sendable, Hashable {
   /// The largest number of entries.
   public let maxEntries: Int
-  /// The largest sum of the sizes of all payloads, in bytes.
+  /// The largest sum of all payload sizes, in bytes.
   public let maxPayloadBytes: Int
-  /// The namespace whose entries are not counted; `nil` where all are.
+  /// The namespace whose entries do not count; `nil` if all entries count.
   public let exemptNamespace: String?
 
-  /// Bounds with the given fields, the numbers not negative.
+  /// Bounds; the numbers must not be negative.
   public init(maxEntries: Int, maxPayloadBytes: Int, exemptNamespace: String? = nil) {
     self.maxEntries = maxEntries
     self.maxPayloadBytes = maxPayloadBytes
@@ -20,7 +20,7 @@ public struct StoreBounds: Sendable, Hashable {
     return total.entries <= maxEntries && total.payloadBytes <= maxPayloadBytes
   }
 
-  /// Throws `StorageError` with the code `overBounds` where a store with `tally` is not within the bounds.
+  /// Throws `StorageError` with the code `overBounds` if a store with `tally` is not within the bounds.
   public func require(_ tally: EntryTally) throws(StorageError) {
     guard contain(tally) else {
       throw StorageError(

@@ -1,20 +1,20 @@
-/// What there is of a store, found without opening, making or changing it.
+/// Facts about a store, gathered without opening, creating or changing it.
 public struct StoreInspection: Sendable, Hashable {
   /// Where the store is, or would be: a file, a folder or an address.
   public let path: String
-  /// Whether there is a store.
+  /// Whether the store exists.
   public let exists: Bool
-  /// The files that it consists of, with absolute paths; empty where there is no store, or it is on a server.
+  /// The store's files, with absolute paths; empty if the store does not exist or is on a server.
   public let files: [String]
-  /// The version of the store's format; `nil` where there is no store, or it has none that can be read.
+  /// The version of the store's format; `nil` if there is no store, or if its version cannot be read.
   public let format: Int?
-  /// The version that the engine writes. A store of an older one is upgraded when it is opened to be written to.
+  /// The version that the engine writes. Opening a store of an older version for writing upgrades it.
   public let currentFormat: Int
-  /// What is wrong with the store that opening it would hide or remove, in one line; `nil` where the engine finds nothing
-  /// of the kind. The rest of the store may be damaged all the same.
+  /// Damage that opening the store would hide or remove, in one line; `nil` if the engine finds none. The rest of the
+  /// store may still be damaged.
   public let hiddenDamage: String?
 
-  /// An inspection with the given fields. Where `exists` is not given, there is a store if it has files.
+  /// An inspection. If `exists` is not given, the store exists if it has files.
   public init(
     path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int, hiddenDamage: String? = nil
   ) {

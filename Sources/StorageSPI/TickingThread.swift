@@ -1,23 +1,23 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread that does something at an interval while it has been asked to, and waits without waking up otherwise.
+/// A thread that ticks at an interval while it has work, and otherwise waits without waking up.
 ///
-/// It starts with the first `wake()`, and ends after `stop()`.
+/// It starts with the first `wake()` and ends after `stop()`.
 ///
-/// `@unchecked Sendable`: the state is behind the POSIX mutex, whose address does not change.
+/// `@unchecked Sendable`: a POSIX mutex, whose address does not change, guards the state.
 final class TickingThread: @unchecked Sendable {
   private let interval: Duration
   private let tick: @Sendable () -> Bool
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var hasThread = false
-  /// Whether the thread waits without a limit.
+  /// Whether the thread waits without a time limit.
   private var isParked = false
   private var isWanted = false
   private var isStopped = false
 
-  /// - Parameter tick: what is done; returns whether it is to be done again after the interval.
+  /// - Parameter tick: the work to do; returns whether to do it again after the interval.
   init(interval: Duration, tick: @escaping @Sendable () -> Bool) {
     self.interval = interval
     self.tick = tick
@@ -36,9 +36,9 @@ final class TickingThread: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Has the thread do its work an interval from now. A call while it is at it already costs a lock.
+  /// Schedules a tick one interval from now. If one is scheduled already, the call costs only a lock.
   ///
-  /// - Returns: `false` where no thread could be started.
+  /// - Returns: `false` if no thread could be started.
   func wake() -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -48,7 +48,7 @@ final class TickingThread: @unchecked Sendable {
     return hasThread
   }
 
-  /// Lets the thread end, after the work that it is at.
+  /// Ends the thread, after the tick that is running.
   func stop() {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -65,7 +65,7 @@ final class TickingThread: @unchecked Sendable {
     }
   }
 
-  /// Waits until the work is wanted, and then for the interval.
+  /// Waits until there is work, and then for the interval.
   ///
   /// - Returns: `false` after `stop()`.
   private func waitUntilDue() -> Bool {

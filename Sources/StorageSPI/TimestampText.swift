@@ -1,7 +1,7 @@
 extension Timestamp {
   private static let millisecondsPerDay: Int64 = 86_400_000
 
-  /// The time as RFC 3339 writes it, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
+  /// The time in RFC 3339 format, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
   public var text: String {
     let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.millisecondsPerDay)
     let (year, month, day) = Self.date(ofDay: days)
@@ -11,7 +11,7 @@ extension Timestamp {
       + Self.padded(rest % 1_000, 3) + "Z"
   }
 
-  /// The time that `text` writes, if it is exactly as `text` is made.
+  /// Parses `text`, which must have exactly the form that `text` produces.
   public init?(text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 24 else { return nil }
@@ -22,14 +22,14 @@ extension Timestamp {
     let minutes = number(11..<13) * 60 + number(14..<16)
     let time = (minutes * 60 + number(17..<19)) * 1_000 + number(20..<23)
     self.init(milliseconds: days * Self.millisecondsPerDay + time)
-    // Whatever is not written as above, such as the 30th of February, comes back as something else.
+    // Invalid dates, such as February 30, do not survive the round trip.
     guard self.text.utf8.elementsEqual(bytes) else { return nil }
   }
 
-  /// The proleptic Gregorian date of a day counted from 1970-01-01, for days from there on.
+  /// The proleptic Gregorian date of a day number counted from 1970-01-01; the number must not be negative.
   ///
-  /// Years are counted from March, so that the leap day comes last, in eras of 400 years or 146,097 days: see Howard
-  /// Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+  /// Years start in March, so that the leap day comes last, in eras of 400 years or 146,097 days: see Howard Hinnant,
+  /// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
   private static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = (days + 719_468).quotientAndRemainder(dividingBy: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -39,7 +39,8 @@ extension Timestamp {
     return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
-  /// The reverse of `date(ofDay:)`, `days_from_civil` in the same source. A date that does not exist yields some day.
+  /// The inverse of `date(ofDay:)`, `days_from_civil` in the same source. For a date that does not exist it returns
+  /// some day.
   private static func day(ofYear year: Int64, month: Int64, day: Int64) -> Int64 {
     let (era, yearOfEra) = (month <= 2 ? year - 1 : year).quotientAndRemainder(dividingBy: 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

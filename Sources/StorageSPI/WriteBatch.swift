@@ -1,17 +1,16 @@
-/// Changes that an engine makes together: all of them or none, even when the process dies in between.
+/// Changes that an engine makes together: all of them or none, even if the process dies in between.
 ///
-/// Operations take effect in the order in which they were added; a later one sees what an earlier one did. A
-/// requirement that does not hold makes the whole batch fail with the code `conflict`, and nothing is changed. That is
-/// how two processes update one entry without losing either's change: read, require what was read, write, and begin
-/// again on a conflict.
+/// Operations take effect in the order they were added, and each sees the effects of the earlier ones. If a requirement
+/// does not hold, the whole batch fails with the code `conflict` and changes nothing. That is how two processes update
+/// one entry without losing each other's change: read, require what was read, write, and start over on a conflict.
 public struct WriteBatch: Sendable {
   /// One change or condition.
   public enum Operation: Sendable {
-    /// Stores the payload and metadata under the key, in place of what was there.
+    /// Stores the payload and metadata under the key, replacing any entry that was there.
     case put(CacheKey, payload: [UInt8], EntryMetadata)
     /// Removes the entry, if there is one.
     case remove(CacheKey)
-    /// Goes on only if the entry is as expected.
+    /// Fails the batch unless the entry is as expected.
     case require(CacheKey, Expectation)
   }
 
@@ -22,10 +21,10 @@ public struct WriteBatch: Sendable {
     /// The engine holds an entry whose metadata has this checksum.
     case checksum(UInt64)
 
-    /// Whether an entry with the metadata `metadata` (`nil` where there is none) is as expected.
+    /// Whether an entry with this metadata (`nil` if there is none) is as expected.
     public func isMet(by metadata: EntryMetadata?) -> Bool { isMet(byChecksum: metadata?.checksum) }
 
-    /// Whether an entry with the checksum `checksum` (`nil` where there is no entry) is as expected.
+    /// Whether an entry with this checksum (`nil` if there is none) is as expected.
     public func isMet(byChecksum checksum: UInt64?) -> Bool {
       switch self {
       case .absent: checksum == nil
@@ -37,24 +36,24 @@ public struct WriteBatch: Sendable {
   /// The operations, in order.
   public private(set) var operations: [Operation] = []
 
-  /// What the store must be within after all operations; `nil` for anything. Where it is not, the whole batch fails
-  /// with the code `overBounds`, and nothing is changed.
+  /// Limits that the store must meet after all operations; `nil` for no limit. If it would exceed them, the whole batch
+  /// fails with the code `overBounds` and changes nothing.
   public var bounds: StoreBounds?
 
-  /// A batch without operations, whose application does nothing.
+  /// A batch without operations; applying it does nothing.
   public init() {}
 
-  /// Adds the storing of an entry.
+  /// Adds an operation that stores an entry.
   public mutating func put(_ key: CacheKey, payload: [UInt8], metadata: EntryMetadata) {
     operations.append(.put(key, payload: payload, metadata))
   }
 
-  /// Adds the removal of an entry.
+  /// Adds an operation that removes an entry.
   public mutating func remove(_ key: CacheKey) {
     operations.append(.remove(key))
   }
 
-  /// Adds a condition on an entry, as it is after the operations added so far.
+  /// Adds a condition on an entry, which is checked after the operations added so far.
   public mutating func require(_ key: CacheKey, _ expectation: Expectation) {
     operations.append(.require(key, expectation))
   }
