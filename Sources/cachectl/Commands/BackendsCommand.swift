@@ -59,7 +59,7 @@ struct ShowBackend: ParsableCommand {
 }
 
 extension GlobalOptions {
-  /// The flags for a command that is about the engine that its argument names, whatever the configuration says.
+  /// The flags for a command about the engine that its argument names, whatever the configuration says.
   func configurationFlags(backend name: String) -> ConfigurationFlags {
     var flags = configurationFlags
     (flags.backend, flags.backendFlag) = (name, "NAME")

@@ -59,7 +59,7 @@ struct BenchCommand: AsyncParsableCommand {
     if outcome.isComplete, outcome.hasFailure || outcome.isWorse { throw ExitCode.failure }
   }
 
-  /// Does the part of a run by several processes that is this one's.
+  /// Runs this process's share of a benchmark by several processes.
   private func runShare(_ place: BenchmarkPlace) async throws {
     try await ShareOfBenchmark(plan: try plan(), place: place).run()
   }

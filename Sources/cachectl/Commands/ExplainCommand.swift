@@ -30,7 +30,7 @@ protocol ExplainableOptions: ParsableArguments {
   /// The name of what is fetched.
   static var resourceName: String { get }
 
-  /// The fetch.
+  /// Fetches the resource.
   func snapshots(
     _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<Value>

@@ -26,7 +26,7 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
-  /// The file; `nil` for the standard output.
+  /// The path of the file; `nil` for the standard output.
   private var path: String? { file == "-" ? nil : file }
 
   func run() async throws {
@@ -54,7 +54,7 @@ struct ExportCommand: AsyncParsableCommand {
     return view
   }
 
-  /// Lines that run over the terminal are progress enough.
+  /// Lines that scroll by on the terminal are progress enough.
   private var showsProgress: Bool {
     global.showsProgress && !(path == nil && Console.output.screen.isTerminal)
   }

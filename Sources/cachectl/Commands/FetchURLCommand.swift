@@ -78,7 +78,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     }
   }
 
-  /// Whether the head of the answer is printed: it is all that HEAD gives.
+  /// Whether to print the head of the answer: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
 
   private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) async throws(CacheError) {
@@ -104,7 +104,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     global.remark(view.status)
   }
 
-  /// A redirection that is printed where another answer was expected would pass for it.
+  /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
   private func warnOfRedirect(_ answer: URLAnswer) {
     guard url.maxRedirects > 0, [301, 302, 303, 307, 308].contains(answer.status) else { return }
     global.warn(
@@ -136,13 +136,13 @@ struct FetchURLCommand: AsyncParsableCommand {
 }
 
 extension CacheError {
-  /// What `answer` means where it comes from a proxy that wants credentials; `nil` for any other.
+  /// The error for an `answer` from a proxy that wants credentials; `nil` for any other answer.
   fileprivate init?(refusedByProxy answer: URLAnswer) {
     guard answer.status == 407 else { return nil }
     self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
   }
 
-  /// What the status of `answer` means to a caller who asks for failures; `nil` where it is none.
+  /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is no failure.
   fileprivate init?(failing answer: URLAnswer) {
     guard answer.status >= 400 else { return nil }
     if let error = CacheError(refusedByProxy: answer) {

@@ -56,7 +56,7 @@ struct ListCommand: AsyncParsableCommand {
       return (nil, try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write))
     }
     try Console.output.write(listing.end(cursor: next))
-    // Only the document has a place for the cursor.
+    // Only a JSON document has a place for the cursor.
     if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
     if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }

@@ -16,7 +16,7 @@ struct PathOfConfiguration: ParsableCommand {
     let loader = ConfigurationLoader.ofProcess
     let files = loader.searchPath(global.configurationFlags)
     let used = files.firstIndex { access($0.path, F_OK) == 0 }
-    // A file that cannot be read is shown too; what is wrong with it, `config validate` says.
+    // A file that cannot be read is listed too; `config validate` says what is wrong with it.
     let trust = (try? loader.trust(global.configurationFlags)) ?? nil
     let rows = files.enumerated().map { index, file in
       PathsView.PathRow(

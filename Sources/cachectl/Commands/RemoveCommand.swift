@@ -82,7 +82,7 @@ struct RemoveCommand: AsyncParsableCommand {
     }
   }
 
-  /// Whether the user says yes to everything that the store holds. How much that is cannot be told of a damaged store.
+  /// Whether the user agrees to remove everything in the store. The question omits the amount if the store is damaged.
   private func isConfirmed(_ session: Session) async -> Bool {
     let summary = try? await session.withStore { store throws(CacheError) in
       try await session.container.makeStorePresenter(store).statistics().summary

@@ -41,7 +41,7 @@ struct TestBackend: AsyncParsableCommand {
 
   private var flags: ConfigurationFlags { global.configurationFlags(backend: name) }
 
-  /// The loader without a notice of crashes, which are what a test may find.
+  /// The loader without a crash notice: a crash is one of the results a test may have.
   private var loader: ConfigurationLoader { .ofProcess(EngineLibraries()) }
 
   func run() async throws {
@@ -55,20 +55,20 @@ struct TestBackend: AsyncParsableCommand {
     if view.hasFailures { throw ExitCode.failure }
   }
 
-  /// - Parameter library: what to test in another process; `nil` to test in this one.
+  /// - Parameter library: the library to test in another process; `nil` to test in this one.
   private func test(_ library: EngineLibrary?, in scratch: ScratchFolder) async throws -> ChecksView {
     let progress = ProgressDisplay("Testing \(EngineName.name(of: name))", isVisible: global.showsProgress)
     defer { progress.finish() }
     guard let library else { return try await testHere(in: scratch, progress) }
     let test = IsolatedTest(library: library, seed: seed, limit: timeout?.duration ?? .seconds(120), global: global)
     if let view = try test.run(in: scratch, progress: progress) { return view }
-    // What keeps the other process from beginning is no crash, and keeps this one too.
+    // What keeps the other process from starting is no crash, and stops this process too.
     let container = try AppDIContainer.ofProcess(flags, loader: loader)
     try container.makeBackendsPresenter().requireTestable(container.configuration.backend)
     throw CacheError(CacheError.Code(rawValue: "failed"), "the test of \(library.path) could not begin")
   }
 
-  /// Makes the checks in this process. NDJSON is printed line by line, which another process may wait for.
+  /// Makes the checks in this process. NDJSON is printed line by line: another process may be waiting for each line.
   private func testHere(in scratch: ScratchFolder, _ progress: ProgressDisplay) async throws -> ChecksView {
     let container = try AppDIContainer.ofProcess(flags, loader: loader)
     let presenter = container.makeBackendsPresenter()

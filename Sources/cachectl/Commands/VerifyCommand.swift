@@ -62,7 +62,7 @@ struct VerifyCommand: AsyncParsableCommand {
     global.remark(StatusLine(["What is sound is saved by: cachectl --backend \(backend) verify --repair"]))
   }
 
-  /// What the repair did; `nil` where the engine cannot repair, which the user is told.
+  /// What the repair did; `nil`, after telling the user, if the engine cannot repair.
   private func repair(_ session: Session) async throws(CacheError) -> RepairRow? {
     var line = TransientLine(isVisible: global.showsProgress)
     line.show("\(dryRun ? "Examining" : "Repairing") \(session.configuration.backend)")

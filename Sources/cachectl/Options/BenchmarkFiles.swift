@@ -23,7 +23,7 @@ struct BenchmarkFiles: ParsableArguments {
     if let report, report == save { throw ValidationError("--report and --save name the same file, \(report)") }
   }
 
-  /// The contents of the file to compare with; `nil` where there is none.
+  /// The contents of the file to compare with; `nil` if there is none.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `malformed`.
   func saved() throws(CacheError) -> (file: String, bytes: [UInt8])? {
@@ -31,7 +31,7 @@ struct BenchmarkFiles: ParsableArguments {
     return (compare, try InputFile.bytes(of: compare, limit: BenchmarkSettings.maximumReportSize))
   }
 
-  /// Begins the files that are to be written.
+  /// Opens the files to be written.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func begin() throws(CacheError) -> PendingResults {
@@ -41,12 +41,13 @@ struct BenchmarkFiles: ParsableArguments {
   }
 }
 
-/// The files that are written with the results of a benchmark.
+/// The files that receive the results of a benchmark.
 struct PendingResults {
   let report: PendingFile?
   let save: PendingFile?
 
-  /// Writes them. What was saved before stays where the run was interrupted: part of a run is nothing to compare with.
+  /// Writes the files. An interrupted run keeps the saved results of an earlier one: part of a run is no basis for
+  /// comparison.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func finish(_ outcome: BenchmarkOutcome) throws(CacheError) {

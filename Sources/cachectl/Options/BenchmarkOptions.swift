@@ -2,7 +2,7 @@ public import ArgumentParser
 public import CacheComposition
 internal import CacheDomain
 
-/// The options of `bench` that say how it is run.
+/// The options of `bench` that say how to run it.
 struct BenchmarkOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,n,..."))
   var entries: CountList?
@@ -50,7 +50,7 @@ struct BenchmarkOptions: ParsableArguments {
     throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound), and not \(wrong)")
   }
 
-  /// What these options say.
+  /// The settings that these options make.
   var settings: BenchmarkSettings {
     var settings = BenchmarkSettings()
     (settings.entries, settings.operations) = (entries?.numbers ?? [], operations?.number)

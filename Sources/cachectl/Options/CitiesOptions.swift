@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 
-/// The options that say which page of cities is meant.
+/// The options that select a page of cities.
 struct CitiesOptions: ParsableArguments {
   @Option(help: "What cities are ordered by")
   var order = CityOrder.revenue

@@ -21,7 +21,7 @@ struct Count: ExpressibleByArgument {
   static var argumentExpectation: String? { "a count such as 500, 10k or 1M" }
 }
 
-/// Several counts with commas between.
+/// Several counts, separated by commas.
 struct CountList: ExpressibleByArgument {
   let numbers: [Int]
 

@@ -2,7 +2,7 @@ public import ArgumentParser
 internal import CacheComposition
 public import CachePresentation
 
-/// The options that say which entries are meant.
+/// The options that select entries.
 struct EntryFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Only entries of the namespace NS", valueName: "ns"), completion: .namespaces)
   var namespace: String?
@@ -17,9 +17,9 @@ struct EntryFlags: ParsableArguments {
   @Option(help: "Only entries in this state")
   var state: EntryRow.State?
 
-  /// The conditions, with that of `--older-than` where a command has it. An empty prefix or
-  /// pattern, as a variable of a script that is not set leaves it, is none: every key begins so, and `rm` would remove
-  /// everything without being asked to.
+  /// The conditions, including the one of `--older-than` if the command has it. An empty prefix or pattern, as an unset
+  /// variable of a script leaves it, counts as none: every key begins with an empty prefix, and `rm` would remove
+  /// everything unasked.
   func conditions(minimumAge: DurationText? = nil) -> EntryConditions {
     EntryConditions(
       namespace: namespace, prefix: prefix == "" ? nil : prefix, pattern: match == "" ? nil : match, state: state,

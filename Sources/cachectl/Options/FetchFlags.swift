@@ -39,7 +39,7 @@ extension FetchPolicy: ExpressibleByArgument {}
 extension CityOrder: ExpressibleByArgument {}
 extension SortDirection: ExpressibleByArgument {}
 extension DurationText: ExpressibleByArgument {
-  /// The duration that `argument` writes, such as `1h30m`.
+  /// The duration that `argument` spells, such as `1h30m`.
   public init?(argument: String) { self.init(argument) }
 
   /// What a duration looks like.

@@ -38,8 +38,8 @@ struct GlobalOptions: ParsableArguments {
     ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
   }
 
-  /// Prints a view in the format that was asked for, its remark and its warnings on the standard error. A heading tells
-  /// it from other views on the same output.
+  /// Prints a view in the requested format, its remark and its warnings on the standard error. A heading sets it apart
+  /// from other views on the same output.
   func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
     if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }
@@ -52,18 +52,18 @@ struct GlobalOptions: ParsableArguments {
     if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }
 
-  /// Warns of something that did not keep the command from its work; once, whatever else meets the same.
+  /// Warns of something that did not stop the command. Repeats no warning.
   func warn(_ warning: ErrorView) {
     if !quiet, Diagnostics.isNew(warning) { Diagnostics.standard.write(.warning(warning)) }
   }
 
-  /// Says what is used, with `--verbose`.
+  /// With `--verbose`, says what is used.
   func explain(_ topic: String, _ text: @autoclosure () -> String) {
     guard verbose else { return }
     Diagnostics.standard.write(.detail(topic: topic, text: text()))
   }
 
-  /// Says how each fetched value came about; `nil` without `--verbose`.
+  /// Says how each value was fetched; `nil` without `--verbose`.
   var observer: (@Sendable (FetchExplanation) -> Void)? {
     guard verbose else { return nil }
     return { explanation in
@@ -71,25 +71,25 @@ struct GlobalOptions: ParsableArguments {
     }
   }
 
-  /// Prints what it is given under `topic`; `nil` without `--verbose`.
+  /// Prints the texts it gets under `topic`; `nil` without `--verbose`.
   func logger(_ topic: String) -> (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
     return { text in explain(topic, text) }
   }
 
-  /// Whether a progress bar would be seen and is wanted. It is no JSON.
+  /// Whether a progress bar is wanted and would be seen. It is not JSON.
   var showsProgress: Bool {
     Console.error.screen.isTerminal && Console.hasCursor && !quiet && !Diagnostics.standard.isJSON
   }
 }
 
 extension CompletionKind {
-  /// The keys of the configuration, each with the equals sign that its value follows.
+  /// The keys of the configuration, each with an equals sign for the value to follow.
   static var settings: CompletionKind {
     .list(ConfigurationSchema.keys(engines: PluginCatalogue.builtIn.declarations).map { "\($0)=" })
   }
 
-  /// The names of the engines, those of libraries that are there when the script is made among them.
+  /// The names of the engines, including those of libraries that exist when the script is made.
   static var backends: CompletionKind {
     .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.builtInNames)
   }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 
-/// The options that say which page of movies is meant.
+/// The options that select a page of movies.
 struct MoviesOptions: ParsableArguments {
   @Option(help: "The words to search")
   var query: String
@@ -15,7 +15,7 @@ struct MoviesOptions: ParsableArguments {
     if page < 1 { throw ValidationError("--page begins at 1") }
   }
 
-  /// - Throws: `CacheError` with the code `invalidRequest` where there is no word in the query.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the query has no word.
   var movieQuery: MovieQuery {
     get throws(CacheError) {
       guard let query = MovieQuery(query) else {

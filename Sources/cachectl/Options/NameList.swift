@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Names with commas between.
+/// Names, separated by commas.
 struct NameList: ExpressibleByArgument {
   let names: [String]
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 
-/// The options that say how a server is reached, spelled as curl spells them.
+/// The options that say how to reach a server, spelled as in curl.
 struct NetworkOptions: ParsableArguments {
   @Option(
     name: [.customShort("x"), .long],
@@ -34,9 +34,9 @@ struct NetworkOptions: ParsableArguments {
     if insecure, authorityFile != nil { throw ValidationError("--insecure and --cacert exclude each other") }
   }
 
-  /// What they ask of a transfer.
+  /// What the options ask of a transfer.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest`: a file that they name cannot be used.
+  /// - Throws: `CacheError` with the code `invalidRequest`: a named file cannot be used.
   var demands: TransferDemands {
     get throws(CacheError) {
       let demands = TransferDemands(

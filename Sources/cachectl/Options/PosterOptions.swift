@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 
-/// The options that say which poster is meant.
+/// The options that select a poster.
 struct PosterOptions: ParsableArguments {
   @Argument(help: "The path of the poster, such as /2201.png")
   var path: String

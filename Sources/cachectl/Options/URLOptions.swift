@@ -3,7 +3,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import Synchronization
 
-/// The options that say which request for a URL is meant, spelled as curl spells them.
+/// The options that describe the request for a URL, spelled as in curl.
 struct URLOptions: ParsableArguments {
   @Argument(help: "The URL, http or https")
   var url: String
@@ -42,7 +42,7 @@ struct URLOptions: ParsableArguments {
 
   /// The request.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` where the file with the content cannot be opened.
+  /// - Throws: `CacheError` with the code `ioFailed` if the file with the content cannot be opened.
   var query: URLQuery {
     get throws(CacheError) {
       URLQuery(
@@ -51,19 +51,19 @@ struct URLOptions: ParsableArguments {
     }
   }
 
-  /// The content where it is written on the command line.
+  /// The content given on the command line.
   private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
 
   /// The file that holds the content.
   private var file: Substring? { data.first.flatMap { $0.hasPrefix("@") ? $0.dropFirst() : nil } }
 
-  /// The content where it is in a file, which is read as it is sent.
+  /// The content of the file, which is read as it is sent.
   private var stream: ContentStream? {
     get throws(CacheError) {
       guard let name = file else { return nil }
       let file = try InputFile(String(name))
       let left = Mutex(file.length ?? .max)
-      // Of a file that grows meanwhile, such as a log, as much is sent as there was.
+      // A file that grows meanwhile, such as a log, is sent up to the length it had at the start.
       return ContentStream(length: file.length) { () async throws(CacheError) in
         let bytes = try await file.next()
         let sent = left.withLock { left in

@@ -2,7 +2,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 
-/// Walks every page of cities and shows them: page by page where the format allows it, else as one page of them all.
+/// Walks every page of cities and shows them: page by page if the format allows it, otherwise as one page of them all.
 struct AllCities {
   let session: Session
   let cities: CitiesOptions
@@ -11,7 +11,7 @@ struct AllCities {
 
   private var global: GlobalOptions { session.global }
 
-  /// - Throws: `CacheError`: a page is missing; those before it have been shown where pages are shown one by one.
+  /// - Throws: `CacheError`: a page is missing. If pages are shown one by one, those before it have been shown.
   func show(from pages: FetchCitiesUseCase, _ writes: inout WriteFailures) async throws(CacheError) {
     let useCase = FetchAllCitiesUseCase(
       pages: pages, maxConcurrentRequests: session.configuration.cities.transport.maxConcurrentRequests)
@@ -40,14 +40,14 @@ struct AllCities {
     if global.showsProgress, let status = view.status { global.remark(status) }
   }
 
-  /// Cities that run over the terminal are progress enough.
+  /// Cities that scroll by on the terminal are progress enough.
   private var showsProgress: Bool {
     let isSeen = global.output.isStreamed && Console.output.screen.isTerminal
     return global.showsProgress && !global.verbose && !isSeen
   }
 }
 
-/// Writes cities as their pages come, or keeps them where a format needs all of them at once.
+/// Writes cities as their pages come, or collects them if the format needs them all at once.
 private struct CitiesOutput {
   private let format: OutputFormat
   private let limit: Int?
@@ -72,12 +72,12 @@ private struct CitiesOutput {
 }
 
 extension OutputFormat {
-  /// Whether a record is written without knowing those that follow.
+  /// Whether a record can be written before the next ones are known.
   fileprivate var isStreamed: Bool { self == .ndjson || self == .csv }
 }
 
 extension PagesSummary {
-  /// `failure` with how far the walk has come, and how it goes on.
+  /// `failure`, with how far the walk has come and how to continue it.
   fileprivate func error(_ failure: CacheError, _ policy: FetchPolicy, isKept: Bool) -> CacheError {
     guard isKept, keptPages > 0 else { return failure }
     let reason = failure.code == .cancelled ? "interrupted" : failure.message

@@ -1,40 +1,40 @@
 internal import CacheDomain
 internal import Glibc
 
-/// A file that is written for the user, whole or not at all: another one beside it takes its place in the end. Where the
-/// file system allows it that one has no name until then, so that a process that is killed leaves nothing behind. A
-/// symbolic link stays: what it leads to is written, as a program that opens the path would write it.
+/// A file written for the user, whole or not at all: a temporary file beside it takes its place in the end. If the file
+/// system allows it, the temporary file has no name until then, and a process that is killed leaves nothing behind. A
+/// symbolic link stays: its target is written, as any program that opens the path would do.
 struct AtomicFile: ~Copyable {
   private let path: String
   private let temporary: String
   private let file: Int32
   private let hasName: Bool
 
-  /// Begins to write the file at `path`, which is only for the user where `isPrivate`; else one that is there keeps its
-  /// permissions.
+  /// Begins to write the file at `path`. With `isPrivate` only the user may read it; otherwise an existing file keeps
+  /// its permissions.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also where something else than a file is in its place, and for `-`, which never
-  ///   means a file; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, also if `path` is something other than a file, or `-`, which never means a
+  ///   file; `noSpace`.
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
     guard path != "-", Self.isReplaceable(path) else {
       throw CacheError(
         CacheError.Code(rawValue: "ioFailed"), "\(path) is no file", hint: "use the standard output for it")
     }
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
-    // Not by the number of the process: in a container the next one has the same, and would be kept out by what a crash
-    // has left.
+    // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let mode: mode_t = isPrivate ? 0o600 : 0o644
     let nameless = Self.openNameless(in: Self.folder(of: path), mode)
     let file = nameless ?? open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw Self.failure(path) }
-    // The owner of a file that is there has said who may read it.
+    // The owner of an existing file has decided who may read it.
     var status = stat()
     if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
     (self.path, self.temporary, self.file, hasName) = (path, temporary, file, nameless == nil)
   }
 
-  /// A new file in `folder` that has no name; `nil` where the file system has no such files, or nothing to name it by.
+  /// A new file in `folder` without a name; `nil` if the file system does not support that, or the file could not be
+  /// named later.
   private static func openNameless(in folder: String, _ mode: mode_t) -> Int32? {
     let file = open(folder, nameless | O_RDWR | O_CLOEXEC, mode)
     if file >= 0, access(path(of: file), F_OK) == 0 { return file }
@@ -42,7 +42,7 @@ struct AtomicFile: ~Copyable {
     return nil
   }
 
-  /// Linux's `O_TMPFILE`, which the C library's module does not have.
+  /// Linux's `O_TMPFILE`, which the module of the C library lacks.
   private static let nameless = 0o20_000_000 | O_DIRECTORY
 
   /// The path of an open file, whatever its name.
@@ -53,16 +53,16 @@ struct AtomicFile: ~Copyable {
     unlink(temporary)
   }
 
-  /// Writes all of `bytes` after what was written before.
+  /// Appends `bytes`.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func write(_ bytes: [UInt8]) throws(CacheError) {
     guard Self.writeAll(bytes, to: file) else { throw Self.failure(path) }
   }
 
-  /// Puts what was written in its place. With `replacing` false an existing file is kept.
+  /// Puts the file in its place. With `replacing` false an existing file stays.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also where the file is there already; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
     guard fsync(file) == 0 else { throw Self.failure(path) }
     guard replacing else { return try giveName(path) }
@@ -74,14 +74,14 @@ struct AtomicFile: ~Copyable {
     if !hasName {
       if linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return }
       if errno == EEXIST { throw Self.failure(path) }
-      // Some file systems and containers have files without a name that can never be given one.
+      // In some file systems and containers a nameless file can be made but never named.
       guard Self.copy(file, to: temporary) else { throw Self.failure(path) }
       if name == temporary { return }
     }
     try check(link(temporary, name))
   }
 
-  /// Copies what was written to `file` to a new file at `path`, with the same permissions, and says whether that went well.
+  /// Copies `file` to a new file at `path` with the same permissions, and says whether that succeeded.
   private static func copy(_ file: Int32, to path: String) -> Bool {
     var status = stat()
     guard fstat(file, &status) == 0 else { return false }
@@ -102,16 +102,16 @@ struct AtomicFile: ~Copyable {
     if status != 0 { throw Self.failure(path) }
   }
 
-  /// Writes `bytes` to `path`. With `replacing` false an existing file is kept.
+  /// Writes `bytes` to `path`. With `replacing` false an existing file stays.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also where the file is there already; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool = true) throws(CacheError) {
     let file = try AtomicFile(path)
     try file.write(bytes)
     try file.commit(replacing: replacing)
   }
 
-  /// Makes the folders above `path` that are missing, for the user alone.
+  /// Creates the missing folders above `path`, for the user alone.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   static func makeFolders(above path: String) throws(CacheError) {
@@ -122,8 +122,8 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Whether there is nothing at `path`, or a file: neither a device nor a link to a standard stream, such as /dev/stdout,
-  /// must be replaced by a file.
+  /// Whether `path` is free or a regular file. A file must not replace a device, or a link to a standard stream such as
+  /// /dev/stdout.
   private static func isReplaceable(_ path: String) -> Bool {
     var (status, own) = (stat(), stat())
     guard stat(path, &status) == 0 else { return true }
@@ -131,8 +131,8 @@ struct AtomicFile: ~Copyable {
     return status.st_mode & S_IFMT == S_IFREG && !(isLink && isStream(status))
   }
 
-  /// What `path` leads to where it is a symbolic link, which need not be there yet; `nil`, for the reason in `errno`,
-  /// where it leads nowhere.
+  /// The target of the symbolic link at `path`, which need not exist yet; `nil`, with the reason in `errno`, if it
+  /// leads nowhere.
   private static func target(of path: String) -> String? {
     var path = path
     for _ in 0..<maximumLinks {
@@ -146,10 +146,10 @@ struct AtomicFile: ~Copyable {
     return nil
   }
 
-  /// The folder that the file at `path` is in, with a slash at the end.
+  /// The folder of the file at `path`, with a trailing slash.
   private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./" }
 
-  /// As many links in a row as the system follows.
+  /// The number of successive links that the system follows.
   private static let maximumLinks = 40
 
   private static func isStream(_ file: stat) -> Bool {

@@ -14,7 +14,7 @@ struct Benchmark {
     (self.plan, self.processes, self.global) = (plan, processes, global)
   }
 
-  /// Runs it, in this process or in several. The scratch folder is gone in the end, whatever happened.
+  /// Runs the benchmark, in this process or in several, and always removes the scratch folder.
   func run() async throws(CacheError) -> BenchmarkOutcome {
     let scratch = try ScratchFolder()
     defer { scratch.remove() }
@@ -22,7 +22,7 @@ struct Benchmark {
     defer { progress.finish() }
     let place = BenchmarkPlace(scratchFolder: scratch.path, runName: Self.newName(), date: plan.date)
     await begin(on: place)
-    // Where it fails, its stores may still be there: the next run removes them.
+    // After a failure its stores may still be there: the next run removes them.
     let outcome = try await measure(place, scratch, progress)
     await plan.end(in: place)
     return outcome
@@ -36,7 +36,7 @@ struct Benchmark {
     return try plan.merge(try shares.run { progress.show($0) })
   }
 
-  /// Says where servers are used, and cleans up there after runs that were killed.
+  /// Says which servers are used, and removes what killed runs left there.
   private func begin(on place: BenchmarkPlace) async {
     guard !plan.servers.isEmpty else { return }
     global.remark(
@@ -56,7 +56,7 @@ struct Benchmark {
   private static func newName() -> String { "bench-" + String(UInt64.random(in: 0 ... .max), radix: 16) }
 }
 
-/// The progress of a benchmark, which is told from any task.
+/// The progress of a benchmark; any task may report it.
 final class BenchmarkProgressDisplay: Sendable {
   private let display: Mutex<ProgressDisplay>
 
@@ -67,6 +67,6 @@ final class BenchmarkProgressDisplay: Sendable {
     display.withLock { $0.show(done: step.done, total: step.total, item: step.item, timeLeft: step.timeLeft) }
   }
 
-  /// Removes the line.
+  /// Removes the line from the terminal.
   func finish() { display.withLock { $0.finish() } }
 }

@@ -4,21 +4,21 @@ internal import CacheDomain
 internal import CachePresentation
 internal import Glibc
 
-/// What a user may have in mind who presses the completion key: entries of the store that the command line names.
+/// Completes what a user may be typing: entries of the store that the command line names.
 ///
-/// It answers within a second or not at all, and says nothing of what goes wrong: the line is not yet finished. A store
-/// that is not there is not made.
+/// It answers within a second or not at all, and reports no errors: the line is not finished yet. It does not create a
+/// missing store.
 enum CompletionAnswer {
-  /// The keys of entries.
+  /// Asks for the keys of entries.
   static let keys = "keys"
-  /// The namespaces that have entries.
+  /// Asks for the namespaces that have entries.
   static let namespaces = "namespaces"
 
-  /// More values than a user reads.
+  /// More values than a user would read.
   private static let maximumCount = 500
   private static let secondsAllowed: UInt32 = 1
 
-  /// The options that say which store is meant.
+  /// The options that select the store.
   private struct Place: ParsableCommand {
     @OptionGroup
     var global: GlobalOptions
@@ -48,8 +48,8 @@ enum CompletionAnswer {
 }
 
 extension CompletionKind {
-  /// The keys of entries, as they are when the completion key is pressed.
+  /// The keys of entries, looked up when the completion key is pressed.
   static var keys: CompletionKind { .asked(CompletionAnswer.keys) }
-  /// The namespaces that have entries then.
+  /// The namespaces that have entries, looked up when the completion key is pressed.
   static var namespaces: CompletionKind { .asked(CompletionAnswer.namespaces) }
 }

@@ -2,26 +2,26 @@ internal import CacheDomain
 internal import CachePresentation
 internal import Glibc
 
-/// One of the standard streams, and what it shows texts on.
+/// One of the standard streams, and the screen it shows texts on.
 struct Console: Sendable {
   /// The standard output: data, and nothing else.
   static let output = Console(descriptor: STDOUT_FILENO)
-  /// The standard error: everything that is not data.
+  /// The standard error: everything else.
   static let error = Console(descriptor: STDERR_FILENO)
 
-  /// So many bytes a pipe that is ready takes at once without a wait: PIPE_BUF on Linux, see pipe(7).
+  /// How many bytes a ready pipe takes without blocking: PIPE_BUF on Linux, see pipe(7).
   private static let pieceSize = 4_096
   /// The size of the pages that a pipe is made of.
   private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
   /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
   private static let pipeSizeCommand: Int32 = 1032
 
-  /// A file takes everything; between two pieces a command can be interrupted.
+  /// A file takes everything at once; pieces let an interruption in between.
   private static let filePieceSize = 1 << 20
 
   private let descriptor: Int32
   private let isFile: Bool
-  /// What texts are shown on, as it was at the start.
+  /// The screen as it was at the start.
   let screen: Screen
 
   private init(descriptor: Int32) {
@@ -31,12 +31,13 @@ struct Console: Sendable {
     screen = Self.screen(of: descriptor)
   }
 
-  /// What texts are shown on now: a terminal may have been given another size.
+  /// The screen as it is now: the terminal may have been resized.
   var currentScreen: Screen { Self.screen(of: descriptor) }
 
   /// Writes all of `text`.
   ///
-  /// - Throws: `CacheError`: `ioFailed` where the stream takes no more; `cancelled` where it takes none for now.
+  /// - Throws: `CacheError`: `ioFailed` if the stream cannot be written; `cancelled` if the task is cancelled while the
+  ///   stream is not ready.
   func write(_ text: String) throws(CacheError) {
     var text = text
     let error = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0)) }
@@ -45,12 +46,13 @@ struct Console: Sendable {
 
   /// Writes all of `bytes`.
   ///
-  /// - Throws: `CacheError`: `ioFailed` where the stream takes no more; `cancelled` where it takes none for now.
+  /// - Throws: `CacheError`: `ioFailed` if the stream cannot be written; `cancelled` if the task is cancelled while the
+  ///   stream is not ready.
   func write(_ bytes: [UInt8]) throws(CacheError) {
     if let error = bytes.withUnsafeBytes({ writeAll($0) }) { throw error }
   }
 
-  /// Writes `text`; where that fails there is no other place to report it.
+  /// Writes `text`, and ignores a failure: there is no other place to report it.
   func writeIfPossible(_ text: String) {
     try? write(text)
   }
@@ -70,14 +72,14 @@ struct Console: Sendable {
     return nil
   }
 
-  /// How many bytes the stream, which is ready, takes without a wait.
+  /// How many bytes the stream, which is ready, takes without blocking.
   private var room: Int {
     if isFile { return Self.filePieceSize }
     let capacity = fcntl(descriptor, Self.pipeSizeCommand)
     var unread: CInt = 0
     guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
-    // A write begins a new page where it does not fit into the last one. So two pages in a row hold more than one page
-    // of data, but for the first of all, of which a part may have been read.
+    // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one page
+    // of data, except at the front, where part of the first page may have been read.
     let used = unread == 0 ? 0 : Int(unread) / Self.pageSize * 2 + 2
     return max(Self.pieceSize, Int(capacity) - used * Self.pageSize)
   }
@@ -103,7 +105,7 @@ struct Console: Sendable {
     return .terminal(width: isKnown ? Int(size.ws_col) : nil, height: height, hasColor: allowsColor)
   }
 
-  /// Colours are for terminals that have them, unless the user wants none (see no-color.org).
+  /// Colours are for terminals that have them, unless the user turns them off (see no-color.org).
   private static var allowsColor: Bool {
     (environment("NO_COLOR") ?? "").isEmpty && hasCursor && !CommandLine.arguments.contains("--no-color")
   }

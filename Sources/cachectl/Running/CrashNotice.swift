@@ -3,14 +3,14 @@ internal import CachePresentation
 internal import Glibc
 internal import Synchronization
 
-/// Says which library was loaded when the process crashes: it may be the library that crashed.
+/// Names the loaded libraries if the process crashes: one of them may be the cause.
 enum CrashNotice {
   private static let signals = [SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP]
   private static let libraries = Mutex<[EngineLibrary]>([])
-  /// The address of the line, made beforehand because a signal handler must not allocate. It is never freed.
+  /// The address of the notice, made in advance because a signal handler must not allocate. It is never freed.
   private static let line = Atomic<UInt>(0)
 
-  /// Has a crash from now on name `library` too.
+  /// Adds `library` to what a crash from now on will name.
   static func add(_ library: EngineLibrary) {
     let libraries = libraries.withLock { libraries in
       if libraries.contains(library) { return [EngineLibrary]() }
@@ -31,7 +31,7 @@ enum CrashNotice {
     for signal in signals {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { CrashNotice.report($0) }
-      // The second time the system does what it does without a handler, which leaves the status and the core.
+      // The repeated signal gets the default action, which leaves the right status and a core file.
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(signal, &action, nil)
     }

@@ -2,29 +2,29 @@ internal import CacheComposition
 internal import CachePresentation
 internal import Synchronization
 
-/// Writes to the standard error: lines for people, or with `--output json` one JSON object a line and nothing else.
+/// Writes to the standard error: lines for people, or with `--output json` one JSON object per line and nothing else.
 struct Diagnostics: Sendable {
   /// The writer of this process.
   ///
-  /// It looks for the option itself, because a command line that cannot be understood needs it too. What another process
-  /// of a benchmark says is shown by the one that started it, as part of a line.
+  /// It looks for the option itself, because a malformed command line needs it too. If this process is part of a
+  /// benchmark, the process that started it shows what it writes as part of a line.
   static let standard = Diagnostics(
     isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && BenchmarkPlace.ofProcess == nil)
 
   private static let warnings = Mutex<Set<ErrorView>>([])
 
-  /// Whether this process has not warned of the same yet, which it notes.
+  /// Whether this process gives the warning for the first time. Remembers the warning.
   static func isNew(_ warning: ErrorView) -> Bool { warnings.withLock { $0.insert(warning).inserted } }
 
   /// Whether JSON is written.
   let isJSON: Bool
 
-  /// Writes `diagnostic`; where that fails there is no other place to report it.
+  /// Writes `diagnostic`, and ignores a failure: there is no other place to report it.
   func write(_ diagnostic: Diagnostic) {
     Console.error.writeIfPossible(text(diagnostic))
   }
 
-  /// What is written of `diagnostic`.
+  /// The text to write for `diagnostic`.
   func text(_ diagnostic: Diagnostic) -> String {
     isJSON ? JSONText.text(diagnostic.json) + "\n" : diagnostic.text(on: Console.error.screen)
   }

@@ -3,7 +3,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 
-/// An error as the tool reports it: what to say, and the status to exit with.
+/// An error as the tool reports it: the message and the exit status.
 struct Failure {
   let view: ErrorView
   let status: ExitCode
@@ -42,13 +42,13 @@ extension ExitCode {
   static let badConfiguration = ExitCode(78)
   static let interrupted = ExitCode(130)
 
-  /// The status for what is wrong with the configuration.
+  /// The failure for a mistake in the configuration.
   init(_ error: ConfigurationError) {
     self =
       error.code == .permissionDenied ? .refused : error.isOfCommandLine ? .validationFailure : .badConfiguration
   }
 
-  /// The status for each kind of failure, as the contract of the command line has it.
+  /// The exit status for each kind of failure, as the contract of the command line defines it.
   init(_ code: CacheError.Code) {
     switch code.rawValue {
     case "invalidRequest", "invalidKey": self = .validationFailure

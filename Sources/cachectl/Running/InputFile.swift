@@ -2,7 +2,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import Glibc
 
-/// A file that the user names, read piece by piece.
+/// A file named by the user, read piece by piece.
 final class InputFile: Sendable {
   private static let pieceSize = 65_536
 
@@ -14,7 +14,7 @@ final class InputFile: Sendable {
   /// - Throws: `CacheError` with the code `ioFailed`.
   init(_ path: String) throws(CacheError) {
     self.path = path
-    // A named pipe is opened without a wait for its writer, which no signal would end; `next` waits for it.
+    // Opening a named pipe must not wait for its writer, because no signal would end that wait; `next` waits instead.
     file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure(path) }
     var status = stat()
@@ -25,7 +25,7 @@ final class InputFile: Sendable {
     }
   }
 
-  /// The number of bytes that are left to read; `nil` where that is not known, because this is no regular file.
+  /// The number of bytes left to read; `nil` if unknown, because this is not a regular file.
   var length: Int? {
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -36,7 +36,7 @@ final class InputFile: Sendable {
 
   /// The next bytes; empty at the end.
   ///
-  /// - Throws: `CacheError`: `ioFailed`; `cancelled` where there is nothing to read yet.
+  /// - Throws: `CacheError`: `ioFailed`; `cancelled` if the task is cancelled while there is nothing to read.
   func next() async throws(CacheError) -> [UInt8] {
     while true {
       try await Readiness.pause(until: file, POLLIN)
@@ -44,7 +44,7 @@ final class InputFile: Sendable {
     }
   }
 
-  /// What can be read at once, empty at the end; `nil` where there is nothing yet.
+  /// The bytes that can be read without blocking, empty at the end; `nil` if there are none yet.
   private func readPiece() throws(CacheError) -> [UInt8]? {
     var count = 0
     let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
@@ -59,10 +59,10 @@ final class InputFile: Sendable {
   /// All bytes of the file at `path`; `-` means the standard input.
   ///
   /// - Parameters:
-  ///   - limit: how many there may be.
-  ///   - code: what kind of mistake it is that there are more.
-  ///   - hint: what to do about it.
-  /// - Throws: `CacheError`: `ioFailed`; `code` where there are more.
+  ///   - limit: the maximum number of bytes.
+  ///   - code: the code of the error if there are more.
+  ///   - hint: the hint of that error.
+  /// - Throws: `CacheError`: `ioFailed`; `code` if there are more than `limit`.
   static func bytes(
     of path: String, limit: Int, code: CacheError.Code = CacheError.Code(rawValue: "malformed"),
     hint: String = "name another file"
@@ -83,7 +83,7 @@ final class InputFile: Sendable {
   private static func failure(_ path: String) -> CacheError {
     let (number, code) = (errno, CacheError.Code(rawValue: "ioFailed"))
     if path == "-" {
-      // A closed stream has a folder in its place; see `StandardStreams`.
+      // A folder takes the place of a closed stream; see `StandardStreams`.
       let isClosed = number == EISDIR || number == EBADF
       let reason = isClosed ? "is closed, or a folder" : "cannot be read: \(String(cString: strerror(number)))"
       return CacheError(code, "the standard input \(reason)", hint: "pass the data by a pipe, or name a file")

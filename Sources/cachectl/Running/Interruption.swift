@@ -12,10 +12,10 @@ final class Interruption: Sendable {
 
   private let state = Mutex(State())
 
-  /// Runs `command` and exits with its status, or with 128 and the number of the signal that has interrupted it.
+  /// Runs `command` and exits with its status, or with 128 plus the number of the signal that interrupted it.
   ///
-  /// The command begins on this thread and stays on it until something makes it wait: a thread of the pool would have to
-  /// be started first. Signals are blocked before any thread is started, because threads inherit that.
+  /// The command starts on this thread and stays there until it first waits: starting a thread of the pool takes time.
+  /// Signals are blocked before any thread starts, because threads inherit the mask.
   static func run(_ command: @escaping @Sendable () async -> ExitCode) -> Never {
     let interruption = Interruption()
     interruption.startWatching()
@@ -27,10 +27,10 @@ final class Interruption: Sendable {
     while true { pause() }
   }
 
-  /// The status of a process that was interrupted; `nil` where it was not.
+  /// The exit status of an interrupted process; `nil` if it was not interrupted.
   private var status: Int32? { state.withLock { $0.signal.map { 128 + $0 } } }
 
-  /// The task to cancel at the first signal, or at once where it has come already.
+  /// Sets the task to cancel at the first signal, and cancels it now if the signal has come already.
   private func cancel(_ command: RunningTask?) {
     let isInterrupted = state.withLock { state in
       state.command = command
@@ -49,16 +49,16 @@ final class Interruption: Sendable {
   }
 }
 
-/// The task of the command, to be cancelled from another thread.
+/// The task of the command, which another thread cancels.
 ///
-/// `@unchecked Sendable`: cancelling is one of the operations that the documentation of `UnsafeCurrentTask` allows from
-/// anywhere, and the task does not end before the process: it ends by calling `exit`.
+/// `@unchecked Sendable`: the documentation of `UnsafeCurrentTask` allows cancelling from anywhere, and the task lives
+/// as long as the process: it ends by calling `exit`.
 struct RunningTask: @unchecked Sendable {
   let task: UnsafeCurrentTask
 }
 
 extension Interruption {
-  /// Watches for signals from now on, on a thread of its own. Without one a signal ends the process.
+  /// Starts to watch for signals, on a thread of its own. If there is no thread, a signal ends the process.
   private func startWatching() {
     var signals = Self.signals
     pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -91,7 +91,7 @@ extension Interruption {
     return signals
   }
 
-  /// Whether whoever started the process wants it to go on at that signal, as nohup(1) does.
+  /// Whether the process was started to ignore `signal`, as nohup(1) does.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(signal, nil, &action) == 0, let handler = action.__sigaction_handler.sa_handler else {

@@ -3,10 +3,10 @@ internal import CacheDomain
 internal import CachePresentation
 internal import Glibc
 
-/// The test of an engine in a process of its own: an engine that crashes or hangs is a failure of the check under way,
-/// and not the end of the test.
+/// Tests an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes
+/// on.
 struct IsolatedTest {
-  /// How long the other process has for its end after an interruption.
+  /// How long the other process may take to end after an interruption.
   private static let grace: Duration = .seconds(2)
 
   let library: EngineLibrary
@@ -15,10 +15,10 @@ struct IsolatedTest {
   let limit: Duration
   let global: GlobalOptions
 
-  /// Makes all checks, with scratch stores below `scratch`.
+  /// Makes all checks, with scratch stores in `scratch`.
   ///
-  /// - Returns: the checks; `nil` where the other process refused to begin, with a status that says why.
-  /// - Throws: `CacheError`: `cancelled`, or there can be no other process.
+  /// - Returns: the checks; `nil` if the other process refused to start, with a status that says why.
+  /// - Throws: `CacheError`: `cancelled`, or the other process cannot be started.
   func run(in scratch: ScratchFolder, progress: ProgressDisplay) throws(CacheError) -> ChecksView? {
     let errors = scratch.path + "/errors"
     var process = try ToolProcess(arguments, errors: errors, temporaryFolder: scratch.path)
@@ -32,7 +32,7 @@ struct IsolatedTest {
     return checks.view(backend: library.name, hasHung ? .gaveUp(after: limit) : end)
   }
 
-  /// The statuses of a command that could not begin: see `ExitCode`.
+  /// The exit statuses of a command that could not start: see `ExitCode`.
   private static let refusals: Set<Int32> = [64, 69, 70, 73, 74, 77, 78]
 
   private var arguments: [String] {
@@ -43,9 +43,9 @@ struct IsolatedTest {
     return arguments
   }
 
-  /// Reads what the other process says until it ends.
+  /// Reads the other process's messages until it ends.
   ///
-  /// - Returns: whether it had to be ended, because a check took too long.
+  /// - Returns: whether a check took too long and the process had to be ended.
   private func watch(
     _ process: inout ToolProcess, _ checks: inout IsolatedChecks, _ progress: ProgressDisplay
   ) -> Bool {
@@ -74,7 +74,7 @@ struct IsolatedTest {
     progress.update(done: checks.done, total: IsolatedChecks.total, item: checks.underWay)
   }
 
-  /// Passes on what the engine, or the system, had to say, which no well-behaved one has.
+  /// Passes on what the engine, or the system, wrote to the standard error. A well-behaved engine writes nothing.
   private func showErrors(_ path: String) {
     guard let text = try? ConfigurationFiles.contents(of: path), !text.isEmpty else { return }
     global.remark(StatusLine(["The engine wrote: \(String(decoding: text.prefix(4_096), as: UTF8.self))"]))

@@ -1,15 +1,15 @@
 internal import CacheDomain
 
-/// A file that is begun before a long piece of work, so that it fails early, and written after it.
+/// A file opened before a long piece of work, so that a failure comes early, and written after it.
 final class PendingFile {
   private var file: AtomicFile?
 
-  /// Begins the file at `path`; what is there stays until `finish`.
+  /// Opens the file at `path`; an existing file stays until `finish`.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   init(_ path: String) throws(CacheError) { file = try AtomicFile(path) }
 
-  /// Writes the file. Without a call nothing has changed in the end.
+  /// Writes the file. If it is not called, nothing changes.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func finish(_ bytes: [UInt8]) throws(CacheError) {

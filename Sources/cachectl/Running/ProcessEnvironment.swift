@@ -1,18 +1,18 @@
 internal import CacheComposition
 internal import Glibc
 
-/// What the operating system tells a process.
+/// What the operating system knows about this process.
 enum ProcessEnvironment {
-  /// The environment variables. Foundation would answer too, at the price of more to load at each start.
+  /// The environment variables. Foundation has them too, but would have to be loaded at each start.
   static var variables: EnvironmentVariables { EnvironmentVariables(value: value(of:), names: names(beginning:)) }
 
-  /// All environment variables at once, for a process to be started.
+  /// All environment variables, for a process to be started.
   static var all: [String: String] {
     let pairs = names(beginning: "").compactMap { name in value(of: name).map { (name, $0) } }
     return Dictionary(pairs) { $1 }
   }
 
-  /// The value of a variable; `nil` where there is none.
+  /// The value of a variable; `nil` if there is none.
   private static func value(of name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// The names of the variables that begin with `prefix`.
@@ -29,8 +29,8 @@ enum ProcessEnvironment {
     return names
   }
 
-  /// The number of the first argument that is no UTF-8, from 1; `nil` where all are. In a `String` its bytes are replaced:
-  /// it would name another file or key than the one that was meant.
+  /// The number of the first argument that is not UTF-8, from 1; `nil` if all are. A `String` replaces invalid bytes,
+  /// and would name a different file or key.
   static var malformedArgument: Int? {
     let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     return arguments.indices.dropFirst().first { index in
@@ -38,20 +38,20 @@ enum ProcessEnvironment {
     }
   }
 
-  /// The first variable that says how this program works or where its files are and whose value is no UTF-8; `nil` where
-  /// all are. In a `String` its bytes would be replaced: it would name another folder.
+  /// The name of the first variable that affects this program or its files and is not UTF-8; `nil` if all are. A
+  /// `String` replaces invalid bytes, and would name a different folder.
   static var malformedVariable: String? {
     let own = names(beginning: "CACHECTL_") + ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]
     return own.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
   }
 
-  /// The absolute path of the user's home folder: what `HOME` says, otherwise what the system knows of the user; the
-  /// root where neither tells. A relative one would depend on the working folder.
+  /// The absolute path of the user's home folder: `HOME`, otherwise the system's record of the user, otherwise the
+  /// root. A relative path would depend on the working folder.
   static var userHome: String {
     [value(of: "HOME"), registeredHome].lazy.compactMap(\.self).first { $0.hasPrefix("/") } ?? "/"
   }
 
-  /// The home folder of the user in the system's database; `nil` where that does not know the user.
+  /// The home folder in the system's user database; `nil` if the user is not in it.
   private static var registeredHome: String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
       var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
@@ -62,7 +62,7 @@ enum ProcessEnvironment {
     }
   }
 
-  /// The current directory; the root where it cannot be told, because it was removed.
+  /// The current directory; the root if it is unknown, because it was removed.
   static var workingDirectory: String {
     guard let path = getcwd(nil, 0) else { return "/" }
     defer { free(path) }

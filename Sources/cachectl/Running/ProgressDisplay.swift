@@ -13,10 +13,10 @@ final class ProgressDisplay {
     line = TransientLine(isVisible: isVisible)
   }
 
-  /// Shows that `done` of `total`, where that is known, are done; at most twenty times a second.
+  /// Shows that `done` of `total`, if that is known, are done; at most twenty times a second.
   func update(done: Int, total: Int?) { update(done: done, total: total, item: nil) }
 
-  /// The same, which also says that `item` is under way.
+  /// Shows the same, and that `item` is being worked on.
   func update(done: Int, total: Int?, item: String?) {
     let now = ContinuousClock.now
     guard line.isVisible, lastDrawn.map({ now - $0 > .milliseconds(50) }) ?? true else { return }
@@ -26,8 +26,8 @@ final class ProgressDisplay {
     line.show(progress.text(width: Console.error.screen.width ?? 80))
   }
 
-  /// Shows at once how far it is, with what is under way, and how long the rest is likely to take. What is done is not
-  /// alike: it has no speed.
+  /// Shows progress at once: `done` of `total`, the current `item`, and how long the rest is likely to take. The items
+  /// differ, so there is no speed.
   func show(done: Int, total: Int, item: String, timeLeft: Duration?) {
     let progress = ProgressLine(item.isEmpty ? label : item, done: done, total: total, left: timeLeft)
     line.show(progress.text(width: Console.error.currentScreen.width ?? 80))

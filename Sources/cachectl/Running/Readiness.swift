@@ -1,14 +1,14 @@
 internal import CacheDomain
 internal import Glibc
 
-/// Waits for a stream that may keep the process waiting for as long as somebody else likes, as a pipe or a terminal does.
+/// Waits for a stream that may block indefinitely, such as a pipe or a terminal.
 enum Readiness {
-  /// How long it takes at most until a cancellation is noticed, in milliseconds.
+  /// How long a cancellation may go unnoticed, in milliseconds.
   private static let interval: Int32 = 50
 
-  /// Waits likewise without keeping a thread: the task looks again after pauses, which get longer.
+  /// Waits as `wait` does, but keeps no thread: the task polls after pauses that get longer.
   ///
-  /// - Throws: `cancelled` where the task is cancelled meanwhile.
+  /// - Throws: `cancelled` if the task is cancelled meanwhile.
   static func pause(until descriptor: Int32, _ event: Int32) async throws(CacheError) {
     var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     var pause: Int32 = 1
@@ -20,9 +20,10 @@ enum Readiness {
     }
   }
 
-  /// Waits until the file `descriptor` is ready for `event`, `POLLIN` or `POLLOUT`, or has failed, which using it tells.
+  /// Waits until the file `descriptor` is ready for `event`, `POLLIN` or `POLLOUT`, or has failed; using it shows
+  /// which.
   ///
-  /// - Throws: `cancelled` where the task is cancelled meanwhile: a call that waits in the system would not notice.
+  /// - Throws: `cancelled` if the task is cancelled meanwhile: a call that blocks in the system would not notice.
   static func wait(for descriptor: Int32, _ event: Int32) throws(CacheError) {
     var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {

@@ -18,7 +18,7 @@ struct ScratchFolder {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes the folder with all that is in it. What cannot be removed is left to the system's own cleaning.
+  /// Removes the folder and everything in it. If something cannot be removed, the system cleans it up later.
   func remove() {
     FolderRemoval.remove(path)
   }

@@ -4,7 +4,7 @@ internal import CacheDomain
 internal import CachePresentation
 internal import Glibc
 
-/// What every command that works on a store has: the configuration, and a way to print.
+/// What every command on a store needs: the configuration, and a way to print.
 struct Session {
   let global: GlobalOptions
   let container: AppDIContainer
@@ -27,15 +27,15 @@ struct Session {
 
   var configuration: Configuration { container.configuration }
 
-  /// Opens the store, gives it to `body`, and closes it whatever happens.
+  /// Opens the store, passes it to `body`, and always closes it.
   func withStore<Output>(
     _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     try await using(try await container.openStore(), body)
   }
 
-  /// Opens the store only to read it, likewise. One that is too damaged to be opened is read as far as a repair would save
-  /// it, with a warning.
+  /// Opens the store for reading only, passes it to `body`, and closes it. If the store is too damaged to open, reads
+  /// what a repair would save, with a warning.
   func withStoreToRead<Output>(
     of backend: String? = nil, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
@@ -44,7 +44,8 @@ struct Session {
     return try await using(store, body)
   }
 
-  /// Opens the store of the engine called `backend`, which must have one, only to read it, likewise.
+  /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
+  /// must exist.
   func withStore<Output>(
     toReadOf backend: String, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
@@ -55,8 +56,8 @@ struct Session {
     return try await withStoreToRead(of: backend, body)
   }
 
-  /// Opens the store of the engine called `backend` to write to it, likewise. A dry run does not make one: `body` is
-  /// then given `nil`.
+  /// Opens the store of the engine called `backend` for writing, passes it to `body`, and closes it. A dry run does not
+  /// create a missing store: `body` then gets `nil`.
   func withStore<Output>(
     toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
@@ -64,9 +65,10 @@ struct Session {
     return try await using(try await container.openStore(backend: backend), body)
   }
 
-  /// The same for a fetch, which does without a store that is damaged or out of reach.
+  /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
+  /// fetch.
   ///
-  /// - Throws: `CacheError`: also where `flags` require that every answer is kept, and one was not.
+  /// - Throws: `CacheError`: also if `flags` require every answer to be kept, and one was not.
   func fetching(
     _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
   ) async throws(CacheError) {
@@ -88,7 +90,7 @@ struct Session {
     do throws(CacheError) {
       output = try await body(store)
     } catch {
-      // What went wrong first is what the user has to know.
+      // The user needs to know the first failure.
       try? await store.close()
       throw error
     }
@@ -117,10 +119,10 @@ extension AppDIContainer {
 }
 
 extension ConfigurationLoader {
-  /// The loader for this process: its environment, its current directory and the files of the system.
+  /// The loader for this process: its environment, its current directory and the system's files.
   static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
 
-  /// The same, which loads engines by `libraries`.
+  /// The same loader, with `libraries` to load engines.
   static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
     let environment = ProcessEnvironment.variables
     return ConfigurationLoader(

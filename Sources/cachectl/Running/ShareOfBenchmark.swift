@@ -2,12 +2,12 @@ internal import CacheComposition
 internal import CacheDomain
 internal import Glibc
 
-/// The part of a benchmark by several processes that this one does. It was started by `SharedBenchmark`.
+/// This process's share of a benchmark by several processes. `SharedBenchmark` started the process.
 struct ShareOfBenchmark {
   let plan: BenchmarkPlan
   let place: BenchmarkPlace
 
-  /// Runs it, and leaves the report in the folder of the run.
+  /// Runs the share, and leaves its report in the folder of the run.
   func run() async throws(CacheError) {
     var place = place
     place.rendezvous = { point throws(CacheError) in try Self.wait(at: point) }
@@ -15,14 +15,14 @@ struct ShareOfBenchmark {
     try AtomicFile.write(outcome.transferBytes, to: place.path("report"))
   }
 
-  /// Waits until the process that started this one lets it go on.
+  /// Waits until the process that started this one releases it.
   private static func wait(at point: String) throws(CacheError) {
     try Console.output.write(BenchmarkMessage.waiting(point).line)
     var byte: UInt8 = 0
     var count: Int
     repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR
     guard count <= 0 else { return }
-    // The other process closes the input when it interrupts this one, whose signal may come later.
+    // The other process closes the input when it interrupts this one, and the signal may come later.
     withUnsafeCurrentTask { $0?.cancel() }
     throw .cancelled
   }
@@ -32,14 +32,14 @@ extension BenchmarkPlace {
   private static let shareVariable = "_CACHECTL_BENCH_SHARE"
   private static let folderVariable = "_CACHECTL_BENCH_FOLDER"
 
-  /// The part that this process was started for; `nil` where nobody did.
+  /// The share that this process was started for; `nil` if it is not part of a benchmark.
   static var ofProcess: BenchmarkPlace? {
     let variables = ProcessEnvironment.variables
     guard let text = variables[shareVariable], let folder = variables[folderVariable] else { return nil }
     return BenchmarkPlace(shareText: text, scratchFolder: folder)
   }
 
-  /// The variables by which another process gets its part.
+  /// The environment variables that tell another process its share.
   var variables: [String: String] { [Self.shareVariable: shareText, Self.folderVariable: scratchFolder] }
 
   /// The path of a file of this share.

@@ -2,7 +2,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import Glibc
 
-/// A benchmark by several processes of this program, each of which does its share on the same stores.
+/// A benchmark by several processes of this program, each of which works on its share of the same stores.
 struct SharedBenchmark {
   private let place: BenchmarkPlace
   private let count: Int
@@ -12,13 +12,13 @@ struct SharedBenchmark {
     (self.place, self.count, self.scratch) = (place, count, scratch)
   }
 
-  /// Starts all of them, has them begin each phase together, and waits for their ends.
+  /// Starts all processes, has them begin each phase together, and waits for them to end.
   ///
-  /// - Parameter progress: is told how far the first one is.
-  /// - Returns: the reports of all.
-  /// - Throws: `CacheError`: there can be no other process, or one ended without a report.
+  /// - Parameter progress: called with the progress of the first process.
+  /// - Returns: the reports of all processes.
+  /// - Throws: `CacheError`: a process cannot be started, or ended without a report.
   func run(_ progress: (BenchmarkStep) -> Void) throws(CacheError) -> [[UInt8]] {
-    // One that has ended and is told to go on must not end this process.
+    // Releasing a process that has ended must not end this one.
     signal(SIGPIPE, SIG_IGN)
     let shares = try start()
     var isInterrupted = false
@@ -45,8 +45,8 @@ struct SharedBenchmark {
     return shares
   }
 
-  /// Once nobody is working, lets those go on that are the furthest behind: where one has given up an engine, the others
-  /// come to the point at which it waits.
+  /// Once all processes wait, releases the ones furthest behind: if one process gave up an engine, the others catch up
+  /// with it.
   private static func releaseFirst(_ shares: [ShareProcess]) {
     let running = shares.filter { !$0.hasEnded }
     let points = running.compactMap(\.waitsFor)
@@ -63,7 +63,7 @@ final class ShareProcess {
   private(set) var waitsFor: String?
   private(set) var hasEnded = false
 
-  /// - Throws: `CacheError` with the code `ioFailed` where there can be no other process.
+  /// - Throws: `CacheError` with the code `ioFailed` if the process cannot be started.
   init(_ place: BenchmarkPlace) throws(CacheError) {
     self.place = place
     process = try ToolProcess(
@@ -71,9 +71,9 @@ final class ShareProcess {
       variables: place.variables, hasInput: true)
   }
 
-  /// Waits until one of `shares` says something, a while at most.
+  /// Waits a short while until one of `shares` sends something.
   ///
-  /// - Returns: how far the first one is.
+  /// - Returns: the progress of the first process.
   static func next(_ shares: [ShareProcess]) -> [BenchmarkStep] {
     var descriptors = shares.filter { !$0.hasEnded }.compactMap { $0.process?.pollDescriptor }
     poll(&descriptors, nfds_t(descriptors.count), 50)
@@ -83,7 +83,7 @@ final class ShareProcess {
     }
   }
 
-  /// Reads all that the process has said until now.
+  /// Reads everything the process has sent so far.
   private func read() -> [BenchmarkStep] {
     var steps: [BenchmarkStep] = []
     while !hasEnded {
@@ -101,21 +101,21 @@ final class ShareProcess {
     return steps
   }
 
-  /// Lets the process go on.
+  /// Lets the process continue.
   func release() {
     waitsFor = nil
     process?.write("\n")
   }
 
-  /// Has the process end with what it has measured.
+  /// Makes the process end with what it has measured.
   func interrupt() {
     process?.send(SIGINT)
     process?.closeInput()
   }
 
-  /// The report that the process has left.
+  /// The report that the process left.
   ///
-  /// - Throws: `CacheError` where it has left none.
+  /// - Throws: `CacheError` if it left none.
   func report() throws(CacheError) -> [UInt8] {
     let end = process.take()?.wait()
     if let report = try? InputFile.bytes(of: place.path("report"), limit: BenchmarkSettings.maximumReportSize) {

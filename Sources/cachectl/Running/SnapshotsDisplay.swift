@@ -3,15 +3,15 @@ internal import CachePresentation
 
 /// Shows the snapshots of a fetch as they become known.
 ///
-/// On a terminal the table of the cached one is drawn at once, and brought up to date in place when the origin has
-/// answered. Where it cannot be, one table follows the other, each under a line that says where it came from. Records
-/// alone cannot tell which snapshot they are of: only those of the last one are written.
+/// A terminal shows the cached table at once, and updates it in place when the origin answers. Where that is not
+/// possible, one table follows the other, each under a line that says where it came from. Records cannot say which
+/// snapshot they belong to: only the records of the last one are written.
 struct SnapshotsDisplay {
   let global: GlobalOptions
 
-  /// Shows what `view` makes of each of `snapshots`.
+  /// Shows each of `snapshots` as `view` presents it.
   ///
-  /// - Throws: `CacheError`: of the fetch, after which the cached snapshot stays in sight; `ioFailed`.
+  /// - Throws: `CacheError`: the fetch failed, and the cached snapshot stays on screen; `ioFailed`.
   func show<Value, View: SnapshotView>(
     _ snapshots: Snapshots<Value>, as view: (Snapshot<Value>) -> View
   ) async throws(CacheError) {
@@ -21,7 +21,7 @@ struct SnapshotsDisplay {
     var pair = SnapshotPair(first: view(first), global: global)
     try pair.begin()
     do throws(CacheError) {
-      // A newer one takes the place of all before it.
+      // A newer snapshot replaces all earlier ones.
       var last: Snapshot<Value>?
       while let snapshot = try await iterator.next() { last = snapshot }
       try pair.end(with: last.map(view))
@@ -32,12 +32,12 @@ struct SnapshotsDisplay {
   }
 }
 
-/// Two snapshots of the same on one output: the cached one, and the newer one that takes its place.
+/// Two snapshots of the same resource on one output: the cached one, and the newer one that replaces it.
 private struct SnapshotPair<View: SnapshotView> {
   private let first: View
   private let global: GlobalOptions
   private var waiting: TransientLine
-  /// The first table, where it can be replaced.
+  /// The first table, if it can be replaced.
   private var drawn: DrawnText?
 
   init(first: View, global: GlobalOptions) {
@@ -46,7 +46,7 @@ private struct SnapshotPair<View: SnapshotView> {
     waiting = TransientLine(isVisible: global.showsProgress && !global.verbose)
   }
 
-  /// Shows the first one, and that another is waited for.
+  /// Shows the first snapshot, and that another is on its way.
   mutating func begin() throws(CacheError) {
     switch global.output {
     case .table: try draw()
@@ -56,7 +56,7 @@ private struct SnapshotPair<View: SnapshotView> {
     waiting.show(first.waiting.cut(to: Console.error.screen))
   }
 
-  /// Explanations on the same terminal would stand between the table and its replacement.
+  /// Explanations on the same terminal would come between the table and its replacement.
   private mutating func draw() throws(CacheError) {
     let screen = Console.output.screen
     let table = DrawnText(OutputRenderer(.table, on: screen).text(first), on: screen)
@@ -65,7 +65,7 @@ private struct SnapshotPair<View: SnapshotView> {
     drawn = table
   }
 
-  /// Shows the newer one; where there is none, the first one was the last.
+  /// Shows the newer snapshot; without one, the first was the last.
   mutating func end(with last: View?) throws(CacheError) {
     waiting.clear()
     guard let last else { return try endWithFirst() }
@@ -76,7 +76,7 @@ private struct SnapshotPair<View: SnapshotView> {
     guard screen == drawn.screen,
       let text = drawn.replacement(by: OutputRenderer(.table, on: screen).text(last))
     else {
-      // What was drawn for another size is no longer where it was.
+      // After a resize the drawn table is no longer where it was.
       global.tell(first)
       return try global.show(last, under: last.heading)
     }
@@ -94,7 +94,7 @@ private struct SnapshotPair<View: SnapshotView> {
     }
   }
 
-  /// Leaves the first one in sight, with what there is to say about it.
+  /// Leaves the first snapshot on screen, with its warnings and its remark.
   mutating func fail() {
     waiting.clear()
     if drawn != nil { global.tell(first) }
@@ -103,7 +103,7 @@ private struct SnapshotPair<View: SnapshotView> {
 }
 
 extension GlobalOptions {
-  /// Prints the warnings and the remark of a view that is in sight already.
+  /// Prints the warnings and the remark of a view that is already on screen.
   fileprivate func tell(_ view: some OutputView) {
     for warning in view.warnings { warn(warning) }
     if let status = view.status { remark(status) }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// How a process is started: its streams, and its signals as a shell would have them.
+/// How to start a process: its streams, and its signals set as a shell would set them.
 struct SpawnSettings: ~Copyable {
   private var actions = posix_spawn_file_actions_t()
   private var attributes = posix_spawnattr_t()
 
-  /// The standard input is the descriptor `input` unless that is negative, the standard output goes to the descriptor
-  /// `output`, the standard error to the file `errors`.
+  /// Reads the standard input from the descriptor `input` unless that is negative, and sends the standard output to the
+  /// descriptor `output` and the standard error to the file `errors`.
   init(input: Int32, output: Int32, errors: String) {
     posix_spawn_file_actions_init(&actions)
     if input >= 0 { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
@@ -24,13 +24,13 @@ struct SpawnSettings: ~Copyable {
   }
 
   deinit {
-    // The functions want a variable; the structures hold no address of themselves.
+    // The C functions need variables; the structures do not contain their own addresses.
     var (actions, attributes) = (actions, attributes)
     posix_spawn_file_actions_destroy(&actions)
     posix_spawnattr_destroy(&attributes)
   }
 
-  /// Starts `program`: 0, or the number of the error.
+  /// Starts `program`, and returns 0 or the number of the error.
   func spawn(_ identifier: inout pid_t, _ program: String, _ arguments: [String], _ variables: [String]) -> Int32 {
     var (actions, attributes) = (actions, attributes)
     return withStrings(arguments) { arguments in
@@ -40,7 +40,7 @@ struct SpawnSettings: ~Copyable {
     }
   }
 
-  /// Lends texts in the form in which C takes lists of them.
+  /// Passes texts to `body` as a C list of strings.
   private func withStrings<Output>(
     _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Output
   ) -> Output {

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// The places of the standard input, output and error.
+/// The descriptors of the standard input, output and error.
 enum StandardStreams {
-  /// Takes the places of those that whoever started the process has closed. Otherwise the next files that are opened
-  /// would get them, those of a store among them, and what is meant for the user would be written there.
+  /// Occupies standard streams that were closed when the process started. Otherwise the next file opened, perhaps a
+  /// store's, would get the descriptor of one, and messages for the user would be written to it.
   ///
-  /// A folder is put there, which can neither be read nor written, so that using it fails as using a closed stream
-  /// does. Call it before anything is opened. Cost: two calls of the system.
+  /// A folder takes the place of a closed stream: it can be neither read nor written, so using it fails as using a
+  /// closed stream does. Call this before anything is opened. Cost: two system calls.
   static func keepClosedOnes() {
     while true {
       let file = open("/", O_RDONLY | O_DIRECTORY)
       if file > STDERR_FILENO { close(file) }
-      // Where nothing can be opened, a store cannot either.
+      // If nothing can be opened, a store cannot be opened either.
       if file < 0 || file > STDERR_FILENO { return }
     }
   }

@@ -3,7 +3,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 
-/// The program: reads the command line, runs the command, and says in one line what went wrong where something did.
+/// The program: reads the command line, runs the command, and reports a failure in one line.
 enum Tool {
   static let version = "0.1.0"
 
@@ -33,7 +33,7 @@ enum Tool {
   }
 }
 
-/// Says on the standard error what went wrong, and finds the status for it.
+/// Reports a failure on the standard error, and finds the exit status for it.
 enum ErrorReporter {
   static func report(_ error: any Error) -> ExitCode {
     if let status = error as? ExitCode { return status }

@@ -4,13 +4,13 @@ internal import Glibc
 
 /// Another process of this program, whose standard output is read line by line.
 ///
-/// It has a process group of its own, so that Ctrl-C reaches it once, by this process.
+/// It has its own process group, so that Ctrl-C reaches it once, through this process.
 struct ToolProcess: ~Copyable {
-  /// What came of waiting for a line.
+  /// The outcome of waiting for a line.
   enum Event {
     /// A line, without its end.
     case line([UInt8])
-    /// The output has ended, as it does with the process.
+    /// The output has ended, because the process has.
     case end
     /// Nothing came in time.
     case nothing
@@ -18,7 +18,7 @@ struct ToolProcess: ~Copyable {
 
   private let identifier: pid_t
   private let output: Int32
-  /// Where the process reads what it is written; -1 where it is not written anything.
+  /// The descriptor that leads to the standard input of the process; -1 if it gets no input from here.
   private var input: Int32
   private var buffer: [UInt8] = []
   private var hasEnded = false
@@ -26,11 +26,11 @@ struct ToolProcess: ~Copyable {
   /// Starts the program with `arguments`.
   ///
   /// - Parameters:
-  ///   - errors: the path of the file for what it writes to the standard error.
-  ///   - temporaryFolder: where it makes temporary files.
-  ///   - variables: variables of its environment besides those of this process.
-  ///   - hasInput: whether its standard input is what `write` writes, and not that of this process.
-  /// - Throws: `CacheError` with the code `ioFailed` where there can be no other process.
+  ///   - errors: the path of the file that receives its standard error.
+  ///   - temporaryFolder: its folder for temporary files.
+  ///   - variables: environment variables to add to those of this process.
+  ///   - hasInput: whether its standard input comes from `write`, instead of this process's standard input.
+  /// - Throws: `CacheError` with the code `ioFailed` if the process cannot be started.
   init(
     _ arguments: [String], errors: String, temporaryFolder: String, variables: [String: String] = [:],
     hasInput: Bool = false
@@ -64,19 +64,19 @@ struct ToolProcess: ~Copyable {
     return (pipe[0], pipe[1])
   }
 
-  /// What to wait for, for the next line to come.
+  /// The `poll` request that waits for the next line.
   var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
 
-  /// Writes `text` to its standard input. A process that has ended needs no more.
+  /// Writes `text` to the standard input of the process. Does nothing if the process has ended.
   func write(_ text: String) { _ = Glibc.write(input, text, text.utf8.count) }
 
-  /// Ends its standard input.
+  /// Closes the standard input of the process.
   mutating func closeInput() {
     if input >= 0 { Glibc.close(input) }
     input = -1
   }
 
-  /// The next line of the output; nothing where none comes within `milliseconds`.
+  /// The next line of the output; `nothing` if no line comes within `milliseconds`.
   mutating func next(within milliseconds: Int32) -> Event {
     if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
       defer { buffer.removeSubrange(...end) }
@@ -97,10 +97,10 @@ struct ToolProcess: ~Copyable {
     buffer += chunk
   }
 
-  /// Sends a signal to it and to what it has started itself.
+  /// Sends a signal to the process and to the processes it started.
   func send(_ signal: Int32) { kill(-identifier, signal) }
 
-  /// Waits for its end.
+  /// Waits until the process ends.
   consuming func wait() -> IsolatedChecks.End {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}

@@ -1,8 +1,8 @@
 internal import CachePresentation
 
-/// A line on the standard error that is drawn over itself, and is gone in the end.
+/// A line on the standard error that is redrawn in place, and removed in the end.
 struct TransientLine {
-  /// Whether the line can be seen, and is wanted.
+  /// Whether the line is wanted and can be seen.
   let isVisible: Bool
   private var isShown = false
 
@@ -10,7 +10,7 @@ struct TransientLine {
     self.isVisible = isVisible
   }
 
-  /// Shows `text`, which takes no more than a line of the terminal, in place of what the line showed before.
+  /// Replaces the line with `text`, which must fit into one line of the terminal.
   mutating func show(_ text: String) {
     guard isVisible else { return }
     isShown = true
