@@ -1,35 +1,35 @@
 internal import CacheDomain
 
-/// How a cache handled a request, as the field `Cache-Status` tells it (RFC 9211).
+/// How a cache handled a request, as the `Cache-Status` field reports it (RFC 9211).
 struct CacheStatus: Sendable, Hashable {
-  /// The name of this cache in the field.
+  /// This cache's name in the field.
   static let cacheName = "cachectl"
 
-  /// Whether what is stored answered, without the origin.
+  /// Whether the cache answered without asking the origin.
   var isHit: Bool
-  /// Why the origin was asked; `nil` where it was not.
+  /// Why the origin was asked; `nil` if it was not.
   var forwardReason: CacheDecision.ForwardReason?
-  /// The status that the origin answered with; `nil` where it was not asked, or did not answer.
+  /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
   var forwardStatus: Int?
-  /// Whether what the origin answered was stored.
+  /// Whether the origin's answer was stored.
   var isStored = false
-  /// Whether the request waited for the answer to another one instead of going to the origin itself.
+  /// Whether the request waited for another request's answer instead of asking the origin.
   var isCollapsed = false
-  /// For how much longer the response is fresh, negative where it is stale; `nil` where it is not known.
+  /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
   var timeToLive: Duration?
-  /// The key under which the response is stored; `nil` to say nothing about it.
+  /// The key under which the response is stored; `nil` to leave it out.
   var key: String?
-  /// What else there is to say; `nil` for nothing.
+  /// Anything else worth reporting; `nil` for nothing.
   var detail: String?
 
-  /// The status of a request that is answered as `decision` says.
+  /// Creates the status of a request that `decision` answers.
   init(_ decision: CacheDecision) {
     isHit = decision.action == .serve || decision.action == .serveThenRevalidate
-    // Where the origin may not be asked, the decision says why it would have to be.
+    // If the origin may not be asked, the decision gives the reason why it would have to be.
     forwardReason = decision.action == .fail ? nil : decision.forwardReason
   }
 
-  /// The value of the field: a member of a list of structured fields, to which each cache on the way adds one.
+  /// The field's value: one member of a structured-field list, to which each cache on the way adds its own.
   var text: String {
     let parameters = [
       isHit ? "hit" : forwardReason.map { "fwd=\($0.rawValue)" },
@@ -40,12 +40,12 @@ struct CacheStatus: Sendable, Hashable {
     return ([Self.cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
   }
 
-  /// An integer of structured fields has up to 15 digits (RFC 8941, section 3.3.1).
+  /// A structured-field integer has at most 15 digits (RFC 8941, section 3.3.1).
   private static func integer(_ duration: Duration) -> Int64 {
     min(max(duration.components.seconds, -999_999_999_999_999), 999_999_999_999_999)
   }
 
-  /// `text` as a string of structured fields (RFC 8941, section 3.3.3); `nil` where it has other than printable ASCII.
+  /// `text` as a structured-field string (RFC 8941, section 3.3.3); `nil` if it contains anything but printable ASCII.
   private static func string(_ text: String) -> String? {
     guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
     let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }

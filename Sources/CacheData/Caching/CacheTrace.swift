@@ -1,18 +1,18 @@
 public import CacheDomain
 
-/// The steps on the way to a decision, which cost nothing where nobody wants to know.
+/// The steps that led to a decision. Costs nothing unless it records.
 public struct CacheTrace: Sendable {
-  /// Whether steps are gathered.
+  /// Whether the trace records steps.
   public let isRecording: Bool
   /// The steps so far, in order.
   public private(set) var criteria: [CacheCriterion] = []
 
-  /// A trace without steps, which gathers them if `isRecording`.
+  /// Creates an empty trace, which records steps if `isRecording`.
   public init(isRecording: Bool) {
     self.isRecording = isRecording
   }
 
-  /// Adds a step.
+  /// Adds a step, if the trace records.
   public mutating func note(_ name: String, _ finding: @autoclosure () -> String) {
     if isRecording { criteria.append(CacheCriterion(name, finding())) }
   }

@@ -1,7 +1,7 @@
-/// Making one response of two that carry parts of the same content (RFC 9111, section 3.4; RFC 9110, section 15.3.7.3).
+/// Combining two responses that carry parts of the same content (RFC 9111, section 3.4; RFC 9110, section 15.3.7.3).
 extension HTTPCacheRules {
-  /// What is stored of `stored`, with the content `content`, once the partial response `new` has come in; `nil` where
-  /// the two cannot be combined: they do not share a strong validator, or a gap would remain between them.
+  /// Adds the partial response `new` to `stored`, whose content is `content`. `nil` if the two cannot be combined: they
+  /// do not share a strong validator, or they leave a gap.
   func combined(
     _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, requestTime: Duration, responseTime: Duration,
     trace: inout CacheTrace
@@ -17,7 +17,7 @@ extension HTTPCacheRules {
     return (result, joined.bytes)
   }
 
-  /// The bytes of both responses and their place in the whole; `nil` where the two cannot be combined.
+  /// The bytes of both responses together, and their position in the whole content; `nil` if they cannot be combined.
   func joined(
     _ head: HTTPResponseHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
   ) -> (extent: ContentRange, bytes: [UInt8])? {
@@ -35,7 +35,7 @@ extension HTTPCacheRules {
     return validator == StrongValidator(new.head.fields, now: now)
   }
 
-  /// `head` for a response which carries `extent`: a 200 where that is all, a 206 where it is not.
+  /// `head` for a response that carries `extent`: a 200 if that is everything, else a 206.
   static func head(_ head: HTTPResponseHead, for extent: ContentRange) -> HTTPResponseHead {
     let isComplete = extent.offsets.count == extent.length
     var fields = head.fields
@@ -50,7 +50,7 @@ extension HTTPCacheRules {
       min(first.lowerBound, last.lowerBound)..<max(first.upperBound, last.upperBound), of: left.length)
   }
 
-  /// The bytes of both parts, those of `new` where they overlap; `nil` where they neither overlap nor touch.
+  /// Joins the bytes of both parts; where they overlap, the new ones win. `nil` if they neither overlap nor touch.
   private static func joined(
     _ old: ContentRange, _ oldBytes: [UInt8], _ new: ContentRange, _ newBytes: [UInt8]
   ) -> [UInt8]? {

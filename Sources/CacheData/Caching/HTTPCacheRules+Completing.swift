@@ -1,10 +1,11 @@
-/// Asking the origin for what a stored response lacks (RFC 9111, section 3.4; RFC 9110, sections 13.1.5 and 14).
+/// Asking the origin for the part that a stored response lacks (RFC 9111, section 3.4; RFC 9110, sections 13.1.5 and
+/// 14).
 extension HTTPCacheRules {
-  /// The request for those bytes that `request` asks for and that are missing from `stored`, on the condition that the
-  /// content is still the same; `nil` where the origin has to be asked for all of them: without a strong validator, for
-  /// several ranges, across a gap, or for a result of more than `limit` bytes.
+  /// A request for the bytes that `request` asks for and `stored` lacks, conditional on unchanged content. `nil` if the
+  /// origin must be asked for everything: without a strong validator, for several ranges, across a gap, or if the
+  /// result would have more than `limit` bytes.
   ///
-  /// - Parameter count: how many bytes of content are stored.
+  /// - Parameter count: the number of stored content bytes.
   func completing(_ request: HTTPRequest, _ stored: StoredHead, count: Int, limit: Int = .max) -> HTTPRequest? {
     let now = stored.storedAt
     guard request.method == "GET", stored.head.status == 206, Preconditions(request).isEmpty,
@@ -21,8 +22,8 @@ extension HTTPCacheRules {
     return result
   }
 
-  /// What `stored`, whose content is `content`, and the origin's answer to the request for the rest make together: a
-  /// response that has all that `request` asks for. `nil` where they do not belong together, or bytes are still missing.
+  /// Joins `stored`, whose content is `content`, with the origin's answer to the request for the rest, into a response
+  /// that has everything `request` asks for. `nil` if the two do not belong together, or bytes are still missing.
   func completed(
     _ stored: StoredHead, _ content: [UInt8], with answer: HTTPResponse, for request: HTTPRequest, now: Duration
   ) -> HTTPResponse? {
@@ -36,8 +37,8 @@ extension HTTPCacheRules {
     return HTTPResponse(head, body: joined.bytes)
   }
 
-  /// What may be kept of `response`, whose content broke off: the part that came, as a 206 describes it. `nil` where it
-  /// could never be completed.
+  /// The part of `response` that may be kept although its content broke off: the bytes that arrived, as a 206. `nil` if
+  /// that part could never be completed.
   func beginning(of response: HTTPResponse, now: Duration) -> HTTPResponse? {
     let (head, count) = (response.head, response.body.count)
     let announced: ContentRange? =
@@ -53,7 +54,7 @@ extension HTTPCacheRules {
       Self.head(head, for: ContentRange(first..<first + count, of: announced.length)), body: response.body)
   }
 
-  /// The bytes of `wanted` that are not in `stored`, if they are in one piece that continues it; `nil` if they are not.
+  /// The bytes of `wanted` that `stored` lacks, if they form one piece next to it; `nil` if they do not.
   private static func missing(_ wanted: Range<Int>, from stored: Range<Int>) -> Range<Int>? {
     guard wanted.overlaps(stored) else { return nil }
     if stored.lowerBound <= wanted.lowerBound, stored.upperBound < wanted.upperBound {

@@ -1,10 +1,10 @@
 /// How long a response is fresh, and how old it is (RFC 9111, section 4.2).
 extension HTTPCacheRules {
-  /// A time from the moment of storing on, and what it was taken from.
+  /// How long a response is fresh after the origin made it, and what says so.
   struct FreshnessLifetime: Sendable, Hashable {
     let duration: Duration
     let source: String
-    /// Whether the cache assumes it, because the origin does not say.
+    /// Whether the cache assumes this lifetime, because the origin gives none.
     let isAssumed: Bool
 
     init(_ duration: Duration, from source: String, isAssumed: Bool = false) {
@@ -14,23 +14,23 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Statuses whose responses may be reused without explicit freshness (RFC 9110, section 15.1).
+  /// Statuses whose responses may be reused without an explicit lifetime (RFC 9110, section 15.1).
   private static let heuristicallyCacheableStatuses: Set = [
     200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
   ]
 
-  /// Whether a response may be fresh although it does not say for how long.
+  /// Whether a response without an explicit lifetime may be fresh.
   func allowsHeuristics(_ response: HTTPResponseHead) -> Bool {
     Self.heuristicallyCacheableStatuses.contains(response.status)
       || directives(response).control.contains("public")
   }
 
-  /// How long `response`, received at `now`, is fresh, counted from the moment at which the origin made it.
+  /// How long `response`, received at `now`, is fresh, counted from the time at which the origin made it.
   func freshnessLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
     let directives = directives(response)
     if directives.needsRevalidation { return FreshnessLifetime(.zero, from: "no-cache") }
     if let (name, argument) = directives.maxAge {
-      // RFC 9111, section 4.2.1: what cannot be understood is best taken for stale.
+      // RFC 9111, section 4.2.1 recommends treating a malformed lifetime as stale.
       guard let duration = argument.duration else { return FreshnessLifetime(.zero, from: "a malformed \(name)") }
       return FreshnessLifetime(duration, from: name)
     }
@@ -44,10 +44,10 @@ extension HTTPCacheRules {
     return heuristicLifetime(of: response, receivedAt: now)
   }
 
-  /// How old `response` was when it was received (section 4.2.3), where the request was sent at `requestTime`.
+  /// How old `response` was on arrival (section 4.2.3), if its request was sent at `requestTime`.
   func initialAge(of response: HTTPResponseHead, requestTime: Duration, responseTime: Duration) -> Duration {
     let apparent = max(responseTime - madeAt(response, receivedAt: responseTime), .zero)
-    // Section 5.1: of a list the first member counts; what is no number is ignored.
+    // Section 5.1: the first member of a list counts; anything but a number is ignored.
     let members = FieldList.members(response.fields["age"] ?? "")
     let age = members.first.flatMap { DeltaSeconds.duration($0) } ?? .zero
     return max(apparent, age + max(responseTime - requestTime, .zero))
@@ -76,7 +76,7 @@ extension HTTPCacheRules {
     return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified", isAssumed: true)
   }
 
-  /// What a client should know of a stored response at `now` that its header fields do not say; `nil` for nothing.
+  /// Something that a client should know about a stored response and its header fields do not say; `nil` for nothing.
   func remark(on stored: StoredHead, at now: Duration) -> String? {
     if stored.age(at: now) == nil { return "stored ahead of the clock" }
     let lifetime = lifetime(of: stored)

@@ -1,14 +1,14 @@
 public import CacheDomain
 
-/// What a stored response is good for (RFC 9111, section 4; RFC 5861, section 3).
+/// Deciding how far a stored response can be used (RFC 9111, section 4; RFC 5861, section 3).
 extension HTTPCacheRules {
-  /// How `request` is answered, where `stored` is the response that it selects; `nil` where there is none.
+  /// Decides how to answer `request`, if it selects `stored`; `nil` if it selects no stored response.
   ///
   /// - Parameters:
-  ///   - missing: why there is none: nothing at all, nothing for such a request, or not the part that is asked for.
+  ///   - missing: why there is none: nothing is stored, nothing for such a request, or not the part that it asks for.
   ///   - options: what the user allows.
-  ///   - now: the time.
-  ///   - trace: where it is noted what was examined.
+  ///   - now: the current time.
+  ///   - trace: records what was examined.
   public func decision(
     for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
     options: FetchOptions, now: Duration, trace: inout CacheTrace
@@ -58,7 +58,8 @@ extension HTTPCacheRules {
     return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)
   }
 
-  /// What the clock calls stored in the future is stale: the clock was set back, and the age is unknown.
+  /// Handles a response stored ahead of the clock: the clock was set back, the age is unknown, and the response is
+  /// stale.
   private func ofUnknownAge(
     _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, now: Duration,
     _ trace: inout CacheTrace
@@ -66,7 +67,7 @@ extension HTTPCacheRules {
     trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
     trace.note("freshness", "stale, because the age is unknown")
     if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
-    // How stale it is cannot be compared to any limit.
+    // With an unknown age, no limit on staleness can be checked.
     if allowed.maxStale == .any {
       return CacheDecision(.serve, "its age is unknown, and a stale response is accepted")
     }
@@ -76,7 +77,7 @@ extension HTTPCacheRules {
   private func noteLifetime(of stored: StoredHead, _ trace: inout CacheTrace) {
     guard trace.isRecording else { return }
     let lifetime = lifetime(of: stored)
-    // What was made stale before its time, or was stored with another configuration, is not explained by it.
+    // The lifetime does not explain a response that was marked stale early, or stored under another configuration.
     guard stored.freshUntil == stored.storedAt + lifetime.duration - stored.initialAge else { return }
     trace.note("lifetime", "\(Self.seconds(lifetime.duration)) by \(lifetime.source)")
   }
@@ -117,7 +118,7 @@ extension HTTPCacheRules {
     return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
   }
 
-  /// What is fresh by itself, but older than the request allows: no directive of the response has a say in that.
+  /// Handles a response that is fresh but older than the request allows. No response directive matters here.
   private func tooOld(
     _ stored: StoredHead, _ excess: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
   ) -> CacheDecision {
@@ -157,8 +158,9 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether `stored` may answer a request with the header fields `request` at `now` for an origin that fails (RFC 5861,
-  /// section 4).
+  /// Whether `stored` may answer at `now` because the origin failed (RFC 5861, section 4).
+  ///
+  /// - Parameter request: the request's header fields.
   public func mayStandIn(
     _ stored: StoredHead, for request: HTTPFields = [:], at now: Duration, trace: inout CacheTrace
   ) -> Bool {

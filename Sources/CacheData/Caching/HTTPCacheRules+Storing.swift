@@ -1,19 +1,19 @@
-/// What may be stored, and for how long (RFC 9111, section 3).
+/// Deciding what to store, and for how long (RFC 9111, section 3).
 extension HTTPCacheRules {
-  /// Statuses whose meaning for a cache is known, which `must-understand` asks for.
+  /// Statuses that this cache understands, as `must-understand` requires.
   private static let understoodStatuses: Set = [
     200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
   ]
 
-  /// Statuses that answer a condition or a range of one request, and so say nothing to another.
+  /// Statuses that answer one request's condition or range, and mean nothing to another request.
   private static let dependentStatuses: Set = [304, 412, 416]
 
-  /// What is stored of the final response `response` to `request`; `nil` where nothing may be.
+  /// The head to store for the final response `response` to `request`; `nil` if the response may not be stored.
   ///
   /// - Parameters:
   ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the head of the response was received.
-  ///   - trace: where it is noted what was examined.
+  ///   - responseTime: when the head of the response arrived.
+  ///   - trace: records what was examined.
   public func stored(
     _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
     trace: inout CacheTrace
@@ -33,7 +33,7 @@ extension HTTPCacheRules {
       from: response, requestTime: requestTime, trace: &trace)
   }
 
-  /// `stored`, whose `storedAt` is the moment at which `response` was received, with the times that follow from it.
+  /// Returns `stored` with the times that follow from `response`, which arrived at `stored.storedAt`.
   func times(
     of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: inout CacheTrace
   ) -> StoredHead {
@@ -50,11 +50,11 @@ extension HTTPCacheRules {
     return stored
   }
 
-  /// For how long what can be revalidated is kept at least, whatever its stale use: to confirm it costs less than to send
-  /// it again.
+  /// How long a response with a validator is kept at least, even if it may never be used stale: confirming it costs
+  /// less than sending it again.
   private static let revalidationTime: Duration = .seconds(86_400)
 
-  /// For how long a stale response may be of any use.
+  /// How long after it becomes stale a response may still be of use.
   private func retention(_ response: HTTPResponseHead) -> Duration {
     let directives = directives(response)
     let hasValidator = response.fields.contains("etag") || response.fields.contains("last-modified")
@@ -64,7 +64,7 @@ extension HTTPCacheRules {
     ].reduce(.zero, max)
   }
 
-  /// Why `response` to `request` may not be stored, in a few words; `nil` where it may.
+  /// Why `response` to `request` may not be stored, in a few words; `nil` if it may.
   func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
     let directives = directives(response)
     let control = directives.control
@@ -90,7 +90,7 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether `response` is one to POST that is also what GET would get (RFC 9110, section 9.3.3).
+  /// Whether `response` answers a POST and is also what a GET would return (RFC 9110, section 9.3.3).
   private func answersGet(
     _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
   ) -> Bool {
@@ -102,16 +102,16 @@ extension HTTPCacheRules {
       && URLReference.resolve(place, against: request.url) == URLReference.resolve(request.url, against: request.url)
   }
 
-  /// Whether what is stored may stay so once a confirmation has made it `response`.
+  /// Whether a stored response may stay once a confirmation has turned it into `response`.
   func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
-    // What the request says about storing concerns the confirmation, not what was stored before.
+    // What the request says about storing applies to the confirmation, not to the response stored earlier.
     var request = request
     request.method = "GET"
     request.fields["cache-control"] = nil
     return refusal(to: response, for: request) == nil
   }
 
-  /// Section 3.5.
+  /// Whether a response to a request with credentials may be stored (section 3.5).
   private func isAllowed(_ directives: ResponseDirectives, withCredentials: Bool) -> Bool {
     !isShared || !withCredentials
       || ["public", "must-revalidate", "s-maxage"].contains { directives.control.contains($0) }
@@ -123,8 +123,8 @@ extension HTTPCacheRules {
       || directives.control.contains(isShared ? "s-maxage" : "private")
   }
 
-  /// The fields without those that are about the connection, and those that no answer may have without a confirmation
-  /// or that a shared cache may not keep (section 3.1).
+  /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
+  /// cache may not store (section 3.1).
   func storedFields(_ fields: HTTPFields) -> HTTPFields {
     let directives = ResponseDirectives(fields, isShared: isShared)
     let omitted = ConnectionFields.names(of: fields)

@@ -1,46 +1,47 @@
-/// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213) as functions of requests, responses and the time: what may
-/// be stored, what a stored response is good for, and what the origin is asked. They read no clock and store nothing.
+/// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213): what to store, how far a stored response can be used, and
+/// what to ask the origin. They are functions of requests, responses and the time: they read no clock and store
+/// nothing.
 ///
-/// Each question has a function of its own, in a file of its own. Those that decide take a trace in which they note
-/// what they examined.
+/// Each question has its own function in its own file. Functions that decide take a trace, and record in it what they
+/// examine.
 public struct HTTPCacheRules: Sendable, Hashable {
   /// Whether several users share the store. A shared cache stores no private responses, stores responses to requests
-  /// with credentials only where they allow it, and obeys the directives for shared caches.
+  /// with credentials only if they allow it, and obeys the directives for shared caches.
   public let isShared: Bool
-  /// How long a response is fresh whose origin says nothing about it.
+  /// How to find the lifetime of a response whose origin does not give one.
   public enum Heuristic: Sendable, Hashable {
-    /// For the configured time to live: what the user expects of an API whose answers do not speak of caching.
+    /// The configured time to live: what users expect of an API whose answers do not mention caching.
     case timeToLive
-    /// For a tenth of the time since its last change, but no longer than the configured time to live. A response that
-    /// does not say when it changed last is stale at once (RFC 9111, section 4.2.2).
+    /// A tenth of the time since the last change, but at most the configured time to live. A response without a
+    /// `Last-Modified` is stale at once (RFC 9111, section 4.2.2).
     case lastModified
   }
 
-  /// What holds where an origin says nothing about freshness.
+  /// Applies if an origin says nothing about freshness.
   public let freshness: FreshnessPolicy
-  /// How the lifetime of such a response is found.
+  /// How to find the lifetime of such a response.
   public let heuristic: Heuristic
-  /// Whether servers of https are believed without a proof of who they are. What they answer is then not stored.
+  /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
   public var isInsecure = false
 
-  /// The rules of a private or a shared cache.
+  /// Creates rules for a private or a shared cache.
   public init(isShared: Bool = false, freshness: FreshnessPolicy, heuristic: Heuristic = .timeToLive) {
     self.isShared = isShared
     self.freshness = freshness
     self.heuristic = heuristic
   }
 
-  /// The same rules with another heuristic.
+  /// Returns the same rules with another heuristic.
   func with(_ heuristic: Heuristic) -> HTTPCacheRules {
     var rules = HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
     rules.isInsecure = isInsecure
     return rules
   }
 
-  /// Whether what the server of `request` says may change what is stored.
+  /// Whether the answer of `request`'s server may change what is stored.
   func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !request.isSecure }
 
-  /// What `response` demands of this cache.
+  /// The demands that `response` makes on this cache.
   func directives(_ response: HTTPResponseHead) -> ResponseDirectives {
     ResponseDirectives(response.fields, isShared: isShared)
   }

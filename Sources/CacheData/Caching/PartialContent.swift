@@ -1,24 +1,24 @@
-/// What is stored of the content of a response: all of it, or one part (RFC 9110, section 14; RFC 9111, section 3.3).
+/// The stored content of a response: all of it, or one part (RFC 9110, section 14; RFC 9111, section 3.3).
 struct PartialContent: Sendable, Hashable {
-  /// What stored content has to say to a request.
+  /// How stored content answers a request.
   enum Answer: Sendable, Hashable {
-    /// All of it answers, under the head that is stored.
+    /// All of it, with the stored head.
     case whole
-    /// The bytes with the given offsets in what is stored answer, under a head of their own (206).
+    /// The bytes at these offsets of the stored content, with a head of their own (206).
     case part(HTTPResponseHead, Range<Int>)
-    /// No byte answers, because the content ends before the range begins (416).
+    /// None of it, because the content ends before the range begins (416).
     case unsatisfiable(HTTPResponseHead)
-    /// Not all that is asked for is stored: the origin is asked.
+    /// The request asks for bytes that are not stored: ask the origin.
     case missing
   }
 
-  /// The head that is stored.
+  /// The stored head.
   let head: HTTPResponseHead
   /// Which part of the content is stored.
   let extent: ContentRange
 
-  /// What a response with `count` bytes carries; `nil` where the place of the bytes is not known: a 206 with several
-  /// parts, or with another number of bytes than it says.
+  /// Describes a response with `count` bytes of content. `nil` if their position is unknown: a 206 with several parts,
+  /// or with another number of bytes than it says.
   init?(_ head: HTTPResponseHead, count: Int) {
     guard head.status == 206 else {
       self.init(head, ContentRange(0..<count, of: count))
@@ -35,24 +35,24 @@ struct PartialContent: Sendable, Hashable {
     self.extent = extent
   }
 
-  /// Whether all bytes are stored.
+  /// Whether the whole content is stored.
   var isComplete: Bool { extent.offsets == 0..<extent.length }
 
-  /// What `request`, whose other preconditions hold, is answered. A request for several ranges is passed on.
+  /// Answers `request`, if its other preconditions hold. A request for several ranges goes to the origin.
   func answer(to request: HTTPRequest, now: Duration) -> Answer {
     let isAboutContent = request.method == "GET" && (head.status == 200 || head.status == 206)
     guard isAboutContent, let value = request.fields["range"], matchesIfRange(request, now: now) else {
       return isComplete ? .whole : .missing
     }
     if ByteRange.isForSeveral(value) { return .missing }
-    // Section 14.2: a range in another unit, or one that cannot be understood, is as good as none.
+    // Section 14.2: ignore a range that is malformed or in another unit.
     guard let range = ByteRange(value), extent.length > 0 else { return isComplete ? .whole : .missing }
     guard let offsets = range.offsets(in: extent.length) else { return .unsatisfiable(unsatisfiableHead) }
     return part(offsets)
   }
 
-  /// The offsets of the bytes that `request` asks for in the whole content; `nil` where it asks for several ranges, or for
-  /// none that exist.
+  /// The offsets in the whole content that `request` asks for; `nil` if it asks for several ranges, or for one that
+  /// does not exist.
   func wanted(by request: HTTPRequest, now: Duration) -> Range<Int>? {
     guard let value = request.fields["range"], matchesIfRange(request, now: now) else { return 0..<extent.length }
     if ByteRange.isForSeveral(value) { return nil }
@@ -72,7 +72,7 @@ struct PartialContent: Sendable, Hashable {
     return .part(HTTPResponseHead(version: head.version, status: 206, reason: reason, fields: fields), place)
   }
 
-  /// Section 15.5.17.
+  /// The head of the answer if no byte of the range exists (section 15.5.17).
   private var unsatisfiableHead: HTTPResponseHead {
     var fields = HTTPFields(head.fields.lines.filter { HTTPFields.isSame($0.name, "date") })
     fields.append("Content-Range", "bytes */\(extent.length)")
@@ -80,20 +80,20 @@ struct PartialContent: Sendable, Hashable {
     return HTTPResponseHead(status: 416, fields: fields)
   }
 
-  /// Section 13.1.5: without `If-Range` the range stands for itself.
+  /// Whether the range applies: always without `If-Range` (section 13.1.5).
   private func matchesIfRange(_ request: HTTPRequest, now: Duration) -> Bool {
     guard let condition = request.fields["if-range"] else { return true }
     return StrongValidator(head.fields, now: now)?.matches(condition, now: now) ?? false
   }
 }
 
-/// What shows that two messages carry the very same bytes (RFC 9110, section 8.8.1).
+/// A validator that proves two messages carry exactly the same bytes (RFC 9110, section 8.8.1).
 enum StrongValidator: Sendable, Hashable {
   case entityTag(String)
-  /// The text of a `Last-Modified` field that is a second or more before the `Date` (section 8.8.2.2).
+  /// The text of a `Last-Modified` field that is at least one second before `Date` (section 8.8.2.2).
   case lastModified(String)
 
-  /// The strong validator in the header fields of a response; `nil` where there is none.
+  /// Reads the strong validator from a response's header fields; `nil` if there is none.
   init?(_ fields: HTTPFields, now: Duration) {
     if let tag = fields["etag"] {
       guard !EntityTag(tag).isWeak else { return nil }
@@ -106,14 +106,14 @@ enum StrongValidator: Sendable, Hashable {
     self = .lastModified(text)
   }
 
-  /// The value of the field that it was found in.
+  /// The text of its header field.
   var text: String {
     switch self {
     case .entityTag(let text), .lastModified(let text): text
     }
   }
 
-  /// Whether the value of an `If-Range` field names it.
+  /// Whether the value of an `If-Range` field names this validator.
   func matches(_ condition: String, now: Duration) -> Bool {
     switch self {
     case .entityTag(let tag): EntityTag(tag).matchesStrongly(EntityTag(condition))

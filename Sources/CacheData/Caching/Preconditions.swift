@@ -1,40 +1,40 @@
-/// The preconditions of a client's request, evaluated on a response found in the cache (RFC 9110, section 13; RFC 9111,
+/// The preconditions of a client's request, evaluated against a stored response (RFC 9110, section 13; RFC 9111,
 /// section 4.3.2).
 struct Preconditions: Sendable, Hashable {
-  /// What follows from them.
+  /// The result of the evaluation.
   enum Outcome: Sendable, Hashable {
-    /// They hold, or there are none: the stored response answers.
+    /// The preconditions hold, or there are none: answer with the stored response.
     case pass
-    /// The client has what is stored already: the given head answers, without content.
+    /// The client already has the stored response: answer with this head, without content.
     case notModified(HTTPResponseHead)
-    /// They fail in a way that only the origin may tell the client: it is asked.
+    /// A precondition fails, and only the origin may say so: ask it.
     case forward
   }
 
-  /// The fields that make a request conditional, in lower case.
+  /// The header fields that make a request conditional, in lower case.
   static let names: Set = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
 
   private let fields: HTTPFields
   private let isRead: Bool
 
-  /// The preconditions of `request`.
+  /// Reads the preconditions of `request`.
   init(_ request: HTTPRequest) {
     fields = HTTPFields(request.fields.lines.filter { Self.names.contains($0.name.lowercased()) })
     isRead = request.method == "GET" || request.method == "HEAD"
   }
 
-  /// Whether there are none.
+  /// Whether the request has no preconditions.
   var isEmpty: Bool { fields.lines.isEmpty }
 
-  /// What follows from them for `stored`, a response that may be used at `now`.
+  /// Evaluates the preconditions against `stored`, a response that may be used at `now`.
   func outcome(for stored: StoredHead, now: Duration) -> Outcome {
     guard isRead, stored.head.status == 200 || stored.head.status == 206 else { return .pass }
-    // A cache does not answer 412 in the origin's name, but what contradicts the client's wish it does not hand out.
+    // A cache does not send a 412 for the origin, but neither does it return a response that fails the condition.
     guard matches(stored, now: now) else { return .forward }
     return isModified(stored, now: now) ? .pass : .notModified(Self.notModified(stored.head))
   }
 
-  /// Sections 13.1.1 and 13.1.4: `If-Unmodified-Since` counts only where `If-Match` is absent.
+  /// Sections 13.1.1 and 13.1.4: `If-Unmodified-Since` counts only without `If-Match`.
   private func matches(_ stored: StoredHead, now: Duration) -> Bool {
     if let condition = fields["if-match"] {
       return Self.names(condition, stored) { $0.matchesStrongly($1) }
@@ -43,7 +43,7 @@ struct Preconditions: Sendable, Hashable {
     return Self.lastChange(stored, now: now) <= date
   }
 
-  /// Sections 13.1.2 and 13.1.3: `If-Modified-Since` counts only where `If-None-Match` is absent.
+  /// Sections 13.1.2 and 13.1.3: `If-Modified-Since` counts only without `If-None-Match`.
   private func isModified(_ stored: StoredHead, now: Duration) -> Bool {
     if let condition = fields["if-none-match"] {
       return !Self.names(condition, stored) { $0.matchesWeakly($1) }
@@ -52,7 +52,7 @@ struct Preconditions: Sendable, Hashable {
     return Self.lastChange(stored, now: now) > date
   }
 
-  /// Whether a list of entity tags names that of `stored`, as `isSame` compares; `*` names any.
+  /// Whether a list of entity tags contains the tag of `stored`, compared with `isSame`; `*` stands for any tag.
   private static func names(
     _ condition: String, _ stored: StoredHead, _ isSame: (EntityTag, EntityTag) -> Bool
   ) -> Bool {
@@ -61,13 +61,13 @@ struct Preconditions: Sendable, Hashable {
     return EntityTag.list(condition).contains { isSame($0, tag) }
   }
 
-  /// When what is stored was last known to change (RFC 9111, section 4.3.2).
+  /// The last known change of the stored response (RFC 9111, section 4.3.2).
   private static func lastChange(_ stored: StoredHead, now: Duration) -> Duration {
     let dates = ["last-modified", "date"].lazy.compactMap { stored.head.fields[$0] }
     return dates.compactMap { HTTPDate.time($0, now: now) }.first ?? stored.storedAt
   }
 
-  /// What a 304 does not repeat (section 15.4.5).
+  /// Fields that a 304 does not repeat (section 15.4.5).
   private static let contentFields: Set = [
     "content-type", "content-encoding", "content-language", "content-length", "content-range",
   ]

@@ -1,6 +1,6 @@
 internal import CacheDomain
 
-/// What a request allows of a stored response (RFC 9111, section 5.2.1), together with the options of the fetch.
+/// What a request and the options of its fetch allow of a stored response (RFC 9111, section 5.2.1).
 struct RequestDirectives: Sendable, Hashable {
   /// How stale a response may be.
   enum Staleness: Sendable, Hashable {
@@ -19,20 +19,20 @@ struct RequestDirectives: Sendable, Hashable {
 
   var mustRevalidate: Bool
   var isOnlyIfCached: Bool
-  /// How old a response may be.
+  /// The largest age allowed.
   var maxAge: Duration?
-  /// The same for one that is immutable: what the header fields say is about a reload then, which changes nothing (RFC
-  /// 8246, section 2).
+  /// The largest age allowed of an immutable response. Only the options count: header fields usually ask for a reload,
+  /// which is pointless for a response that never changes (RFC 8246, section 2).
   var maxAgeOfImmutable: Duration?
   var minFresh: Duration
   var maxStale: Staleness
 
-  /// Whether the request asks for a response that is fresh in its own way.
+  /// Whether the request sets its own terms for freshness.
   var wantsFresh: Bool { maxAge != nil || minFresh > .zero }
 
   init(_ fields: HTTPFields, _ options: FetchOptions) {
     let control = CacheControl(fields)
-    // RFC 9111, section 5.4: the old way to say no-cache counts where the new one is not there.
+    // RFC 9111, section 5.4: `Pragma: no-cache` counts only without `Cache-Control`.
     let pragma = fields.contains("cache-control") ? [] : FieldList.names(fields["pragma"] ?? "")
     mustRevalidate = control.contains("no-cache") || pragma.contains("no-cache")
     isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly

@@ -1,7 +1,7 @@
-/// What a response demands of the cache that stores it (RFC 9111, section 5.2.2; RFC 9213; RFC 5861).
+/// What a response demands of a cache (RFC 9111, section 5.2.2; RFC 9213; RFC 5861).
 struct ResponseDirectives: Sendable, Hashable {
   let control: CacheControl
-  /// Whether the directives are those for shared caches alone, beside which `Expires` says nothing.
+  /// Whether the directives are meant for shared caches only. `Expires` is then ignored.
   let isTargeted: Bool
   private let isShared: Bool
 
@@ -12,33 +12,33 @@ struct ResponseDirectives: Sendable, Hashable {
     self.isShared = isShared
   }
 
-  /// Whether each use needs a confirmation by the origin.
+  /// Whether the origin must confirm the response before each use.
   var needsRevalidation: Bool { control.fieldNames("no-cache")?.isEmpty == true }
 
-  /// The fields that may not be used without a confirmation, in lower case.
+  /// The fields that must not be used without a confirmation, in lower case.
   var fieldsWithRevalidation: [String] { control.fieldNames("no-cache") ?? [] }
 
-  /// The fields that a shared cache may not store, in lower case.
+  /// The fields that a shared cache must not store, in lower case.
   var privateFields: [String] { isShared ? control.fieldNames("private") ?? [] : [] }
 
-  /// Whether a shared cache may not store the response.
+  /// Whether the cache is shared and must not store the response.
   var isPrivate: Bool { isShared && control.fieldNames("private")?.isEmpty == true }
 
-  /// Why the response may never be used stale; `nil` where it may.
+  /// The directive that forbids using the response stale; `nil` if none does.
   var staleProhibition: String? {
     let names = ["must-revalidate", "no-cache"] + (isShared ? ["proxy-revalidate", "s-maxage"] : [])
     return names.first { $0 == "no-cache" ? needsRevalidation : control.contains($0) }
   }
 
-  /// The greatest age at which it is fresh, as a directive says it, and that directive's name.
+  /// The name of the directive that limits how old a fresh response can be, and its argument; `nil` if there is none.
   var maxAge: (name: String, argument: SecondsArgument)? {
     let names = isShared ? ["s-maxage", "max-age"] : ["max-age"]
     return names.lazy.map { ($0, control.seconds($0)) }.first { $0.1 != .absent }
   }
 
-  /// For how long it may be used stale while it is revalidated; `nil` where nothing is said.
+  /// How long the response may be used stale while it is revalidated; `nil` if it does not say.
   var staleWhileRevalidate: Duration? { control.seconds("stale-while-revalidate").duration }
 
-  /// For how long it may be used stale where the origin fails; `nil` where nothing is said.
+  /// How long the response may be used stale if the origin fails; `nil` if it does not say.
   var staleIfError: Duration? { control.seconds("stale-if-error").duration }
 }

@@ -1,22 +1,22 @@
 internal import CacheDomain
 
-/// Everything about a stored response that decides over its use. Points in time are durations since
+/// The part of a stored response that decides how it may be used. Points in time are durations since
 /// 1970-01-01T00:00:00Z.
 public struct StoredHead: Sendable, Hashable {
-  /// The status and the header fields, brought up to date by each confirmation.
+  /// The status and the header fields, updated by each confirmation.
   public var head: HTTPResponseHead
-  /// When it was received or last confirmed.
+  /// When the response was received or last confirmed.
   public var storedAt: Duration
-  /// Until when it is fresh.
+  /// Until when the response is fresh.
   public var freshUntil: Duration
-  /// Until when it is kept.
+  /// Until when the response is kept.
   public var retainUntil: Duration
-  /// How old it was when it was received (RFC 9111, section 4.2.3: `corrected_initial_age`).
+  /// The age on arrival (RFC 9111, section 4.2.3: `corrected_initial_age`).
   public var initialAge: Duration
-  /// What selects it among the responses to its URL.
+  /// Decides which requests the response answers, among those for its URL.
   public var selector: VariantSelector
 
-  /// A stored head with the given parts.
+  /// Creates a head; by default it was new on arrival and answers every request for its URL.
   public init(
     head: HTTPResponseHead, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
     initialAge: Duration = .zero, selector: VariantSelector = .always
@@ -29,13 +29,13 @@ public struct StoredHead: Sendable, Hashable {
     self.selector = selector
   }
 
-  /// Its age at `now` (RFC 9111, section 4.2.3: `current_age`); `nil` where it was stored ahead of the clock, so that its
-  /// age is unknown.
+  /// The age at `now` (RFC 9111, section 4.2.3: `current_age`); `nil` if unknown, because `storedAt` is ahead of the
+  /// clock.
   public func age(at now: Duration) -> Duration? {
     clockReading(at: now).map { initialAge + $0.sinceStored }
   }
 
-  /// For how much longer it is fresh at `now`: zero or negative where it is stale, `nil` where its age is unknown.
+  /// How long the response stays fresh after `now`: zero or negative if it is stale, `nil` if its age is unknown.
   func remainingFreshness(at now: Duration) -> Duration? {
     clockReading(at: now)?.remainingFreshness
   }
@@ -44,7 +44,7 @@ public struct StoredHead: Sendable, Hashable {
     EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)
   }
 
-  /// Whether the origin can be asked if it still holds.
+  /// Whether the response has a validator, with which the origin can be asked if it still holds.
   public var hasValidator: Bool {
     head.fields.contains("etag") || head.fields.contains("last-modified")
   }

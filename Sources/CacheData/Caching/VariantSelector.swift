@@ -1,33 +1,33 @@
-/// What selects one of several responses to the same URL (RFC 9111, section 4.1): the values of the request's header
-/// fields that the response's `Vary` names, and the credentials, which select whatever `Vary` says.
+/// Decides which requests one of several responses to the same URL answers (RFC 9111, section 4.1). It compares the
+/// request header fields that the response's `Vary` names, and the credentials, even if `Vary` does not name them.
 ///
-/// Only a digest of the values is kept, so that no secret of a request gets into a store.
+/// It keeps only a digest of the values, so that no secret gets into a store.
 public struct VariantSelector: Sendable, Hashable {
-  /// The names of the fields, in lower case and order, and `*` where credentials do not matter.
+  /// The field names, sorted and in lower case, with a `*` if credentials do not matter.
   public let names: [String]
-  /// A digest of their values; empty where no field is named and there are no credentials.
+  /// A digest of the field values; empty if no field is named and there are no credentials.
   public let digest: String
 
-  /// The selector of a response that answers every request.
+  /// The selector of a response that answers every request for its URL.
   public static let always = VariantSelector(names: [], digest: "")
 
-  /// A selector that was stored.
+  /// Recreates a stored selector.
   public init(names: [String], digest: String) {
     self.names = names
     self.digest = digest
   }
 
-  /// What stands among the names for: with whatever credentials. No field is called so.
+  /// The name that means "with any credentials". It is not a valid field name.
   private static let anybody = "*"
 
-  /// Fields whose values mean the same in any case (RFC 9110, sections 12.5.2 to 12.5.4).
+  /// Fields whose values are case-insensitive (RFC 9110, sections 12.5.2 to 12.5.4).
   private static let caseInsensitive: Set = ["accept-charset", "accept-encoding", "accept-language"]
 
-  /// What selects the response with the header fields `response` to `request`; `nil` where nothing will ever select it
-  /// (`Vary: *`).
+  /// The selector of the response with the header fields `response` to `request`; `nil` for `Vary: *`, which matches no
+  /// further request.
   ///
-  /// - Parameter isShared: whether the cache is shared. What it stores of an answer to credentials is an answer that
-  ///   the origin allows to everybody (RFC 9111, section 3.5).
+  /// - Parameter isShared: whether the cache is shared. A shared cache stores an answer to a request with credentials
+  ///   only if the origin allows it for all users (RFC 9111, section 3.5).
   public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false) {
     var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
     guard !names.contains("*") else { return nil }
@@ -43,17 +43,17 @@ public struct VariantSelector: Sendable, Hashable {
     self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request.fields, identity))
   }
 
-  /// Whether the response is one that may answer `request`.
+  /// Whether the response may answer `request`.
   public func selects(_ request: HTTPRequest) -> Bool {
     VariantSelector(names: names, request: request) == self
   }
 
   private static func digest(_ names: [String], _ request: HTTPFields, _ identity: String?) -> String {
     var digest = SHA256()
-    // No field is called so.
+    // This is not a valid field name.
     if let identity { digest.update(Array("client certificate\0\(identity)\0".utf8)) }
     for name in names {
-      // White space and the way in which a list is spread over lines do not make another value.
+      // White space, and how a list is spread over lines, do not change the value.
       let members = FieldList.members(request.values(of: name).joined(separator: ","))
       let value = request.contains(name) ? members.joined(separator: ",") : "\0"
       let comparable = caseInsensitive.contains(name) ? value.lowercased() : value

@@ -1,10 +1,10 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Work that goes on after the answer was given, such as bringing a stale entry up to date. Whoever owns the store waits
-/// for it to end before the store is closed.
+/// Work that goes on after the caller has its answer, such as revalidating a stale entry. The owner of the store calls
+/// `finish()` before closing it.
 public final class BackgroundWork: Sendable {
-  /// Work under way. An array of tasks would have the runtime make their type also where there is no work.
+  /// A task under way. An array of tasks would make the runtime build their type even if there is no work.
   private final class Work: Sendable {
     let task: Task<CacheError?, Never>
 
@@ -15,18 +15,18 @@ public final class BackgroundWork: Sendable {
 
   private let underWay = Mutex<[Work]>([])
 
-  /// No work yet.
+  /// Creates an empty set of work.
   public init() {}
 
-  /// Begins to do `work`, which returns the failure that the user has to know of.
+  /// Starts `work`, which returns a failure the user must know of, or `nil`.
   func start(_ work: @escaping @Sendable () async -> CacheError?) {
     let work = Work(work)
     underWay.withLock { $0.append(work) }
   }
 
-  /// Waits until all that was begun has ended, and stops it where the calling task is cancelled.
+  /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
   ///
-  /// - Returns: the failures of the cache to keep what was fetched.
+  /// - Returns: the errors that kept the cache from storing what it fetched.
   @discardableResult
   public func finish() async -> [CacheError] {
     var failures: [CacheError] = []

@@ -1,19 +1,19 @@
 internal import CacheDomain
 
-/// One request for all that ask for the same at once.
+/// Single flight: concurrent fetches of the same thing share one request.
 extension CachedFetch {
-  /// What came of asking the origin.
+  /// How asking the origin ended.
   struct Outcome: Sendable {
     /// What the caller gets.
     let result: Result<Snapshot<Value>, CacheError>
-    /// The failure of the origin, also where a stored response stands in for it.
+    /// The origin's failure, even if a stored response answers in its place.
     var failure: CacheError?
   }
 
-  /// How often a fetch boards: a second time where the flight that it waited for has vanished.
+  /// How often a fetch boards: a second time if the flight it waited for vanished.
   private static var maximumBoardings: Int { 2 }
 
-  /// One asks, the others wait and take what was stored, or take the failure for their own.
+  /// One fetch asks the origin. The others wait and take what it stored, or share its failure.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
     for _ in 0..<Self.maximumBoardings {
@@ -33,7 +33,7 @@ extension CachedFetch {
     return try await lead(plan).result.get()
   }
 
-  /// Another caller's answer may have been stored between the look-up and boarding.
+  /// Looks again first: another fetch may have stored the answer between this fetch's look-up and its boarding.
   private func lead(_ plan: Plan) async -> Outcome {
     guard plan.options.policy != .networkOnly else { return await exchange(plan) }
     var plan = plan
@@ -52,8 +52,8 @@ extension CachedFetch {
     return Outcome(result: .success(snapshot(of: found, plan)))
   }
 
-  /// What was stored while this fetch waited answers it, as fresh as if the origin had been asked. `nil` where nothing
-  /// was: an answer that was received before this fetch began may have been stored only after its look-up.
+  /// Returns what another fetch stored while this one waited; it counts as fresh as an answer from the origin. `nil` if
+  /// there is nothing new: an answer received before this fetch began may be stored only after its look-up.
   private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value>? {
     var plan = plan
     guard let found = try await newlyFound(&plan), found.head.storedAt >= plan.startedAt else { return nil }
@@ -61,7 +61,7 @@ extension CachedFetch {
     return snapshot(of: found, plan)
   }
 
-  /// What a second look-up finds that the first one did not. Its failure becomes a warning of the plan.
+  /// Returns what a second look-up finds and the first one did not. A failure becomes a warning of the plan.
   private func newlyFound(_ plan: inout Plan) async throws(CacheError) -> Stored? {
     do throws(CacheError) {
       let found = try await subject.lookUp(isCounted: false).found

@@ -1,17 +1,17 @@
 internal import CacheDomain
 
-/// Asking the origin, and what its answer means for the cache.
+/// Asking the origin, and acting on its answer.
 extension CachedFetch {
-  /// Statuses that say that the origin cannot answer now (RFC 5861, section 4; RFC 6585, section 4).
+  /// Statuses with which an origin says that it cannot answer now (RFC 5861, section 4; RFC 6585, section 4).
   private static var passingFailures: Set<Int> { [429, 500, 502, 503, 504] }
 
-  /// Asks the origin, and stores what it answers. What the look-up found answers for an origin that fails in a way that
-  /// may pass (RFC 5861, section 4).
+  /// Asks the origin and stores its answer. If the origin fails in a way that may pass, the entry that the look-up
+  /// found answers instead (RFC 5861, section 4).
   func exchange(_ plan: Plan) async -> Outcome {
     do throws(CacheError) {
       return Outcome(result: .success(try await request(plan, base: plan.lookup.found)))
     } catch {
-      // A connection that broke off because the task was cancelled is no failure to stand in for.
+      // The connection broke off because the task was cancelled: a stored entry must not hide that.
       if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
       do throws(CacheError) {
         return Outcome(result: .success(try fail(plan, with: error)), failure: error)
@@ -21,11 +21,12 @@ extension CachedFetch {
     }
   }
 
-  /// What becomes of a fetch whose origin failed, whoever asked it.
+  /// Ends a fetch whose origin failed, whether this fetch asked it or another one did: with a stale entry, or by
+  /// throwing.
   func fail(_ plan: Plan, with error: CacheError) throws(CacheError) -> Snapshot<Value> {
     if error.mayBeStoodInFor, let snapshot = standIn(plan, for: error) { return snapshot }
     observe(plan)
-    // A cache that cannot be read might have answered in the place of the origin: both have to be mended.
+    // A readable cache might have answered in the origin's place, so report both failures.
     guard error.code != .cancelled, let storage = plan.lookup.warnings.first else { throw error }
     throw CacheError(
       error.code, "\(error.message); and the cache could not be read: \(storage.message)", hint: error.hint,
@@ -37,7 +38,7 @@ extension CachedFetch {
     let conditions = base.map { rules.believesServer(of: plan.message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
     let requestTime = services.now()
     let answer = try await subject.ask(conditions, completing: plan.lookup.part)
-    // What was changed at the origin concerns the cache also where nobody waits for the answer any more.
+    // What changed at the origin must change the cache, even if the caller no longer waits for the answer.
     if Task.isCancelled, HTTPCacheRules.isSafe(plan.message) { throw .cancelled }
     let exchange = Exchange(
       head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
@@ -45,7 +46,7 @@ extension CachedFetch {
     guard let base, !conditions.lines.isEmpty else {
       throw CacheError(.invalidAnswer, "\(subject.origin) confirmed an answer that it was not asked about")
     }
-    // A confirmation of something else says nothing about what is stored (RFC 9111, section 4.3.4).
+    // A 304 about another response says nothing about the stored one (RFC 9111, section 4.3.4).
     guard services.rules.confirms(answer.head, base.head) else { return try await request(plan, base: nil) }
     return try await confirm(base, exchange, plan)
   }
@@ -56,7 +57,7 @@ extension CachedFetch {
       base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
       trace: &trace)
     if !services.rules.mayStay(head.head, for: plan.message) {
-      // The confirmation came with no-store, or the like: it answers this request, and no other.
+      // The 304 came with no-store or the like: use the response for this request only.
       head.freshUntil = head.storedAt
       head.retainUntil = head.storedAt
     }
@@ -66,7 +67,8 @@ extension CachedFetch {
   private func accept(
     _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
   ) async throws(CacheError) -> Snapshot<Value> {
-    // Where nothing can stand in, the response is the caller's: each who waits asks for its own.
+    // With no stored entry to fall back on, return the response as it is. It is not shared: each waiting fetch asks for
+    // its own.
     if Self.passingFailures.contains(exchange.head.status), canStandIn(plan) {
       throw CacheError(
         .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later")
@@ -91,12 +93,12 @@ extension CachedFetch {
     do throws(CacheError) {
       key = try await subject.keep(answer, head, confirming: base)
     } catch {
-      // Where what was confirmed has been replaced meanwhile, the newer answer stays.
+      // On a conflict a newer answer has replaced the entry, and stays.
       if error.code != .conflict { try note(error, in: &warnings) }
       delivery.isKept = false
     }
     if head.retainUntil <= head.storedAt {
-      // What is of no use after this request is not kept.
+      // Nothing can use the response after this request, so it is not kept.
       delivery.isKept = false
       delivery.refusal = services.rules.refusal(to: head.head, for: plan.message) ?? "it is stale at once"
     }
@@ -114,7 +116,7 @@ extension CachedFetch {
     return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
   }
 
-  /// Brings what is stored in line with what the request has changed. A failure becomes a warning of the plan.
+  /// Updates or removes the entries that the request affects. A failure becomes a warning of the plan.
   private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
     var plan = plan
     do throws(CacheError) {
@@ -125,10 +127,10 @@ extension CachedFetch {
     return plan
   }
 
-  /// Makes a failure of the storage a warning, except that it was cancelled.
+  /// Turns a failure of the storage into a warning, but throws a cancellation.
   func note(_ error: CacheError, in warnings: inout [CacheError]) throws(CacheError) {
     if error.code == .cancelled { throw error }
-    // A storage that is out of use as a whole says the same of reading and of writing: once is enough.
+    // A storage that fails altogether gives the same error on reading and on writing: report it once.
     if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
   }
 

@@ -1,6 +1,6 @@
 internal import CacheDomain
 
-/// What the caller is told.
+/// Making snapshots and explanations for the caller.
 extension CachedFetch {
   func snapshot(of found: Stored, _ plan: Plan) -> Snapshot<Value> {
     let delivery = delivery(found.response, found.head, plan, isFromCache: true, forwardStatus: nil)
@@ -38,7 +38,7 @@ extension CachedFetch {
     return FetchExplanation(key: key, decision: plan.decision, criteria: (trace ?? plan.trace).criteria)
   }
 
-  /// What is not stored is of use at this moment only.
+  /// An answer that is not stored gets `now` for all its times.
   private func facts(
     _ stored: StoredHead?, _ key: String, _ now: Duration, isKept: Bool = true, refusal: String? = nil
   ) -> EntryFacts {

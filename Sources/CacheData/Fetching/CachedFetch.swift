@@ -1,9 +1,9 @@
 internal import CacheDomain
 
-/// Answers one request from the cache and the origin by one of the fetch policies. It is the only place that knows them.
+/// Answers one request from the cache and the origin. No other type knows the fetch policies.
 ///
-/// A storage that fails never keeps an answer of the origin from the user: its failure becomes a warning on the
-/// snapshot. An origin that fails is stood in for by what is stored, and the failure becomes a warning too.
+/// A failing storage never withholds the origin's answer: its failure becomes a warning on the snapshot. If the origin
+/// fails, a stored entry may answer in its place, and that failure becomes a warning too.
 struct CachedFetch<Subject: FetchSubject>: Sendable {
   let subject: Subject
   let services: FetchServices
@@ -12,7 +12,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
   typealias Step = Snapshots<Value>.Step
   typealias Stored = StoredResponse<Subject.Answer>
 
-  /// What is done about the request, from the first look-up on.
+  /// All that is known and decided about the request, from the first look-up on.
   struct Plan: Sendable {
     let message: HTTPRequest
     let options: FetchOptions
@@ -46,7 +46,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     if options.policy == .cachedThenNetwork {
       return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
-    // The user has an answer, so that a failing origin is not reported; a cache that cannot keep the new one is.
+    // The user already has an answer, so do not report a failing origin; do report a cache that cannot store.
     services.background.start { (try? await askOrigin(plan))?.writeFailure }
     return Step(snapshot)
   }
@@ -65,7 +65,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
       message: message, options: options, startedAt: now, lookup: lookup, decision: decision, trace: trace)
   }
 
-  /// Whether `found` may be shown before the origin is asked: whatever its age, if nothing forbids its stale use.
+  /// Whether `found` may be shown before the origin is asked: at any age, unless a directive forbids stale use.
   private func mayBeShownFirst(_ found: Stored?, _ message: HTTPRequest, _ now: Duration) -> Bool {
     guard let found else { return false }
     var trace = CacheTrace(isRecording: false)
@@ -76,7 +76,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
 
   private func lookUp(_ options: FetchOptions, isCounted: Bool) async throws(CacheError) -> Lookup<Subject.Answer> {
     if options.policy == .networkOnly {
-      // A request that can have no entry fails before the origin is asked.
+      // Fail before asking the origin if the request cannot have an entry.
       _ = try subject.key()
       return Lookup()
     }

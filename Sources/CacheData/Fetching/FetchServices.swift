@@ -1,19 +1,19 @@
 public import CacheDomain
 
-/// What every fetch shares with the others, whatever it fetches.
+/// The services that all fetches share.
 public struct FetchServices: Sendable {
-  /// What may be stored and reused.
+  /// Decides what may be stored and reused.
   public var rules: HTTPCacheRules
-  /// The time, since 1970-01-01T00:00:00Z.
+  /// The current time, since 1970-01-01T00:00:00Z.
   public let now: @Sendable () -> Duration
-  /// Sees to it that several fetches of one key ask the origin once.
+  /// Makes concurrent fetches of one key ask the origin once.
   public let flights: any FetchFlights
-  /// Does what need not be waited for.
+  /// Runs work that no caller waits for.
   public let background: BackgroundWork
-  /// Is told how each snapshot came about; `nil` where nobody wants to know.
+  /// Receives an explanation of each snapshot; `nil` if none is wanted.
   public let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// Services of the given kind.
+  /// Creates services; by default flights are shared within this process only.
   public init(
     rules: HTTPCacheRules, now: @escaping @Sendable () -> Duration, flights: any FetchFlights = LocalFlights(),
     background: BackgroundWork = BackgroundWork(), observe: (@Sendable (FetchExplanation) -> Void)? = nil

@@ -1,69 +1,70 @@
 internal import CacheDomain
 
-/// What can be fetched through the cache: how it is looked up, asked for and kept. What is done when is decided by
-/// `CachedFetch` alone.
+/// Something that can be fetched through the cache: how to look it up, ask for it and store it. `CachedFetch` alone
+/// decides when to do which.
 protocol FetchSubject: Sendable {
-  /// What is kept, and what the origin answers.
+  /// The response, as the origin sends it and the storage keeps it.
   associatedtype Answer: Sendable
-  /// What the caller gets.
+  /// The value that the caller gets.
   associatedtype Value: Sendable
 
-  /// The name of the origin, for people.
+  /// The origin's name, for people.
   var origin: String { get }
 
-  /// The request as the rules see it.
+  /// The request, as `HTTPCacheRules` examines it.
   func message() throws(CacheError) -> HTTPRequest
 
-  /// The key of the entry that would be stored, as far as it is known before the origin has answered.
+  /// The key under which the answer would be stored, as far as it is known before the origin answers.
   func key() throws(CacheError) -> String
 
-  /// What concurrent fetches that can share one answer have in common; `nil` where each has to ask for itself.
+  /// A name that all fetches share that can use the same answer; `nil` if each must ask for itself.
   func flight() throws(CacheError) -> String?
 
-  /// What the cache holds.
+  /// Looks up what the cache holds.
   ///
   /// - Parameter isCounted: whether this is the first look-up of a fetch.
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer>
 
-  /// Asks the origin: for the rest of `part`, which the look-up found, if it can be completed, or for everything.
+  /// Asks the origin: for the rest of `part`, which the look-up found, if `part` can be completed, or else for
+  /// everything.
   ///
-  /// - Parameter conditions: those of the cache; they take the place of the caller's own.
+  /// - Parameter conditions: the cache's conditions, which replace the caller's own.
   func ask(
     _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
   ) async throws(CacheError) -> OriginAnswer<Answer>
 
-  /// Stores an answer, or what a confirmation made of `base`, and returns the key of its entry.
+  /// Stores an answer, or the result of confirming `base`, and returns its entry's key.
   ///
-  /// - Throws: `CacheError`: the storage failed; `conflict` where something else has taken the place of `base`.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`.
   func keep(
     _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
   ) async throws(CacheError) -> String
 
-  /// Does to the cache what an answer that is not stored demands, such as to remove what a POST made invalid.
+  /// Changes the cache as an answer demands that is not stored itself, for example removes what a POST made invalid.
   func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError)
 
-  /// What the caller gets of an answer.
+  /// Makes the caller's value from an answer.
   func value(_ delivery: Delivery<Answer>) -> Value
 
-  /// What the caller gets where `decision` is to fail.
+  /// Makes the caller's value for a `decision` to fail.
   ///
-  /// - Throws: `CacheError` where that is an error.
+  /// - Throws: `CacheError` if the caller should get an error.
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 struct Lookup<Answer: Sendable>: Sendable {
-  /// The stored response that the request selects; `nil` where there is none.
+  /// The stored response that the request selects; `nil` if there is none.
   var found: StoredResponse<Answer>?
-  /// Why there is none.
+  /// Why there is no such response.
   var missing = CacheDecision.ForwardReason.uriMiss
-  /// The stored response that has only a part of what is asked for.
+  /// A stored response that has only a part of what the request asks for.
   var part: StoredResponse<Answer>?
-  /// The failure because of which nothing is known.
+  /// The failure that prevented the look-up, if it failed.
   var warnings: [CacheError] = []
 }
 
-/// A request to the origin and the head of its answer.
+/// The origin's answer to a request, without its content, and the times of both.
 struct Exchange: Sendable {
   let head: HTTPResponseHead
   /// The status that the origin sent.
@@ -72,19 +73,19 @@ struct Exchange: Sendable {
   let responseTime: Duration
 }
 
-/// An answer on its way to the caller, and how it was come by.
+/// An answer on its way to the caller, and where it came from.
 struct Delivery<Answer: Sendable>: Sendable {
   let answer: Answer
-  /// What is stored of it; `nil` where nothing is.
+  /// The head as it is stored; `nil` if the answer is not stored.
   let stored: StoredHead?
   let decision: CacheDecision
-  /// The status with which the origin answered; `nil` where it was not asked, or did not answer.
+  /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
   var forwardStatus: Int?
-  /// Whether the answer is the cache's, also where the origin confirmed it.
+  /// Whether the answer comes from the cache, even if the origin confirmed it.
   let isFromCache: Bool
   let now: Duration
-  /// Whether the storage kept what is to be stored; `false` where it failed, or there was nothing to keep.
+  /// Whether the storage kept the answer; `false` if it failed, or had nothing to keep.
   var isKept = true
-  /// Why the answer may not be stored; `nil` where it may.
+  /// Why the answer may not be stored; `nil` if it may.
   var refusal: String?
 }

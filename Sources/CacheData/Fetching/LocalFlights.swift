@@ -1,14 +1,13 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Flights that the tasks of this process share, and no other process. It is all that a cache needs whose store is its
-/// own.
+/// Flights within this process only. A cache needs no more if no other process uses its store.
 ///
-/// Cost: one access of a dictionary behind a lock, for boarding and for landing each.
+/// Cost: one dictionary access under a lock for boarding, and one for landing.
 public final class LocalFlights: FetchFlights {
   private typealias Waiter = CheckedContinuation<Result<Boarding, CacheError>, Never>
 
-  /// A flight under way, and those who wait for it in the order in which they came.
+  /// A flight under way, and the callers that wait for it, first come first.
   private struct Flight {
     var ticket: FlightTicket
     var waiters: [(number: UInt64, continuation: Waiter)] = []
@@ -16,7 +15,7 @@ public final class LocalFlights: FetchFlights {
 
   private struct State {
     var flights: [String: Flight] = [:]
-    /// Numbers for flights and waiters, each used once.
+    /// The last number given to a flight or a waiting caller; each number is used once.
     var lastNumber: UInt64 = 0
 
     mutating func nextNumber() -> UInt64 {
@@ -27,15 +26,15 @@ public final class LocalFlights: FetchFlights {
 
   private let state = Mutex(State())
 
-  /// No flights yet.
+  /// Creates a table without flights.
   public init() {}
 
-  /// How many callers wait for the flight for `key`.
+  /// The number of callers waiting for the flight for `key`.
   func waiters(for key: String) -> Int {
     state.withLock { $0.flights[key]?.waiters.count ?? 0 }
   }
 
-  /// Takes the lead of a flight for `key`, or waits until the one under way has ended.
+  /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended.
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
   public func board(_ key: String) async throws(CacheError) -> Boarding {
@@ -55,14 +54,14 @@ public final class LocalFlights: FetchFlights {
     return try result.get()
   }
 
-  /// Ends the flight of `ticket`. Those who wait are told at once; where the calling task was cancelled, the first of
-  /// them takes the lead and the others go on waiting.
+  /// Ends the flight of `ticket` and resumes all waiting callers. If the calling task was cancelled, the first of them
+  /// becomes the leader and the others keep waiting.
   public func land(_ ticket: FlightTicket, failure: CacheError?) async {
     end(ticket, .landed(failure))
   }
 
-  /// Ends the flight of `ticket` because the flight of another process for which it stood has vanished. Those who wait
-  /// are told so at once; where the calling task was cancelled, the first of them takes the lead.
+  /// Ends the flight of `ticket` because the other process's flight that it waited for has vanished, and tells all
+  /// waiting callers so. If the calling task was cancelled, the first of them becomes the leader.
   public func vanish(_ ticket: FlightTicket) { end(ticket, .vanished) }
 
   private func end(_ ticket: FlightTicket, _ boarding: Boarding) {
@@ -74,10 +73,10 @@ public final class LocalFlights: FetchFlights {
     for (waiter, boarding) in resumed { waiter.resume(returning: .success(boarding)) }
   }
 
-  /// The result for a caller who need not wait; `nil` for one who was put among those who wait.
+  /// The result for a caller that need not wait; `nil` if the caller now waits.
   ///
-  /// The flag of a cancelled task is set before its handler runs: a caller who is found not cancelled here, under the
-  /// lock, is found by the handler among those who wait.
+  /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
+  /// caller not cancelled, the handler will find it among the waiting callers.
   private func join(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<Boarding, CacheError>? {
     state.withLock { state in
       if Task.isCancelled { return .failure(.cancelled) }
@@ -87,7 +86,7 @@ public final class LocalFlights: FetchFlights {
     }
   }
 
-  /// The ticket of the caller `number` who leads; `nil` where somebody else does.
+  /// The ticket, if caller `number` becomes the leader; `nil` if the flight already has one.
   private static func lead(_ key: String, _ number: UInt64, _ state: inout State) -> FlightTicket? {
     guard state.flights[key] == nil else { return nil }
     let ticket = FlightTicket(key: key, number: number)
@@ -95,7 +94,7 @@ public final class LocalFlights: FetchFlights {
     return ticket
   }
 
-  /// Takes the caller `number` from among those who wait, if it is still there.
+  /// Stops caller `number` from waiting, if it still waits.
   private func leave(_ key: String, _ number: UInt64) {
     let waiter = state.withLock { state -> Waiter? in
       guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else { return nil }

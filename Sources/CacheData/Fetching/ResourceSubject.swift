@@ -1,7 +1,7 @@
 internal import CacheDomain
 
-/// The snapshots of a fetch of a typed resource. Storage and origin are opened here where the caller has them as
-/// existentials. An answer for which `mayKeep` is false is handed on and not stored.
+/// Fetches a typed resource. Storage and origin may be existentials: this call opens them. An answer for which
+/// `mayKeep` returns `false` is returned but not stored.
 func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
   _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,
   mayKeep: @escaping @Sendable (Storage.Response) -> Bool = { _ in true },
@@ -14,8 +14,8 @@ func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
 
 /// A typed resource: one entry for each request.
 ///
-/// `Answer` is a parameter because the runtime otherwise finds it by searching the program for the conformance of
-/// `Storage`, at each start.
+/// `Answer` is a parameter of its own because otherwise the runtime would search the program for `Storage`'s
+/// conformance at each start.
 private struct ResourceSubject<Storage: ResponseStore, Origin: ResponseOrigin, Answer: Sendable, Value: Sendable>:
   FetchSubject
 where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Response == Answer {
@@ -39,7 +39,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     return Lookup(found: stored)
   }
 
-  /// Only whole answers are kept.
+  /// Asks for the whole answer, as typed resources are never stored in part.
   func ask(
     _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
   ) async throws(CacheError) -> OriginAnswer<Answer> {
@@ -57,7 +57,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     return try key()
   }
 
-  /// A typed resource is only ever read.
+  /// Does nothing: a typed resource is only ever read.
   func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError) {}
 
   func value(_ delivery: Delivery<Answer>) -> Value { toDomain(delivery.answer) }
@@ -68,7 +68,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 }
 
 extension CacheError {
-  /// The error where the cache alone was to answer for `name`, and cannot.
+  /// The error if only the cache may answer for `name`, and it cannot.
   static func notCached(_ name: String, _ decision: CacheDecision) -> CacheError {
     let message =
       decision.forwardReason == .stale

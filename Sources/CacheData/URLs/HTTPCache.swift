@@ -1,19 +1,20 @@
 public import CacheDomain
 
-/// An HTTP cache: answers any request for a URL from a storage or from the server, by the rules of HTTP caching.
+/// An HTTP cache: answers requests for URLs from a storage or from the server, by the rules of HTTP caching.
 ///
-/// Its answers carry `Age` where they come from the storage, and `Cache-Status` (RFC 9211) always.
+/// Every answer carries `Cache-Status` (RFC 9211), and `Age` if it comes from the storage.
 public struct HTTPCache: Sendable {
   private let storage: any HTTPResponseStorage
   private let transfer: any DataTransferService
   private let services: FetchServices
   private let maxContentBytes: Int
 
-  /// The cache over `storage` in front of the servers that `transfer` reaches. A response without a lifetime is fresh
-  /// for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services` say.
+  /// Creates a cache over `storage`, in front of the servers that `transfer` reaches. A response without a lifetime is
+  /// fresh for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services`
+  /// say.
   ///
-  /// - Parameter maxContentBytes: how large content may get that is put together of parts. What comes in one piece
-  ///   `transfer` limits.
+  /// - Parameter maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer`
+  ///   limits content that arrives in one piece.
   public init(
     storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices,
     maxContentBytes: Int = .max
@@ -26,7 +27,7 @@ public struct HTTPCache: Sendable {
     self.services = services
   }
 
-  /// The responses to `request`, fetched as `options` say. Whatever status the server answers with is a response.
+  /// Fetches the responses to `request` as `options` say. Any status is a response, not an error.
   public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
     CachedFetch(subject: subject(request), services: services).snapshots(options)
   }
@@ -37,11 +38,11 @@ public struct HTTPCache: Sendable {
       maxContentBytes: maxContentBytes)
   }
 
-  /// The same where a redirection is followed in place of being answered, `maxRedirects` times in a row at most. More are
-  /// an error with the cause `TooManyRedirects`, but with 0 a redirection is the answer.
+  /// Like `responses(to:options:)`, but follows at most `maxRedirects` redirects in a row. More are an error with the
+  /// cause `TooManyRedirects`; with 0, a redirect is returned as the response.
   ///
-  /// - Parameter completing: makes of a request that follows a redirection what is sent, such as one with the cookies for
-  ///   its URL. `request` itself is complete.
+  /// - Parameter completing: turns a request that follows a redirect into what is sent, for example by adding cookies
+  ///   for its URL. It is not called for `request` itself, which is complete.
   public func followedResponses(
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
     completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest = { $0 }
@@ -49,7 +50,7 @@ public struct HTTPCache: Sendable {
     followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
 
-  /// Removes what `head`, the answer to `request`, makes invalid: for a request that was sent past the cache.
+  /// Removes the entries that `head`, the answer to `request`, invalidates. For a request that bypassed the cache.
   ///
   /// - Throws: `CacheError`: the storage failed.
   public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
@@ -75,15 +76,15 @@ public struct HTTPCache: Sendable {
     }
   }
 
-  /// Fields that are meant for one server alone.
+  /// Fields for one server only: a redirect to another one must not carry them.
   private static let ownFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": "", "Host": ""]
 }
 
-/// A response, and the URL that gave it.
+/// A response and the URL that it came from.
 public struct LocatedResponse: Sendable, Hashable {
   /// The URL, without credentials and without a fragment.
   public let url: String
-  /// Its response.
+  /// The response from that URL.
   public let response: HTTPResponse
 }
 

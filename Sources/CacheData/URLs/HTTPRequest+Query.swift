@@ -2,16 +2,16 @@ internal import Base
 public import CacheDomain
 
 extension HTTPRequest {
-  /// The request that `query` describes. The URL is normalised (RFC 3986, section 6.2.2.1 and 6.2.3): scheme and host in
-  /// lower case, without a default port, with a path. What it says before an `@` is sent as credentials (RFC 7617) and
-  /// does not stay in the URL, nor does the fragment.
+  /// Creates the request that `query` describes. The URL is normalised (RFC 3986, section 6.2.2.1 and 6.2.3): scheme
+  /// and host in lower case, without a default port, with a path. Credentials before an `@` are sent in a field (RFC
+  /// 7617) and removed from the URL, and so is the fragment.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` that says what makes no sense.
+  /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
   init(_ query: URLQuery) throws(CacheError) {
     guard Self.isToken(query.method) else {
       throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
     }
-    // RFC 9110, section 9.3.1: it would have no meaning. What is stored under the URL would answer all the same.
+    // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would answer anyway.
     let hasContent = !query.body.isEmpty || query.stream != nil
     guard !hasContent || !["GET", "HEAD"].contains(query.method) else {
       throw CacheError(
@@ -30,14 +30,13 @@ extension HTTPRequest {
       stream: query.stream.map { source in StreamedContent(length: source.length) { try await source.next() } })
   }
 
-  /// The URL that `text` means, as requests for it and the keys of their answers spell it, without credentials and
-  /// without a fragment.
+  /// The normalised form of the URL `text`, as requests and keys use it, without credentials or fragment.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it is no URL of a web server.
+  /// - Throws: `CacheError` with the code `invalidRequest` if `text` is not the URL of a web server.
   public static func normalizedURL(_ text: String) throws(CacheError) -> String {
     let url = URLReference.resolve(text, against: text)
     guard let url, ["http://", "https://"].contains(where: url.hasPrefix) else {
-      // The text itself is not repeated: it may hold a password.
+      // Do not repeat the text: it may contain a password.
       throw CacheError(
         .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
     }

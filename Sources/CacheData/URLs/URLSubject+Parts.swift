@@ -1,12 +1,12 @@
 internal import CacheDomain
 
-/// Content that comes in several parts: it is kept where it breaks off, and the rest is asked for.
+/// Content that arrives in parts: keep what came if a transfer breaks off, and ask for the rest later.
 extension URLSubject {
-  /// What the origin's answer for the rest makes of `part`; `nil` where it has to be asked for everything, because
-  /// `part` cannot be completed, or what came does not continue it.
+  /// Asks the origin for the rest of `part`, and joins the two. `nil` if the origin must be asked for everything:
+  /// `part` cannot be completed, or the answer does not continue it.
   func askForRest(of part: StoredResponse<HTTPResponse>) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
     let (stored, content) = (part.head, part.response.body)
-    // What may not be stored is not joined: the client would be given bytes that it did not ask for.
+    // Do not complete a response that may not be stored: the client would get bytes that it did not ask for.
     guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
       let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
     else { return nil }
@@ -18,14 +18,14 @@ extension URLSubject {
         rules.mayStay(whole.head, for: request)
       else { return nil }
       return OriginAnswer(head: whole.head, response: whole, status: 206)
-    // The content is no longer what it was, and the server did not compare the validator; or it took it for another
+    // The content has changed and the server did not compare the validator, or it took the validator for another
     // condition.
     case 304, 412, 416: return nil
     default: return OriginAnswer(head: answer.head, response: answer)
     }
   }
 
-  /// The answer to `request`. Where it breaks off, what came of it is kept.
+  /// Sends `request` and returns the answer. If the answer breaks off, keeps the part that arrived.
   func send(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let requestTime = now()
     do throws(CacheError) {
@@ -48,7 +48,7 @@ extension URLSubject {
     guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
       let head = rules.stored(
         beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
-      // A whole response that is stored can still stand in for the origin, which a part cannot.
+      // A complete stored response can still answer if the origin fails, and a part cannot.
       !selected(try await storage.variants(of: request.url)).contains(where: { $0.head.head.status != 206 })
     else { return }
     _ = try await keep(beginning, head, confirming: nil)

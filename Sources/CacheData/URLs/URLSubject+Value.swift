@@ -1,6 +1,6 @@
 internal import CacheDomain
 
-/// What a client gets of a response: the part that it asks for, or that it has the response already.
+/// What the client gets of a response: all of it, the part that it asked for, or a 304 if it has the response already.
 extension URLSubject {
   func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
     var response = tailored(delivery)
@@ -12,7 +12,7 @@ extension URLSubject {
     status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
     status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
     if let stored = delivery.stored, delivery.isFromCache {
-      // A response of unknown age is at least as old as it was when it came.
+      // A response of unknown age is at least as old as on arrival.
       let age = stored.age(at: delivery.now) ?? stored.initialAge
       response.head.fields["Age"] = String(max(age, .zero).components.seconds)
     }
@@ -40,7 +40,7 @@ extension URLSubject {
     return response
   }
 
-  /// The head to answer with; `nil` where the response is for the client as it came.
+  /// The head to answer with; `nil` if the client gets the response as it came.
   private func usableHead(_ delivery: Delivery<HTTPResponse>) -> StoredHead? {
     guard var head = delivery.stored, request.method == "GET" || request.method == "HEAD" else { return nil }
     guard delivery.isFromCache else {
@@ -48,7 +48,7 @@ extension URLSubject {
       return head
     }
     if delivery.forwardStatus == nil {
-      // RFC 9111, section 5.2.2.4: fields that no-cache names are not used without a confirmation.
+      // RFC 9111, section 5.2.2.4: fields named by no-cache must not be used without a confirmation.
       let omitted = Set(rules.directives(head.head).fieldsWithRevalidation)
       head.head.fields = HTTPFields(head.head.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
     }

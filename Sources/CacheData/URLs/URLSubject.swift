@@ -1,14 +1,14 @@
 internal import Base
 internal import CacheDomain
 
-/// A request for a URL: several entries for one URL, parts of content, and methods that change things.
+/// A request for a URL, which can have several entries, partial content, and methods that change the origin.
 struct URLSubject: FetchSubject {
   let request: HTTPRequest
   let storage: any HTTPResponseStorage
   let transfer: any DataTransferService
   let rules: HTTPCacheRules
   let now: @Sendable () -> Duration
-  /// How large content may get that is put together of parts.
+  /// The largest content that is put together from parts, in bytes.
   let maxContentBytes: Int
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
@@ -20,7 +20,7 @@ struct URLSubject: FetchSubject {
   func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
 
   func flight() throws(CacheError) -> String? {
-    // A failure of such a server concerns no other caller.
+    // The failure of a server without proof of its identity is not shared with other callers.
     guard isRead, rules.believesServer(of: request) else { return nil }
     var digest = SHA256()
     for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
@@ -44,12 +44,12 @@ struct URLSubject: FetchSubject {
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
       content.answer(to: request, now: now) != .missing
     else { return Lookup(missing: .partial, part: found) }
-    // What only the origin can say about the client's conditions, it is asked.
+    // Only the origin may answer these preconditions.
     if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
     return Lookup(found: found)
   }
 
-  /// What is stored under `key`. An error names the URL, by which people know the entry.
+  /// Reads the response under `key`. An error names the URL, by which people know the entry.
   private func read(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
     do throws(CacheError) { return try await storage.response(under: key) } catch {
       throw error.naming(request, not: key)
@@ -77,14 +77,14 @@ struct URLSubject: FetchSubject {
   func keep(
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?
   ) async throws(CacheError) -> String {
-    // A damaged variant keeps neither the answer nor what it replaces.
+    // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
     let variants = selected(try await storage.readableVariants(of: request.url))
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
     }
     guard answer.rest == nil else {
-      // What is stored is older than this answer.
+      // The stored response is older than this answer.
       if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       throw CacheError(
         CacheError.Code(rawValue: "tooLarge"), "the answer is larger than cache.maxEntryBytes allows to keep",
@@ -101,8 +101,8 @@ struct URLSubject: FetchSubject {
     }
   }
 
-  /// What is stored of `answer`: a part is joined with the part that is stored, if they belong together and are not too
-  /// large then; `nil` where it is not clear which part it is.
+  /// The head and content to store for `answer`. A part is joined with the stored part if they belong together and the
+  /// result is not too large. `nil` if it is unclear which part of the content `answer` has.
   private func combined(
     _ answer: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
   ) async throws(CacheError) -> (StoredHead, [UInt8])? {
@@ -127,7 +127,7 @@ struct URLSubject: FetchSubject {
     try await invalidate(by: exchange.head)
   }
 
-  /// Removes what `head`, the answer to the request, makes invalid.
+  /// Removes the entries that `head`, the answer to the request, invalidates.
   func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
     var keys: [String] = []
     for url in rules.invalidated(by: head, to: request) {
@@ -136,7 +136,7 @@ struct URLSubject: FetchSubject {
     if !keys.isEmpty { try await storage.remove(keys) }
   }
 
-  /// RFC 9111, section 4.3.5: a HEAD brings what it describes up to date, and shows that something else is stale.
+  /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes, and marks any other as stale.
   private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
     var (head, trace) = (found.head, CacheTrace(isRecording: false))
     if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
@@ -149,20 +149,20 @@ struct URLSubject: FetchSubject {
       _ = try await storage.store(
         found.response.body, head: head, for: request.url, replacing: [], expecting: found.version)
     } catch {
-      // What was stored meanwhile is newer than what was asked about.
+      // A newer response was stored meanwhile.
       if error.code != .conflict { throw error }
     }
   }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
     if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
-    // RFC 9111, section 5.2.1.7: the request itself said only-if-cached.
+    // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
     return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
   }
 }
 
 extension CacheError {
-  /// The same error, whose message has the URL of `request` in place of `key`.
+  /// The same error, with the URL of `request` in the message instead of `key`.
   fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
     CacheError(code, message.replacing(key, by: request.url), hint: hint, cause: cause)
   }
