@@ -1,7 +1,7 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// A table behind a lock. Nothing waits for anything but the lock, which is held for the length of a dictionary access.
+/// A table behind a lock. Calls wait only for the lock, which is held for the duration of a dictionary access.
 final class MemoryEngine: ImmediateReading, ChangeCounting {
   private let state = Mutex((table: EntryTable(), changes: UInt64(0), isClosed: false))
   private let clock: any WallClock

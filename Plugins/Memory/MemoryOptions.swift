@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The options of the memory engine: it has none.
+/// The memory engine's options: it has none.
 enum MemoryOptions {
   static let all: [EngineOption] = []
 }

@@ -1,4 +1,4 @@
-/// Bytes that may be damaged: every access says `nil` where there are none.
+/// Bytes that may be damaged: every access returns `nil` if it is out of range.
 struct SQLiteBytes {
   let bytes: [UInt8]
 
@@ -12,14 +12,14 @@ struct SQLiteBytes {
     return Int(truncatingIfNeeded: value)
   }
 
-  /// The same number with a sign, in two's complement.
+  /// The same number, signed, in two's complement.
   func signed(at offset: Int, _ count: Int) -> Int64? {
     guard count > 0, let value = number(at: offset, count) else { return nil }
     let unused = 64 - 8 * count
     return (Int64(truncatingIfNeeded: value) << unused) >> unused
   }
 
-  /// SQLite's number of variable length, moving `offset` behind it: seven bits a byte, all eight of the ninth.
+  /// SQLite's variable-length integer at `offset`, which moves behind it: seven bits per byte, all eight of the ninth.
   func variable(at offset: inout Int) -> Int? {
     var value: UInt64 = 0
     for place in 0..<9 {
@@ -32,7 +32,7 @@ struct SQLiteBytes {
     return Int(truncatingIfNeeded: value)
   }
 
-  /// The bytes from `offset` on.
+  /// `count` bytes from `offset` on.
   func slice(at offset: Int, _ count: Int) -> ArraySlice<UInt8>? {
     guard offset >= 0, count >= 0, count <= bytes.count, offset <= bytes.count - count else { return nil }
     return bytes[offset..<offset + count]

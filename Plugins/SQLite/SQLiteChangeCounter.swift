@@ -1,10 +1,10 @@
 internal import StorageSPI
 
-/// The index of the log, and a connection that keeps it from being made anew for as long as the store is open: then the
-/// number could be one that it once was before.
+/// The log's index, and a connection that keeps it alive for as long as the store is open. If it were rebuilt, the
+/// change count could return to an earlier value.
 ///
-/// It is `@unchecked Sendable` because the engine keeps it behind a lock, and a connection without thread affinity may
-/// be used by any thread then.
+/// `@unchecked Sendable`: the engine keeps it behind a lock, and a connection without thread affinity may move between
+/// threads.
 final class SQLiteChangeCounter: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let index: SQLiteLogIndex?
@@ -15,6 +15,6 @@ final class SQLiteChangeCounter: @unchecked Sendable {
     index = SQLiteLogIndex(of: connection)
   }
 
-  /// The number that changes with each commit; `nil` where it cannot be told.
+  /// The number that changes with each commit; `nil` if it is unknown.
   var count: UInt64? { index?.state?.count }
 }

@@ -6,19 +6,19 @@ internal import CSQLite
 #endif
 internal import StorageSPI
 
-/// One connection to a database, closed when it is let go.
+/// A connection to a database, closed when it is released.
 ///
-/// It is opened without SQLite's own mutexes and is not `Sendable`: whoever owns it sees to it that one thread uses it
-/// at a time.
+/// It is opened without SQLite's own mutexes and is not `Sendable`: its owner makes sure that one thread uses it at a
+/// time.
 final class SQLiteConnection {
   let path: String
   let handle: OpaquePointer
-  /// Whether the file was opened as one that nobody can change.
+  /// Whether the file was opened as immutable.
   let isImmutable: Bool
 
   /// Opens the file at `path`; SQLite reads nothing of it before the first statement.
   ///
-  /// - Parameter immutable: whether nobody can change the file, so that neither locks nor a log are needed.
+  /// - Parameter immutable: whether the file cannot change, so that SQLite needs neither locks nor a log.
   init(path: String, flags: Int32, busyTimeout: Int32, immutable: Bool = false) throws(StorageError) {
     var handle: OpaquePointer?
     let name = immutable ? Self.immutableName(of: path) : path
@@ -35,7 +35,7 @@ final class SQLiteConnection {
   }
 
   deinit {
-    // The second version waits for statements that are finalised later.
+    // `sqlite3_close_v2` waits for statements that are finalised later.
     sqlite3_close_v2(handle)
   }
 
@@ -51,19 +51,20 @@ final class SQLiteConnection {
       sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
 
-  /// Runs statements that return nothing of interest.
+  /// Runs statements whose results do not matter.
   func execute(_ sql: String) throws(StorageError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw error(code) }
   }
 
-  /// Has pages read in place. Mapping a gibibyte costs address space only; pages beyond it are read in the ordinary way.
+  /// Maps the file, so that pages are read in place. A mapping of one gibibyte costs only address space; SQLite reads
+  /// pages beyond it in the ordinary way.
   func mapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 1073741824") }
 
-  /// Takes the pages out of the memory of the process.
+  /// Removes the mapped pages from the memory of the process.
   func unmapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 0") }
 
-  /// The first column of the first row of `sql`; 0 where there is none.
+  /// The first column of the first row of `sql`; 0 if there is no row.
   func integer(_ sql: String) throws(StorageError) -> Int64 {
     let statement = try SQLiteStatement(sql, on: self)
     return try statement.step() ? statement.integer(0) : 0
@@ -72,7 +73,7 @@ final class SQLiteConnection {
   /// Whether a transaction is open.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// The file as a URI, every byte that is no letter, digit or slash percent-encoded.
+  /// The file as a URI, with every byte other than letters, digits and slashes percent-encoded.
   private static func immutableName(of path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var name = Array("file:".utf8)

@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// Makes new stores.
+/// Creates new stores.
 enum SQLiteCreation {
-  /// Makes the store, unless another caller makes it meanwhile.
+  /// Creates the store, unless another caller does so meanwhile.
   ///
-  /// It is made whole under another name and then renamed: nobody ever sees half of it, and a crash leaves either a
-  /// store or none.
+  /// It creates the whole store under another name and then renames it: no other process ever sees half of it, and a
+  /// crash leaves either a store or none.
   static func createStore(_ options: SQLiteOptions) throws(StorageError) {
     let folder = SQLiteFiles.folder(of: options.path)
     try SQLiteFiles.createFolder(folder)
@@ -24,8 +24,8 @@ enum SQLiteCreation {
     let draft = options.path + "-new"
     try createDraft(draft)
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
-    // What is left of a database that was removed without its log must not be taken for the new one's. The log may hold
-    // commits that are nowhere else.
+    // A log left over from a database that was removed without it must not become the new database's log. It may hold
+    // commits that exist nowhere else, so it is set aside.
     let log = options.path + "-wal"
     if SQLiteFiles.size(of: log) > 0 { try SQLiteFiles.rename(log, to: log + SQLiteFiles.orphaned) }
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(options.path + suffix) }
@@ -33,14 +33,14 @@ enum SQLiteCreation {
     if options.durability == .full { try SQLiteFiles.synchronize(folder) }
   }
 
-  /// Makes an empty store at `draft`, which nobody else uses.
+  /// Creates an empty store at `draft`, which no one else uses.
   static func createDraft(_ draft: String) throws(StorageError) {
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(draft + suffix) }
     try SQLiteFiles.createFile(draft)
     try writeSchema(to: draft)
   }
 
-  /// Nobody else knows of the draft, so it needs no journal, and one wait for the disk at the end.
+  /// No one else knows of the draft, so it needs no journal, and waits for the disk only once, at the end.
   private static func writeSchema(to draft: String) throws(StorageError) {
     let connection = try SQLiteConnection(path: draft, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
     try connection.execute(
@@ -54,13 +54,13 @@ enum SQLiteCreation {
 }
 
 extension SQLiteFiles {
-  /// What the names of the files beside a database end with.
+  /// The suffixes of the files beside a database.
   static let companions = ["-wal", "-shm", "-journal"]
 
-  /// What is added to the name of a log that is set aside, because its database is gone.
+  /// The suffix for a log that is set aside because its database is gone.
   static let orphaned = ".orphaned"
 
-  /// The size of the database at `path` with the files beside it.
+  /// The size of the database at `path`, including the files beside it.
   static func storeSize(at path: String) -> Int {
     companions.reduce(size(of: path)) { $0 + size(of: path + $1) }
   }

@@ -2,13 +2,13 @@ internal import CSQLite
 internal import StorageSPI
 internal import Synchronization
 
-/// A database behind a pool of connections that read and one that writes.
+/// A database behind a pool of reading connections and one writing connection.
 ///
-/// Reads run where they are called. So do writes, as long as they need not wait: for the disk, for another writer, or
-/// for the copying of the log. Those that wait do so on a thread of the engine's own.
+/// Reads run on the calling thread. So do writes, unless they must wait for the disk, for another writer or for a
+/// checkpoint; those run on a thread of the engine's own.
 final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private struct Counting {
-    /// Made when the number is asked for first.
+    /// Created on first use.
     var counter: SQLiteChangeCounter?
     var isClosed = false
   }
@@ -19,12 +19,13 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private let keeper = SnapshotKeeper()
   private let counting = Mutex(Counting())
   private let writing: SQLiteWriting
-  /// Has the keeper know of the writer, which is always idle here: it sees for itself whether it is in use.
+  /// Tells the keeper about the writer. The writer is always idle in this pool; it checks for itself whether it is in
+  /// use.
   private let writers = ResourcePool<SQLiteWriting>()
   private let writes = BlockingExecutor()
   private let inspections = BlockingExecutor()
 
-  /// Opens the store, and checks that it is one.
+  /// Opens the store, and checks that it is a store of this engine.
   init(_ options: SQLiteOptions, clock: any WallClock) throws(StorageError) {
     self.options = options
     self.clock = clock
@@ -109,7 +110,7 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
     }
   }
 
-  /// A connection maps what it reads, and only closing it or mapping anew gives that back.
+  /// A connection maps what it reads, and gives the memory back only if it is closed or maps the file again.
   func releaseMemory() async {
     readers.removeIdle()
     writing.releaseMemory()
@@ -131,8 +132,8 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
       }, body)
   }
 
-  /// Copies the log. A failure is no failure of the batch, which is committed: the next checkpoint tries again, and
-  /// `close()` reports it.
+  /// Copies the log into the database. If that fails, the batch is still committed: the next checkpoint tries again,
+  /// and `close()` reports the error.
   private func checkpoint() async {
     _ = try? await writes.run { () throws(StorageError) in try self.writing.checkpoint() }
   }

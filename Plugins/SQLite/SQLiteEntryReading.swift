@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The statement that finds an entry by its key, on a connection that reads or one that writes.
+/// The statement that finds an entry by its key, on a reading or a writing connection.
 struct SQLiteEntryReading: ~Copyable {
   private let statement: SQLiteStatement
   private var row = SQLiteRow()
@@ -9,8 +9,8 @@ struct SQLiteEntryReading: ~Copyable {
     statement = try SQLiteStatement(SQLiteSchema.read, on: connection)
   }
 
-  /// Lends the payload and metadata under `key` in the latest state, which `snapshot` may go on seeing, to `body`; `nil`
-  /// where there is no entry.
+  /// Lends the payload and metadata under `key` in the latest state to `body`; `nil` if there is no entry. `snapshot`
+  /// may keep that state open.
   @inline(__always)
   mutating func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, in snapshot: inout SQLiteSnapshot,

@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// What SQLite itself said: the cause of a `StorageError`.
+/// SQLite's own error: the cause of a `StorageError`.
 struct SQLiteFailure: Error, CustomStringConvertible {
-  /// The extended result code, as in SQLite's documentation.
+  /// The extended result code, as documented by SQLite.
   let code: Int32
-  /// SQLite's own words.
+  /// SQLite's message.
   let message: String
 
   var description: String { "SQLite \(code): \(message)" }
@@ -27,7 +27,7 @@ extension StorageError {
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .permissionDenied
     case SQLITE_TOOBIG: .tooLarge
     case SQLITE_IOERR, SQLITE_CANTOPEN: .ioFailed
-    // A table or column is missing although the version is ours: somebody took it away.
+    // A table or column is missing although the version is ours: something else removed it.
     case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .damaged
     default: .failed
     }
@@ -45,13 +45,13 @@ extension StorageError {
     }
   }
 
-  /// The error of a row that is not what this engine writes.
+  /// The error for a row that this engine cannot have written.
   static func undecodable(_ what: String, key: String, path: String) -> StorageError {
     StorageError(
       .damaged, "\(path): entry \(key): \(what)", hint: "remove the entry, or see: cachectl verify --repair")
   }
 
-  /// The error of a store whose version this program does not know.
+  /// The error for a store whose version is newer than this program.
   static func laterVersion(_ version: Int, path: String) -> StorageError {
     StorageError(
       .unsupportedFormat,
@@ -59,7 +59,7 @@ extension StorageError {
       hint: "use a newer cachectl; where there is none, the file is damaged: move it away")
   }
 
-  /// The error of a database that belongs to something else, or to another version of this engine.
+  /// The error for a database that belongs to another application, or to another version of this engine.
   static func foreign(_ what: String, path: String) -> StorageError {
     StorageError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")
   }

@@ -1,23 +1,26 @@
 internal import StorageSPI
 
-/// Puts a repaired database in the place of a damaged one.
+/// Replaces a damaged database with the repaired one.
 ///
-/// A log beside a database is applied to it, whatever database that is. So the old log must be gone before the new
-/// database comes, and the old database must not be without it before. Hence the steps: give the damaged files a second
-/// name; put a copy of the damaged database that has its log applied in its place, which changes nothing for a reader;
-/// remove the log, which changes nothing either then; and put the repaired database in the place of the copy. After a
-/// crash between any two of them the store is the damaged one or the repaired one.
+/// SQLite applies any log beside a database to it, whichever database that is. So the old log must be gone before the
+/// new database arrives, but the old database needs its log until then. Hence the steps:
+/// 1. Give the damaged files a second name.
+/// 2. Replace the damaged database with a copy that includes the pages of its log. Readers see no change.
+/// 3. Remove the log. Readers see no change here either.
+/// 4. Replace the copy with the repaired database.
+///
+/// After a crash between any two steps, the store is either the damaged one or the repaired one.
 struct SQLiteExchange {
   let path: String
   let suffix: String
   let pages: SQLitePages
   let observe: () throws(StorageError) -> Void
 
-  /// Where the repaired database is made.
+  /// The path at which the repaired database is built.
   var draft: String { path + "-repaired" }
   private var merged: String { path + "-merged" }
 
-  /// Exchanges the files, and returns the new names of the damaged ones.
+  /// Exchanges the files, and returns the new paths of the damaged ones.
   func run() throws(StorageError) -> [String] {
     for companion in SQLiteFiles.companions { SQLiteFiles.remove(draft + companion) }
     try SQLiteFiles.synchronize(draft)
@@ -31,19 +34,19 @@ struct SQLiteExchange {
     try SQLiteFiles.rename(draft, to: path)
     try synchronizeFolder()
     try observe()
-    // Until here the copy was locked.
+    // Keeps the copy locked up to this point.
     withExtendedLifetime(copy) {}
     return moved
   }
 
-  /// Removes what is left of a repair that failed.
+  /// Removes the leftovers of a failed repair.
   func removeDrafts() {
     for file in [draft, merged] {
       for companion in [""] + SQLiteFiles.companions { SQLiteFiles.remove(file + companion) }
     }
   }
 
-  /// Gives the damaged files a second name, by which SQLite still finds the log to its database.
+  /// Gives the damaged files second names that still match, so that SQLite finds the log of the database.
   private func keepDamaged() throws(StorageError) -> [String] {
     let companions = [""] + SQLiteFiles.companions
     var (number, target) = (1, path + suffix)
@@ -62,9 +65,9 @@ struct SQLiteExchange {
     return present.map { target + $0 }
   }
 
-  /// Puts a copy of the damaged database with the pages of its log in its place.
+  /// Replaces the damaged database with a copy that includes the pages of its log.
   ///
-  /// - Returns: the copy, which nobody else can open until it is let go.
+  /// - Returns: the copy, which no one else can open until it is released.
   private func mergeLog() throws(StorageError) -> SQLiteFile {
     try SQLiteFiles.createFile(merged)
     try SQLiteFiles.write(to: merged) { write throws(StorageError) in

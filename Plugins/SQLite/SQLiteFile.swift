@@ -6,7 +6,7 @@ internal import CSQLite
 #endif
 internal import StorageSPI
 
-/// A database file as bytes: SQLite opens, locks and reads it, but does not look at what is in it.
+/// A database file as raw bytes: SQLite opens, locks and reads it, but does not interpret it.
 final class SQLiteFile {
   private let connection: SQLiteConnection
 
@@ -14,9 +14,9 @@ final class SQLiteFile {
     connection = try SQLiteConnection(path: path, flags: flags, busyTimeout: 0)
   }
 
-  /// The file, which nobody else has open until it is let go.
+  /// The file, locked against all others until it is released.
   ///
-  /// - Parameter timeout: how long to wait for others, in milliseconds.
+  /// - Parameter timeout: how long to wait for other processes, in milliseconds.
   static func locked(_ path: String, timeout: Int32) throws(StorageError) -> SQLiteFile {
     let file = try SQLiteFile(path, flags: SQLITE_OPEN_READWRITE)
     var (code, waited) = (csqlite_lock_file(file.connection.handle), Int32(0))
@@ -31,10 +31,10 @@ final class SQLiteFile {
     return file
   }
 
-  /// Its size in bytes.
+  /// The file's size in bytes.
   var size: Int { Int(csqlite_file_size(connection.handle)) }
 
-  /// The bytes from `offset` on; `nil` where they cannot be read or there are fewer.
+  /// `count` bytes from `offset` on; `nil` if there are fewer or they cannot be read.
   func bytes(at offset: Int, _ count: Int) -> [UInt8]? {
     guard offset >= 0, count > 0, offset <= size - count else { return nil }
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
@@ -50,7 +50,7 @@ struct SQLitePlainFile: ~Copyable {
   private let path: String
   private let descriptor: Int32
 
-  /// Opens the file at `path`; `nil` where there is none.
+  /// Opens the file at `path`; `nil` if there is none.
   init?(_ path: String) throws(StorageError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -62,9 +62,9 @@ struct SQLitePlainFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The bytes from `offset` on; `nil` where there are fewer.
+  /// `count` bytes from `offset` on; `nil` if there are fewer.
   ///
-  /// - Throws: `StorageError` with the code `ioFailed` where they cannot be read.
+  /// - Throws: `StorageError` with the code `ioFailed` if they cannot be read.
   func bytes(at offset: Int, _ count: Int) throws(StorageError) -> [UInt8]? {
     var hasFailed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in

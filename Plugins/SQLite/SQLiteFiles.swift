@@ -6,18 +6,18 @@ internal import CSQLite
 #endif
 internal import StorageSPI
 
-/// What has to be asked of the operating system around the database: SQLite offers none of it.
+/// The file operations around the database that SQLite does not offer.
 ///
-/// None of this opens the database file itself: closing such a descriptor would drop the locks of every connection that
-/// this process has to it (a property of POSIX locks).
+/// None of them opens the database file itself: closing such a descriptor would drop every lock that this process has
+/// on the file (a property of POSIX locks).
 enum SQLiteFiles {
-  /// The size of the smallest page, and so of the smallest database, in bytes.
+  /// The size of the smallest page, and therefore of the smallest database, in bytes.
   private static let smallestPage = 512
 
   /// Whether there is a file at `path` that may be a store.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `damaged` where the file is
-  ///   shorter than any database: SQLite would take it for a new one.
+  /// - Throws: `StorageError`: `cannotCreate` if something other than a file is there, `damaged` if the file is smaller
+  ///   than any database: SQLite would treat it as a new one.
   static func storeExists(at path: String) throws(StorageError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -35,7 +35,7 @@ enum SQLiteFiles {
 
   /// Whether there is a file at `path`, of any size.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` where something else is in the way, `permissionDenied`, `ioFailed`.
+  /// - Throws: `StorageError`: `cannotCreate` if something other than a file is there, `permissionDenied`, `ioFailed`.
   static func storeMayExist(at path: String) throws(StorageError) -> Bool {
     if try isRegularFile(path) { return true }
     var status = stat()
@@ -47,13 +47,13 @@ enum SQLiteFiles {
     StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
   }
 
-  /// Whether there is anything at `path`.
+  /// Whether anything exists at `path`.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// Whether there is a file at `path`, of any size; `false` where there is nothing or something else.
+  /// Whether there is a file at `path`, of any size; `false` if there is nothing or something else.
   static func isRegularFile(_ path: String) throws(StorageError) -> Bool {
     var status = stat()
     if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG }
@@ -61,14 +61,14 @@ enum SQLiteFiles {
     throw systemError(path, "cannot be reached", errno == EACCES ? .permissionDenied : .ioFailed)
   }
 
-  /// The size of the file at `path`; 0 where there is none.
+  /// The size of the file at `path`; 0 if there is none.
   static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The path of the file that a symbolic link at `path` leads to, beside which SQLite keeps the log; `path` where there
-  /// is no link, or it leads nowhere.
+  /// The target of a symbolic link at `path`, beside which SQLite keeps the log; `path` if it is not a link, or the
+  /// link is broken.
   static func resolved(_ path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
@@ -78,23 +78,23 @@ enum SQLiteFiles {
     return String(cString: target)
   }
 
-  /// The folder that the file at `path` lies in.
+  /// The folder that contains the file at `path`.
   static func folder(of path: String) -> String {
     let parts = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
     return parts.isEmpty ? "/" : parts
   }
 
-  /// What is free on the file system of the file at `path`, in bytes; `nil` where it cannot be told.
+  /// The free space on the file system of the file at `path`, in bytes; `nil` if it is unknown.
   static func freeBytes(at path: String) -> Int? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
     return Int(status.f_bavail) * Int(status.f_frsize)
   }
 
-  /// Whether this process may make files in the folder at `path`.
+  /// Whether this process may create files in the folder at `path`.
   static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
-  /// Makes the folder at `path` and those above it that are missing, for the user alone.
+  /// Creates the folder at `path` and any missing parents, accessible to the user alone.
   static func createFolder(_ path: String) throws(StorageError) {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, path != folder(of: path) else { throw systemError(path, "cannot be made") }
@@ -102,7 +102,7 @@ enum SQLiteFiles {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemError(path, "cannot be made") }
   }
 
-  /// Makes an empty file for the user alone, in place of an older one.
+  /// Creates an empty file that only the user can access, replacing an older one.
   static func createFile(_ path: String) throws(StorageError) {
     unlink(path)
     let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -112,7 +112,7 @@ enum SQLiteFiles {
 
   static func remove(_ path: String) { unlink(path) }
 
-  /// Removes the file at `path`, unless there is none.
+  /// Removes the file at `path`, if there is one.
   static func removeIfPresent(_ path: String) throws(StorageError) {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw systemError(path, "cannot be removed", errno == EACCES || errno == EPERM ? .permissionDenied : .ioFailed)
@@ -137,7 +137,7 @@ enum SQLiteFiles {
     guard result == 0 else { throw systemError(target, "cannot be made", .ioFailed) }
   }
 
-  /// Calls `body` with a function that appends to the file at `path`, and waits until all is on its medium.
+  /// Calls `body` with a function that appends to the file at `path`, then waits until everything is on disk.
   static func write(
     to path: String, _ body: (([UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -154,7 +154,7 @@ enum SQLiteFiles {
     guard fsync(descriptor) == 0 else { throw systemError(path, "cannot be written", .ioFailed) }
   }
 
-  /// Waits until what was written to the file or folder at `path` is on its medium.
+  /// Waits until everything written to the file or folder at `path` is on disk.
   static func synchronize(_ path: String) throws(StorageError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError(path, "cannot be opened") }
@@ -162,9 +162,9 @@ enum SQLiteFiles {
     guard fsync(descriptor) == 0 else { throw systemError(path, "cannot be written") }
   }
 
-  /// Calls `body` while no other caller of this function, in any process, works in the folder.
+  /// Calls `body` while holding the folder's lock, which excludes all other callers of this function in every process.
   ///
-  /// - Parameter timeout: how long to wait for others, in milliseconds.
+  /// - Parameter timeout: how long to wait for the lock, in milliseconds.
   static func withLock(
     onFolder folder: String, timeout: Int32, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -181,7 +181,7 @@ enum SQLiteFiles {
     try body()
   }
 
-  /// The error for the last system call, which was on the file at `path`.
+  /// The error of the last system call, which was on the file at `path`.
   static func systemError(
     _ path: String, _ what: String, _ code: StorageError.Code = .cannotCreate
   ) -> StorageError {

@@ -1,7 +1,7 @@
 internal import StorageSPI
 
 extension StoreInspection {
-  /// What there is at the path of `options`. SQLite reads nothing of it, so that it makes no log.
+  /// Inspects the path of `options` without SQLite, which would create a log.
   init(_ options: SQLiteOptions) throws(StorageError) {
     let path = options.path
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)

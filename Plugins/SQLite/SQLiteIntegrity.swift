@@ -1,7 +1,7 @@
 internal import StorageSPI
 
 extension SQLiteReader {
-  /// What is wrong with the file and its rows.
+  /// The issues with the file and its rows.
   func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
     try inTransaction { () throws(StorageError) in
       try issuesOfStructure() + issuesOfSchema() + issuesOfEntries() + issuesOfTally()
@@ -18,7 +18,7 @@ extension SQLiteReader {
     }
   }
 
-  /// Without the tables and triggers as they were made, nothing keeps the tally right.
+  /// If the tables and triggers are not exactly as created, nothing keeps the tally correct.
   private func issuesOfSchema() throws(StorageError) -> [IntegrityIssue] {
     try collectingDamage { issues throws(StorageError) in
       guard try SQLiteSchema.verify(connection) >= SQLiteSchema.firstVersionWithTally else { return }
@@ -58,7 +58,7 @@ extension SQLiteReader {
     }
   }
 
-  /// What is wrong with the row that `statement` is at; `nil` where nothing is.
+  /// The issue with the current row of `statement`; `nil` if there is none.
   private func issue(of statement: borrowing SQLiteStatement) -> IntegrityIssue? {
     var key: CacheKey?
     do throws(StorageError) {
@@ -75,7 +75,7 @@ extension SQLiteReader {
     }
   }
 
-  /// The issues that `find` adds, and one more where the damage kept it from going on.
+  /// The issues that `find` adds, plus one more if damage stopped it.
   private func collectingDamage(
     _ find: (inout [IntegrityIssue]) throws(StorageError) -> Void
   ) throws(StorageError) -> [IntegrityIssue] {

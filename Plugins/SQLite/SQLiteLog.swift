@@ -1,30 +1,30 @@
 internal import StorageSPI
 
-/// Where the committed pages are in a log, found as SQLite finds them after a crash: up to the first frame that is not
-/// of this log or is damaged, and then back to the last commit. See "WAL-mode File Format" in SQLite's documentation.
+/// Locates the committed pages in a log just as SQLite does after a crash: up to the first frame that is damaged or not
+/// of this log, and then back to the last commit. See "WAL-mode File Format" in SQLite's documentation.
 struct SQLiteLog {
-  /// The offset in the log of the newest version of each page.
+  /// The offset in the log of each page's newest version.
   private(set) var offsets: [Int: Int] = [:]
-  /// The number of pages of the database after the last commit; 0 where there was none.
+  /// The number of pages of the database after the last commit; 0 if there was none.
   private(set) var pageCount = 0
-  /// The size of a page; 0 where the log cannot be read.
+  /// The page size; 0 if the log cannot be read.
   private(set) var pageSize = 0
-  /// The number of frames up to the last commit that is used.
+  /// The number of frames up to the last usable commit.
   private(set) var usedFrames = 0
-  /// The salts by which frames belong to this log; `nil` where its header cannot be read.
+  /// The salts that mark frames of this log; `nil` if its header cannot be read.
   private(set) var salts: Int?
-  /// Whether something in the log was not used that is damaged, or the end of a transaction that may have been cut off.
+  /// Whether the unused part of the log is damaged, or may be the end of a transaction that was cut off.
   private(set) var isDamaged = false
-  /// Whether a commit of this log lies behind what is damaged: no crash of a process that writes leaves that.
+  /// Whether a commit of this log lies behind the damage, which the crash of a writing process never leaves.
   private(set) var hasCommitBehindDamage = false
 
   private static let headerSize = 32
   private static let frameHeaderSize = 24
 
-  /// The log in the file at `path`; empty where there is none.
+  /// The log in the file at `path`; empty if there is none.
   ///
-  /// - Throws: `StorageError` where it cannot be read. Taken for the end of the log, a failure to read would lose what was
-  ///   committed behind it.
+  /// - Throws: `StorageError` if the log cannot be read. Treating a read error as the end of the log would lose the
+  ///   commits behind it.
   init(_ path: String) throws(StorageError) {
     guard SQLiteFiles.size(of: path) > 0, let file = try SQLitePlainFile(path) else { return }
     guard let bytes = try file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
@@ -35,11 +35,12 @@ struct SQLiteLog {
     (pageSize, salts) = (header.pageSize, header.salts)
     let end = try readFrames(of: file, header)
     hasCommitBehindDamage = try hasCommit(in: file, behind: end, header)
-    // Damaged salts may look like those of an older log.
+    // Damaged salts may look like the salts of an older log.
     if hasCommitBehindDamage { isDamaged = true }
   }
 
-  /// Whether a frame behind the one at `offset` ends a transaction of this log. The frame itself may have been under way.
+  /// Whether a frame behind the one at `offset` ends a transaction of this log. The frame itself may be an unfinished
+  /// write.
   private func hasCommit(
     in file: borrowing SQLitePlainFile, behind offset: Int, _ header: Header
   ) throws(StorageError) -> Bool {
@@ -52,7 +53,7 @@ struct SQLiteLog {
     return false
   }
 
-  /// Reads the frames, and returns where those end that are sound.
+  /// Reads the frames, and returns where the sound ones end.
   private mutating func readFrames(
     of file: borrowing SQLitePlainFile, _ header: Header
   ) throws(StorageError) -> Int {
@@ -62,7 +63,7 @@ struct SQLiteLog {
       guard frame.number(at: 8, 8) == header.salts, let page = frame.number(at: 0, 4),
         let size = frame.number(at: 4, 4)
       else {
-        // Behind the end of the log lies what is left of an older one.
+        // Behind the end of the log lie the remains of an older one.
         isDamaged = !header.follows(frame.number(at: 8, 4))
         break
       }
@@ -95,7 +96,7 @@ struct SQLiteLog {
     let pageSize: Int
     let salts: Int
     let sum: Sum
-    /// How many logs were in the file before.
+    /// How many logs the file has held before.
     private let sequence: Int
 
     init?(_ header: SQLiteBytes) {
@@ -108,7 +109,7 @@ struct SQLiteLog {
       (self.pageSize, self.salts, self.sum, self.sequence) = (pageSize, salts, sum, sequence)
     }
 
-    /// Whether a log whose first salt is `salt` was in the file before: each adds one to the salt.
+    /// Whether the file held a log with the first salt `salt` before: each new log adds one to it.
     func follows(_ salt: Int?) -> Bool {
       guard let salt else { return false }
       let distance = UInt32(truncatingIfNeeded: salts >> 32) &- UInt32(truncatingIfNeeded: salt)
@@ -116,7 +117,7 @@ struct SQLiteLog {
     }
   }
 
-  /// The checksum of a log, over words of 32 bits.
+  /// The checksum of a log, over 32-bit words.
   private struct Sum {
     let isBigEndian: Bool
     private var (first, second): (UInt32, UInt32) = (0, 0)

@@ -1,20 +1,20 @@
 internal import StorageSPI
 
-/// Damage to a log, which SQLite does not report: it ends the log at the first wrong frame without a word, and on closing it
-/// removes what lies behind. So this is to be asked before SQLite opens the store.
+/// Detects damage to a log, which SQLite does not report: it silently ends the log at the first wrong frame, and
+/// removes the rest when it closes. So check before SQLite opens the store.
 enum SQLiteLogDamage {
-  /// What counts as damage.
+  /// How sure the damage must be.
   enum Degree {
-    /// What is not known to be the end of a write that a crash has cut short: a commit is lost.
+    /// A commit is lost: a write that a crash cut short does not explain the damage.
     case certain
-    /// Every log that does not end with a commit.
+    /// The log does not end with a commit.
     case possible
   }
 
-  /// What is wrong with the log of the store at `path`, in one line; `nil` where nothing is, or where a process has the
-  /// store open: a log looks damaged while it is written, and what that process sees is the store.
+  /// The damage to the log of the store at `path`, in one line. It is `nil` if there is none, or if a process has the
+  /// store open: a log looks damaged while it is being written, and that process's view is the store.
   ///
-  /// - Parameter log: the log, where it was read already.
+  /// - Parameter log: the log, if it has been read already.
   static func found(at path: String, _ degree: Degree, in log: SQLiteLog? = nil) throws(StorageError) -> String? {
     let isSuspect = if let log { log.isDamaged } else { try SQLiteLog(path + "-wal").isDamaged }
     guard isSuspect else { return nil }
@@ -23,7 +23,7 @@ enum SQLiteLogDamage {
       defer { withExtendedLifetime(file) {} }
       let log = try SQLiteLog(path + "-wal")
       guard log.isDamaged else { return nil }
-      // Only now: to close the index takes the locks on it from this process.
+      // Not before this: closing the index drops this process's locks on it.
       let isDamage = try degree == .possible ? true : lacksCommit(log, path)
       return isDamage ? message(path) : nil
     } catch {
@@ -35,8 +35,8 @@ enum SQLiteLogDamage {
 
   static func message(_ path: String) -> String { "\(path)-wal is damaged: its last commits may be lost" }
 
-  /// Whether the log once had more commits than are used: by its index, where a process that was killed has left it, else
-  /// by what lies behind the damage.
+  /// Whether the log once had more commits than are usable. The index tells, if a killed process has left it; otherwise
+  /// what lies behind the damage tells.
   private static func lacksCommit(_ log: SQLiteLog, _ path: String) throws(StorageError) -> Bool {
     guard let index = try SQLiteLogIndexFile(path + "-shm"), index.salts == log.salts else {
       return log.hasCommitBehindDamage
@@ -45,19 +45,19 @@ enum SQLiteLogDamage {
   }
 }
 
-/// What the index of a log says of it, read from its file. See "WAL-Index Header" in SQLite's documentation.
+/// What the index of a log says about it, read from the index file. See "WAL-Index Header" in SQLite's documentation.
 private struct SQLiteLogIndexFile {
   /// The number of frames up to the last commit.
   let frames: Int
-  /// Those of the log that it is the index of.
+  /// The salts of the log that it indexes.
   let salts: Int
 
-  /// The index in the file at `path`; `nil` where there is none, or a crash has left it half written.
+  /// The index in the file at `path`; `nil` if there is none, or a crash left it half written.
   init?(_ path: String) throws(StorageError) {
     guard let file = try SQLitePlainFile(path), let bytes = try file.bytes(at: 0, 96), bytes[..<48] == bytes[48...],
       bytes[12] == 1, let salts = SQLiteBytes(bytes).number(at: 32, 8)
     else { return nil }
-    // Its numbers are in the order of the machine; the salts are copied out of the log.
+    // Its numbers are in the machine's byte order; the salts are copied from the log.
     frames = Int(bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self) })
     self.salts = salts
   }

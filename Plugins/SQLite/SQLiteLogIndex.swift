@@ -1,13 +1,13 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// The index of the log in shared memory, which tells what state the store is in without a system call.
+/// The log's index in shared memory, which tells the store's state without a system call.
 struct SQLiteLogIndex {
-  /// As long as the connection is open.
+  /// Valid as long as the connection is open.
   private let index: UnsafePointer<csqlite_log_index>
 
-  /// The index that `connection` has mapped, after it has read something; `nil` where it uses no log, such as on a
-  /// medium that cannot be written.
+  /// The index that `connection` has mapped once it has read something; `nil` if it uses no log, such as on a read-only
+  /// medium.
   init?(of connection: SQLiteConnection) {
     guard !connection.isImmutable, Self.hasLog(connection),
       let index = csqlite_find_log_index(connection.handle)
@@ -25,7 +25,7 @@ struct SQLiteLogIndex {
   }
 
   /// A number that changes with each commit, and how many pages of the log have been copied into the database; `nil`
-  /// while somebody is writing it.
+  /// while a process is writing the index.
   @inline(__always)
   var state: (count: UInt64, copied: UInt32)? {
     let state = csqlite_read_log_state(index)

@@ -1,13 +1,13 @@
 internal import StorageSPI
 
-/// What the first page of a database tells, read without SQLite and as far as it is not damaged.
+/// What the first page of a database says about it, read without SQLite and as far as it is undamaged.
 struct SQLiteMarks {
-  /// Whether the file begins as every database does.
+  /// Whether the file starts with the header of an SQLite database.
   let isDatabase: Bool
   private let application: Int?
   private let version: Int?
   private let definitions: Set<String>
-  /// The root pages of the table of entries and of the index of its keys.
+  /// The root pages of the table of entries and of its key index.
   let roots: (table: Int, index: Int)
 
   init(_ pages: SQLitePages) {
@@ -18,7 +18,7 @@ struct SQLiteMarks {
     let cells = content.flatMap { SQLitePage($0, number: 1) }?.cells(in: pages) ?? []
     let objects = cells.compactMap { $0?.record }
     definitions = Set(objects.compactMap { $0.text(4) })
-    // As they are in every store, because they are made first.
+    // Every store has them here, because they are created first.
     roots = (
       Self.root(of: "entries", in: objects) ?? 2, Self.root(of: "sqlite_autoindex_entries_1", in: objects) ?? 3
     )
@@ -28,10 +28,10 @@ struct SQLiteMarks {
     objects.first { $0.text(1) == name }?.integer(3).map { Int(clamping: $0) }
   }
 
-  /// The version of the store; `nil` where the file does not tell that it is one, or its marks are damaged.
+  /// The store's version; `nil` if the file does not identify itself as a store, or its marks are damaged.
   ///
-  /// The definitions are the second copy of the version, because each version that changes what they mean changes them:
-  /// marks of another version than that of the definitions are damaged.
+  /// The definitions act as a second copy of the version, because each version that changes their meaning changes them.
+  /// Marks that disagree with the definitions are damaged.
   var format: Int? {
     guard isDatabase, isMarked, let version else { return nil }
     return SQLiteSchema.readableVersions.contains(Int64(version)) || mayBeLater ? version : nil
@@ -39,18 +39,18 @@ struct SQLiteMarks {
 
   private var isMarked: Bool { application == Int(SQLiteSchema.applicationID) }
 
-  /// Whether the definitions are those of a version that this program reads.
+  /// Whether the definitions belong to a version that this program reads.
   private var isKnown: Bool { SQLiteSchema.areDefinitions(definitions) }
 
-  /// Whether the store may be one of a later version.
+  /// Whether the file may be a store of a later version.
   private var mayBeLater: Bool {
     version.map { SQLiteSchema.laterVersions.contains(Int64($0)) } ?? false && !isKnown
   }
 
-  /// Throws where the file is a database of another application or of a later version, which is not ours to repair.
+  /// Throws if the file is a database of another application or of a later version, which this engine must not repair.
   ///
-  /// Marks that are damaged look just so; then the definitions in the database still are those of a store, or the version
-  /// is one that there will not be.
+  /// Damaged marks can look the same. In that case the database still contains the definitions of a store, or its
+  /// version is one that will never exist.
   func requireStore(_ path: String) throws(StorageError) {
     guard isDatabase else { return }
     guard isMarked || !definitions.isDisjoint(with: SQLiteSchema.allDefinitions) else {

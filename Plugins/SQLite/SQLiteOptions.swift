@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The options of the SQLite engine, as declared and as given.
+/// The options of the SQLite engine: their declarations and their values.
 struct SQLiteOptions: Sendable {
   static let path = EngineOption(
     "path", .path, default: .text("cache.sqlite"), help: "the database file; its log lies beside it")
@@ -15,20 +15,20 @@ struct SQLiteOptions: Sendable {
 
   init(_ configuration: EngineConfiguration) throws(StorageError) {
     let path = try configuration.text(Self.path.name)
-    // SQLite gives a meaning of its own to ":memory:", which no path with a folder has.
+    // SQLite treats ":memory:" specially, but not if a folder precedes it.
     self.path = SQLiteFiles.resolved(path.hasPrefix("/") ? path : "./" + path)
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
   }
 
-  /// The same as `other`, for another file.
+  /// The options of `other` for another file.
   init(path: String, _ other: SQLiteOptions) {
     (self.path, durability, busyTimeout) = (path, other.durability, other.busyTimeout)
   }
 }
 
 extension Durability {
-  /// The value of `PRAGMA synchronous` that keeps the promise in write-ahead mode.
+  /// The value of `PRAGMA synchronous` that provides the durability in write-ahead mode.
   var synchronous: String {
     switch self {
     case .full: "FULL"

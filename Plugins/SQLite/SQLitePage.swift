@@ -1,4 +1,4 @@
-/// A page of a tree, which may be damaged.
+/// A page of a b-tree, possibly damaged.
 struct SQLitePage {
   enum Kind: UInt8 {
     case indexInterior = 2
@@ -9,39 +9,39 @@ struct SQLitePage {
 
   let kind: Kind
   private let content: SQLiteBytes
-  /// Where the cells are, in order.
+  /// The offsets of the cells, in order.
   private let cells: [Int]
   private let headerOffset: Int
 
-  /// The page with `content`; `nil` where it is none of a tree.
+  /// The page with `content`; `nil` if it is not a b-tree page.
   init?(_ content: SQLiteBytes, number: Int) {
-    // The first page begins with the header of the file.
+    // The first page starts with the file header.
     headerOffset = number == 1 ? 100 : 0
     guard let byte = content.number(at: headerOffset, 1), let kind = Kind(rawValue: UInt8(byte)),
       let count = content.number(at: headerOffset + 3, 2)
     else { return nil }
     let start = headerOffset + (kind == .tableInterior || kind == .indexInterior ? 12 : 8)
     (self.kind, self.content) = (kind, content)
-    // As SQLite does, which reads no more of a place than the bits that one within the page has.
+    // Like SQLite, use only as many bits of an offset as an offset within the page has.
     let mask = content.bytes.count - 1
     cells = (0..<count).compactMap { content.number(at: start + 2 * $0, 2).map { $0 & mask } }
   }
 
   var isInterior: Bool { kind == .tableInterior || kind == .indexInterior }
 
-  /// The pages below, each before the cell of its position; the last one comes after all cells.
+  /// The child pages, each before the cell at its position; the last one comes after all cells.
   var children: [Int] {
     guard isInterior else { return [] }
     return (cells + [headerOffset + 8]).map { content.number(at: $0, 4) ?? 0 }
   }
 
-  /// What a cell holds: the number of its row, where it is of a table, and its record.
+  /// The content of a cell: the row number, if the page belongs to a table, and the record.
   struct Cell {
     let row: Int64
     let record: SQLiteRecord
   }
 
-  /// The cells in order; `nil` for each that cannot be read. The interior pages of a table have none.
+  /// The cells in order; `nil` for each unreadable cell. Interior pages of a table have none.
   func cells(in pages: SQLitePages) -> [Cell?] {
     kind == .tableInterior ? [] : cells.map { cell(at: $0, in: pages) }
   }
@@ -58,7 +58,7 @@ struct SQLitePage {
     return Cell(row: Int64(row), record: record)
   }
 
-  /// The payload of a cell: what is in the page, and what the chain of pages behind it holds.
+  /// The payload of a cell: the part in the page, followed by its chain of overflow pages.
   private func payload(at offset: Int, _ size: Int, in pages: SQLitePages) -> [UInt8]? {
     let usable = pages.usableSize
     let largest = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23

@@ -1,11 +1,11 @@
 internal import StorageSPI
 
-/// The pages of a database with its log, which may both be damaged. See "Database File Format" in SQLite's
-/// documentation for everything that is read here.
+/// The pages of a database and its log, both of which may be damaged. "Database File Format" in SQLite's documentation
+/// describes everything that is read here.
 final class SQLitePages {
-  /// The size of a page, and of the part of it that is used, in bytes.
+  /// The page size, and the usable part of it, in bytes.
   let (pageSize, usableSize): (Int, Int)
-  /// The number of pages; they are numbered from 1.
+  /// The number of pages; numbering starts at 1.
   let count: Int
   let log: SQLiteLog
   private let file: SQLiteFile
@@ -20,29 +20,29 @@ final class SQLitePages {
     logFile = try SQLitePlainFile(path)
   }
 
-  /// Whether a page can have `size` bytes.
+  /// Whether `size` bytes is a valid page size.
   static func isPageSize(_ size: Int) -> Bool { (512...65_536).contains(size) && size & (size - 1) == 0 }
 
-  /// The sizes by the log and the header; where those are damaged, as SQLite makes databases unless it is told otherwise.
+  /// The sizes from the log and the header; if those are damaged, SQLite's defaults.
   private static func sizes(_ file: SQLiteFile, _ log: SQLiteLog) -> (Int, Int) {
     let header = SQLiteBytes(file.bytes(at: 0, 100) ?? [])
-    // 1 stands for 65,536.
+    // 1 means 65,536.
     let told = header.number(at: 16, 2).map { $0 == 1 ? 65_536 : $0 } ?? 0
     let sizes = [log.pageSize, told, 4_096].filter(isPageSize)
     let size = sizes.first { $0 == log.pageSize || isTable(file, at: $0) } ?? sizes.first ?? 4_096
-    // Where the end of the first page is not reserved, it has the text of the schema.
+    // If nothing is reserved at the end of the first page, the text of the schema is there.
     let reserved = header.number(at: 20, 1) ?? 0
     let isReserved = file.bytes(at: size - reserved, reserved)?.allSatisfy { $0 == 0 } ?? false
     return (size, isReserved ? size - reserved : size)
   }
 
-  /// Whether a page of a table begins at `offset`, as the second page of each store does.
+  /// Whether a table page starts at `offset`, as the second page of each store does.
   private static func isTable(_ file: SQLiteFile, at offset: Int) -> Bool {
     let kind = file.bytes(at: offset, 1).flatMap { SQLitePage.Kind(rawValue: $0[0]) }
     return kind == .tableLeaf || kind == .tableInterior
   }
 
-  /// The page of the number `number`; `nil` where there is none that can be read.
+  /// The page with the number `number`; `nil` if it does not exist or cannot be read.
   func page(_ number: Int) -> SQLiteBytes? {
     guard (1...max(1, count)).contains(number) else { return nil }
     let bytes =
@@ -54,8 +54,8 @@ final class SQLitePages {
     return bytes.map { SQLiteBytes($0) }
   }
 
-  /// The page in the file. Where it is cut off, SQLite reads zeros, and may still find an entry in it. Without its header
-  /// the first page is none: zeros there would be the marks of another application.
+  /// The page in the file. If the file ends within it, SQLite reads zeros, and may still find an entry in it. The first
+  /// page needs its header: zeros there would look like another application's marks.
   private func bytesInFile(of number: Int) -> [UInt8]? {
     let start = (number - 1) * pageSize
     let count = min(pageSize, file.size - start)
@@ -63,7 +63,7 @@ final class SQLitePages {
     return file.bytes(at: start, count).map { $0 + [UInt8](repeating: 0, count: pageSize - count) }
   }
 
-  /// The numbers of the pages that hold nothing; `nil` where their list is not as long as the header says.
+  /// The numbers of the free pages; `nil` if the list is not as long as the header says.
   func free() -> Set<Int>? {
     let header = page(1)
     var (trunk, free) = (header?.number(at: 32, 4) ?? 0, Set<Int>())

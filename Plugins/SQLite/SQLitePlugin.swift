@@ -1,26 +1,26 @@
 internal import CSQLite
 public import StorageSPI
 
-/// The engine that keeps entries in one SQLite database: a real table that any SQLite tool can query.
+/// Keeps entries in one SQLite database: a real table that any SQLite tool can query.
 ///
-/// Several processes may use one store at once. Readers and a writer do not wait for each other; writers wait for one
-/// another, up to the option `busyTimeout`.
+/// Several processes can use one store at once. Readers and a writer do not wait for each other; writers wait for one
+/// another, for up to the option `busyTimeout`.
 public struct SQLitePlugin: StoragePlugin {
-  /// What the engine is called, can do and can be told. The version is that of the SQLite library in use.
+  /// The engine's name, capabilities and options. The version is that of the SQLite library in use.
   public let declaration = EngineDeclaration(
     name: "sqlite", version: String(cString: sqlite3_libversion()),
     summary: "one SQLite database with a table that any SQLite tool can query",
     capabilities: [.persistent, .shared, .atomicBatches], options: SQLiteOptions.all)
 
-  /// The plugin.
+  /// Creates the plugin.
   public init() {}
 
-  /// Opens the database, and makes it first where there is none. Cost where there is one: about 0.1 ms.
+  /// Opens the database, and creates it first if there is none. Opening an existing one costs about 0.1 ms.
   ///
-  /// A store on a read-only medium can be opened and read; only changing it fails.
+  /// A store on a read-only medium can be opened and read; only writes to it fail.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` where there is no database and none can be made, `unsupportedFormat`
-  ///   where it is another application's or of another version, `damaged`, `permissionDenied`, `busy`.
+  /// - Throws: `StorageError`: `cannotCreate` if there is no database and none can be created, `unsupportedFormat` if
+  ///   it belongs to another application or another version, `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
     if try !SQLiteFiles.storeExists(at: options.path) {
@@ -30,9 +30,9 @@ public struct SQLitePlugin: StoragePlugin {
     return try SQLiteEngine(options, clock: configuration.clock)
   }
 
-  /// Looks at the file and its log without opening or changing them. Cost: that of reading the log.
+  /// Inspects the file and its log without opening or changing them. Cost: reading the log.
   ///
-  /// SQLite ends a damaged log at the first wrong frame without a word, and removes the rest when it closes the store: that
+  /// SQLite silently ends a damaged log at the first wrong frame, and removes the rest when it closes the store: that
   /// is the hidden damage.
   ///
   /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
@@ -40,13 +40,13 @@ public struct SQLitePlugin: StoragePlugin {
     try StoreInspection(try SQLiteOptions(configuration))
   }
 
-  /// Makes a new database out of every entry that can still be read, and moves the damaged one aside with its log.
+  /// Builds a new database from every entry that can still be read, and moves the damaged one and its log aside.
   ///
-  /// Pages are read without SQLite, so that neither a damaged header nor a damaged tree keeps sound entries from being
-  /// saved. Cost: that of reading and writing the whole store.
+  /// It reads pages without SQLite, so it can save sound entries despite a damaged header or a damaged tree. Cost:
+  /// reading and writing the whole store.
   ///
-  /// - Throws: `StorageError`: `busy` where somebody has the store open, `unsupportedFormat` where the file is a database
-  ///   of another application or of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
+  /// - Throws: `StorageError`: `busy` if the store is open elsewhere, `unsupportedFormat` if the file is a database of
+  ///   another application or of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -55,9 +55,9 @@ public struct SQLitePlugin: StoragePlugin {
     return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).run() }
   }
 
-  /// Says what a repair would save and lose. Cost: that of reading the whole store, and memory for all keys.
+  /// Reports what a repair would save and lose. Cost: reading the whole store, and memory for all keys.
   ///
-  /// - Throws: `StorageError`: as `repair`.
+  /// - Throws: `StorageError`: the same errors as `repair`.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -66,10 +66,10 @@ public struct SQLitePlugin: StoragePlugin {
     return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).preview() }
   }
 
-  /// Removes the database with its log, whatever is in it, while no other connection has it open.
+  /// Removes the database and its log, whatever they contain, unless another connection has it open.
   ///
-  /// - Throws: `StorageError`: `busy` where one has, `unsupportedFormat` where the file is a database of another
-  ///   application or of a later version, `permissionDenied`, `ioFailed`.
+  /// - Throws: `StorageError`: `busy` if another connection has it open, `unsupportedFormat` if the file is a database
+  ///   of another application or of a later version, `permissionDenied`, `ioFailed`.
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     let options = try SQLiteOptions(configuration)
     try await BlockingExecutor().run { () throws(StorageError) in try SQLiteRemoval.run(options) }

@@ -1,17 +1,17 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// A connection that only reads, with its prepared statement and the transaction that it may keep open.
+/// A read-only connection with its prepared statement, and the transaction that it may keep open.
 ///
-/// It is `@unchecked Sendable` because the pool that keeps it gives it to one caller at a time, and a connection without
-/// thread affinity may be used by any thread then.
+/// `@unchecked Sendable`: its pool gives it to one caller at a time, and a connection without thread affinity may move
+/// between threads.
 final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
   private var reading: SQLiteEntryReading
   private var snapshot: SQLiteSnapshot
   var row = SQLiteRow()
 
-  /// A connection to the store at `path`, after a check that it is one.
+  /// Connects to the store at `path`, after checking that it is one.
   init(
     path: String, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
   ) throws(StorageError) {
@@ -26,8 +26,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     do throws(StorageError) {
       return try connect(path: path, busyTimeout: busyTimeout, immutable: false)
     } catch {
-      // On a medium where the log's index cannot be made, the file alone is the whole store if the log is empty. Where it
-      // could be made but for what may pass, such as too many open files, somebody may change the store at any moment.
+      // On a medium where the log's index cannot be created, the file alone is the whole store if the log is empty. If
+      // it failed only for a temporary reason, such as too many open files, the store may still change at any moment.
       guard [.permissionDenied, .ioFailed].contains(error.code), SQLiteFiles.size(of: path + "-wal") == 0,
         !SQLiteFiles.isWritable(SQLiteFiles.folder(of: path))
       else { throw error }
@@ -45,7 +45,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     return connection
   }
 
-  /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry.
+  /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry.
   func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
@@ -59,8 +59,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
   /// The first `limit` entries of `range`, without payloads.
   func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
-    // Keys consist of bytes from 0x21 to 0x7E: nothing lies between a key and the same with the byte 0x01 added, and
-    // all that begins with the prefix lies before the prefix with 0x7F added.
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
+    // everything with the prefix lies before the prefix followed by 0x7F.
     let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
     snapshot.end()
     return try lower.withBytes { lower throws(StorageError) in
@@ -82,12 +82,12 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 
-  /// How much the store holds, all of it in one state.
+  /// How much the store holds, all counted in one state.
   func tally() throws(StorageError) -> EntryTally {
     try inTransaction { () throws(StorageError) in try SQLiteStoredTally.current(on: connection) }
   }
 
-  /// Calls `body` in one transaction, so that all of it sees one state of the store.
+  /// Calls `body` in a transaction, so that it sees a single state of the store.
   func inTransaction<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     snapshot.end()
     try connection.execute("BEGIN")

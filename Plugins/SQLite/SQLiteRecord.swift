@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The values of a row or of an entry of an index, as SQLite writes them.
+/// The values of a row or an index entry, in SQLite's record format.
 struct SQLiteRecord {
   enum Value {
     case null
@@ -10,7 +10,7 @@ struct SQLiteRecord {
 
   let values: [Value]
 
-  /// The record in `bytes`; `nil` where it cannot be one.
+  /// Parses the record in `bytes`; `nil` if it is not a valid record.
   init?(_ bytes: [UInt8]) {
     let bytes = SQLiteBytes(bytes)
     var (offset, values) = (0, [Value]())
@@ -35,7 +35,7 @@ struct SQLiteRecord {
       let size = (type - 12) / 2
       defer { position &+= size }
       return bytes.slice(at: position, size).map { .bytes($0) }
-    // The store has no real numbers.
+    // The store contains no floating-point numbers.
     default: return nil
     }
   }
@@ -55,16 +55,16 @@ struct SQLiteRecord {
   func key(_ index: Int) -> CacheKey? { text(index).flatMap { try? CacheKey($0) } }
 }
 
-/// An entry out of a row of the table `entries`.
+/// An entry decoded from a row of the table `entries`.
 struct SQLiteEntry {
   let key: CacheKey
   let payload: [UInt8]
   let metadata: EntryMetadata
 
-  /// The entry in `record`; `nil` where it is none. The columns `namespace` and `payload_bytes` only repeat what the key
-  /// and the payload say, and are not asked.
+  /// Decodes the entry in `record`; `nil` if it is not an entry. It ignores the columns `namespace` and
+  /// `payload_bytes`, which only repeat what the key and the payload say.
   ///
-  /// - Parameter key: the key that the index has of the row, where that of the row itself is damaged.
+  /// - Parameter key: the row's key from the index, if the key in the row is damaged.
   init?(_ record: SQLiteRecord, key: CacheKey? = nil) {
     guard record.values.count == 10, let key = key ?? record.key(0), let storedAt = record.integer(2),
       let freshUntil = record.integer(3), let retainUntil = record.integer(4), let contentType = record.text(5),

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Removes stores, in whatever state they are. Nothing is written, so that it works on a full disk.
+/// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
 enum SQLiteRemoval {
   /// Removes the database and the files beside it.
   static func run(_ options: SQLiteOptions) throws(StorageError) {
@@ -11,7 +11,7 @@ enum SQLiteRemoval {
       guard try SQLiteFiles.isRegularFile(path) else { return }
       let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
       try SQLiteMarks(try SQLitePages(file, log: path + "-wal")).requireStore(path)
-      // The database first: a log without one is removed when the next store is made.
+      // The database goes first: if a log is left without one, creating the next store removes it.
       for suffix in [""] + SQLiteFiles.companions { try SQLiteFiles.removeIfPresent(path + suffix) }
       withExtendedLifetime(file) {}
     }

@@ -1,18 +1,18 @@
 internal import StorageSPI
 
-/// Saves what can be read of a damaged store.
+/// Saves the readable entries of a damaged store.
 struct SQLiteRepair {
   let options: SQLiteOptions
   let plan: RepairPlan
-  /// Called between the steps that change files, so that a test sees what a crash there would leave.
+  /// Called between the steps that change files, so that a test can simulate a crash there.
   var observe: () throws(StorageError) -> Void = { () throws(StorageError) in }
 
   private var path: String { options.path }
 
-  /// Repairs the store, unless nothing is wrong with it.
+  /// Repairs the store, unless it is undamaged.
   func run() throws(StorageError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
-    // SQLite drops the damaged end of a log when it opens the store.
+    // SQLite drops the damaged end of a log when it opens the store, so check first.
     let logDamage = try SQLiteLogDamage.found(at: path, .possible)
     if logDamage == nil, let entries = try soundEntries() { return RepairReport(saved: entries) }
     var report = RepairReport(saved: 0)
@@ -22,7 +22,8 @@ struct SQLiteRepair {
     return report
   }
 
-  /// Says what `run` would do, and changes nothing. SQLite does not see the store, because it would make files beside it.
+  /// Reports what `run` would do, and changes nothing. It does not open the store with SQLite, which would create files
+  /// beside it.
   func preview() throws(StorageError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
     let pages = try SQLitePages(try fileToRead(), log: path + "-wal")
@@ -34,7 +35,7 @@ struct SQLiteRepair {
     return report(keys.count, findings, pages, marks)
   }
 
-  /// The file with no process at work on it; as it is where it may only be read.
+  /// The file, locked against other processes; unlocked if it is read-only.
   private func fileToRead() throws(StorageError) -> SQLiteFile {
     do throws(StorageError) {
       return try SQLiteFile.locked(path, timeout: options.busyTimeout)
@@ -44,7 +45,7 @@ struct SQLiteRepair {
     }
   }
 
-  /// The number of entries; `nil` where something is wrong.
+  /// The number of entries; `nil` if there is any damage.
   private func soundEntries() throws(StorageError) -> Int? {
     do throws(StorageError) {
       guard try SQLiteFiles.storeExists(at: path) else { return nil }
@@ -52,8 +53,8 @@ struct SQLiteRepair {
       guard try reader.checkIntegrity().isEmpty, try reader.areSound(plan.isSound) else { return nil }
       return try reader.tally().total().entries
     } catch {
-      // Whatever SQLite finds in the way, pages may still be read without it. What it calls another application's file
-      // may be a store whose marks are damaged.
+      // Whatever stops SQLite, the pages may still be readable without it. A file that it blames on another application
+      // may be a store with damaged marks.
       if [.busy, .permissionDenied].contains(error.code) { throw error }
       return nil
     }
@@ -88,13 +89,13 @@ struct SQLiteRepair {
     return RepairReport(saved: saved, lost: lost, mended: mended)
   }
 
-  /// Makes a new store at `draft` out of what can be read.
+  /// Builds a new store at `draft` from everything that can be read.
   private func save(
     _ pages: SQLitePages, _ marks: SQLiteMarks, to draft: String
   ) throws(StorageError) -> (saved: Int, SQLiteSalvage.Findings) {
     try SQLiteCreation.createDraft(draft)
     let writer = try SQLiteWriter(SQLiteOptions(path: draft, options), busyTimeout: 0)
-    // Nobody else knows of the draft: it is thrown away if anything fails.
+    // No one else knows of the draft, and it is thrown away on any failure.
     try writer.connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     var (saved, findings) = (0, SQLiteSalvage.Findings())
     try writer.transaction { () throws(StorageError) in
@@ -114,7 +115,7 @@ struct SQLiteRepair {
 }
 
 extension SQLiteReader {
-  /// Whether every entry is what was once written.
+  /// Whether every entry still has the content that was written.
   fileprivate func areSound(
     _ isSound: (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
   ) throws(StorageError) -> Bool {

@@ -5,19 +5,19 @@
 #endif
 internal import StorageSPI
 
-/// Reads the columns that every query of `SQLiteSchema` begins with.
+/// Reads the columns that start every query of `SQLiteSchema`.
 ///
 /// It remembers the last content type, so that a run of entries of one type allocates no text for it. The usual types
-/// are literals, which are not even counted.
+/// are literals, which are not even reference-counted.
 struct SQLiteRow {
   /// The index of the first column after the common ones.
   static let firstOwnColumn: Int32 = 7
 
   private var contentType = "application/json"
 
-  /// The metadata of the row that `statement` is at.
+  /// The metadata in the current row of `statement`.
   ///
-  /// - Parameter key: the entry's key, for the message of an error.
+  /// - Parameter key: the entry's key, for error messages.
   mutating func metadata(
     of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
   ) throws(StorageError) -> EntryMetadata {
@@ -31,7 +31,7 @@ struct SQLiteRow {
       contentType: contentType, attributes: attributes, checksum: UInt64(bitPattern: statement.integer(5)))
   }
 
-  /// The size of the payload as it was when it was written.
+  /// The size that the payload had when it was written.
   static func payloadBytes(of statement: borrowing SQLiteStatement) -> Int { Int(statement.integer(6)) }
 
   /// The payload in the first column after the common ones, in SQLite's memory.
@@ -69,12 +69,12 @@ struct SQLiteRow {
     return memcmp(left, start, right.count) == 0
   }
 
-  /// The attributes; `nil` where they are no JSON object of texts.
+  /// The attributes; `nil` if they are not a JSON object of strings.
   private static func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
     statement.isNull(4) ? [:] : attributes(json: Array(statement.bytes(4)))
   }
 
-  /// The attributes in a JSON object of texts; `nil` where it is none.
+  /// The attributes in a JSON object of strings; `nil` if `json` is not one.
   static func attributes(json: [UInt8]) -> [String: String]? {
     var (reader, attributes) = (JSONReader(json), [String: String]())
     do throws(JSONReader.Failure) {
@@ -86,7 +86,7 @@ struct SQLiteRow {
     return attributes
   }
 
-  /// `attributes` as a JSON object, in the order of their names.
+  /// `attributes` as a JSON object, ordered by name.
   static func encoded(_ attributes: [String: String]) -> [UInt8] {
     var json = JSONWriter()
     json.object { json in

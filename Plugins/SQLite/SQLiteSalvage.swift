@@ -2,9 +2,9 @@ internal import StorageSPI
 
 /// Finds the entries of a damaged database.
 ///
-/// The table is walked first, and what is reached so is taken. Then the index of keys tells what is missing. Only if
-/// something is, or the index is damaged too, are the pages searched that neither tree reaches: a page that was given up
-/// long ago may still hold an entry that was removed since.
+/// It walks the table first and saves what it reaches. Then the index of keys tells what is missing. It searches the
+/// pages that neither tree reaches only if something is missing or the index is damaged too: a page that was freed long
+/// ago may still hold an entry that was removed since.
 struct SQLiteSalvage {
   private let pages: SQLitePages
   private let plan: RepairPlan
@@ -13,33 +13,33 @@ struct SQLiteSalvage {
   private let save: (SQLiteEntry) throws(StorageError) -> Bool
 
   private var visited: Set<Int> = []
-  /// The pages that a tree reaches and the list of free pages names: one of the two is wrong.
+  /// The pages that are both reached by a tree and listed as free: one of the two is wrong.
   private var disputed: Set<Int> = []
   private var savedRows: Set<Int64> = []
-  /// The rows that are not sound, with their keys where they can be read, and where they are.
+  /// The damaged rows with their locations, and their keys if readable.
   private var unsound: [Int64: (key: CacheKey?, page: Int, cell: Int)] = [:]
   private var missing: Set<CacheKey> = []
   private var isTableDamaged = false
   private var isIndexDamaged = false
   private var mayHaveRevived = false
 
-  /// What was found wrong.
+  /// The problems found.
   struct Findings {
     var lost: [IntegrityIssue] = []
     var mended: [IntegrityIssue] = []
   }
 
-  /// - Parameter save: keeps an entry, and says whether there was none of its key.
+  /// - Parameter save: saves an entry, and returns whether its key was new.
   init(_ pages: SQLitePages, _ plan: RepairPlan, save: @escaping (SQLiteEntry) throws(StorageError) -> Bool) {
     (self.pages, self.plan, self.save) = (pages, plan, save)
     let free = pages.free()
     (self.free, isFreeListDamaged) = (free ?? [], free == nil)
   }
 
-  /// Saves what can be saved.
+  /// Saves what it can.
   ///
-  /// - Parameter has: whether an entry of the key was saved.
-  /// - Returns: what was lost, and what was wrong and cost nothing.
+  /// - Parameter has: whether an entry with the key was saved.
+  /// - Returns: what was lost, and the damage that cost nothing.
   mutating func run(
     roots: (table: Int, index: Int), has: (CacheKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> Findings {
@@ -59,24 +59,24 @@ struct SQLiteSalvage {
     }
   }
 
-  /// Saves an entry, and says whether it is sound.
+  /// Saves an entry, and returns whether it is sound.
   private mutating func take(_ entry: SQLiteEntry?, row: Int64) throws(StorageError) -> Bool {
     guard let entry, plan.isSound(entry.key, entry.payload.span, entry.metadata) else { return false }
     if try save(entry) { savedRows.insert(row) }
     return true
   }
 
-  /// Saves a row that is sound but for its own key, and is read by the one that the index has.
+  /// Saves a row whose only damage is its key, using the key from the index.
   private mutating func takeUnsound(_ row: Int64, by key: CacheKey) throws(StorageError) {
     guard let place = unsound[row] else { return }
-    // The index knows better, where the row's key is no more what it was.
+    // If the row's key is damaged, trust the index.
     unsound[row] = nil
     let cells = cells(of: place.page)
     guard place.cell < cells.count, let record = cells[place.cell]?.record else { return }
     _ = try take(SQLiteEntry(record, key: key), row: row)
   }
 
-  /// Notes the keys that the index has and the table had not.
+  /// Collects the keys that are in the index but were not in the table.
   private mutating func compareIndex(
     _ root: Int, _ has: (CacheKey) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -89,7 +89,7 @@ struct SQLiteSalvage {
           continue
         }
         try takeUnsound(row, by: key)
-        // The index is that of a row that was saved under another key: then it is the index that is damaged.
+        // The row was saved under another key than the index has: then the index is damaged.
         guard savedRows.contains(row) else {
           missing.insert(key)
           continue
@@ -100,7 +100,8 @@ struct SQLiteSalvage {
     if count < savedRows.count { isIndexDamaged = true }
   }
 
-  /// Saves entries of pages that no tree reaches. Where the index can be trusted, they are those that it misses.
+  /// Saves entries from pages that no tree reaches. If the index is trustworthy, they are the ones that it lists as
+  /// missing.
   private mutating func saveUnreached() throws(StorageError) {
     for number in 1...max(1, pages.count) where !visited.contains(number) {
       guard !free.contains(number) || disputed.contains(number) else { continue }
@@ -140,7 +141,7 @@ struct SQLiteSalvage {
     return findings
   }
 
-  /// The numbers of the pages below `root` that hold cells, as far as they can be reached.
+  /// The numbers of the reachable pages below `root` that hold cells.
   private mutating func pagesWithCells(
     below root: Int, _ leaf: SQLitePage.Kind, _ interior: SQLitePage.Kind, isDamaged: WritableKeyPath<Self, Bool>
   ) -> [Int] {

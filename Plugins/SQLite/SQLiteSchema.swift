@@ -1,41 +1,41 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// The tables, and the marks by which a database is known to be a store of this engine.
+/// The tables, and the marks that identify a database as a store of this engine.
 enum SQLiteSchema {
   /// The bytes "CaCh" in the file's header: "this is a store of cachectl".
   static let applicationID: Int64 = 0x4361_4368
-  /// The version that is written. A store of an older one is upgraded before it is written to.
+  /// The version that this engine writes. It upgrades an older store before writing to it.
   static let version: Int64 = 3
-  /// Stores of version 1 have no tally, and those of version 2 one without a mark, which counts every entry.
+  /// Stores of version 1 have no tally; those of version 2 have one without a mark, which counts every entry.
   static let firstVersionWithTally: Int64 = 2
   static let firstVersionWithMark: Int64 = 3
-  /// The versions that are read.
+  /// The versions that this engine reads.
   static let readableVersions: ClosedRange<Int64> = 1...version
   /// The versions that later programs may write. Any other number is damage.
   static let laterVersions: ClosedRange<Int64> = (version + 1)...(version + 100)
 
-  /// What a new store consists of.
+  /// The statements that create a new store.
   static let creation = marked(definitions.map { $0 + ";" }.joined(separator: "\n"))
 
-  /// The statements that make a store of version `old` one of this version, in order and to be committed together. The
-  /// entries are counted by the first transaction afterwards, because there is no mark.
+  /// The statements that upgrade a store from version `old`, to run in order and commit together. The first transaction
+  /// afterwards counts the entries, because there is no mark.
   static func upgrade(from old: Int64) -> [String] {
     (old < firstVersionWithTally ? tallyUpgrade : []) + ["PRAGMA user_version = \(version)"]
   }
 
-  /// The index by time of expiry goes: it was there for counting, and keeping it cost more than the tally does.
+  /// Drops the index by expiry: it was there for counting, and maintaining it cost more than the tally does.
   private static let tallyUpgrade = ["DROP INDEX IF EXISTS entries_by_expiry", tallyTable] + tallyTriggers
 
-  /// Everything in the database, in the words that SQLite keeps of it. Versions 2 and 3 differ in rows only.
+  /// Every definition in the database, with the exact text that SQLite stores. Versions 2 and 3 differ only in rows.
   static let definitions = [entriesTable, readableView, tallyTable] + tallyTriggers
-  /// The same of a store of version 1.
+  /// The definitions in a store of version 1.
   static let firstDefinitions = [
     entriesTable, readableView,
     "CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes)",
   ]
 
-  /// All definitions that a version of the store has, or had.
+  /// The definitions of all versions.
   static let allDefinitions = Set(definitions + firstDefinitions)
 
   /// Whether `found` is all that a store of a version has that is read. A later version has other definitions: they are
@@ -44,7 +44,7 @@ enum SQLiteSchema {
     found == Set(definitions) || found == Set(firstDefinitions)
   }
 
-  /// The payload comes last, so that reading the other columns of a large entry does not touch the pages that it fills.
+  /// The payload comes last, so that reading the other columns of a large entry does not touch the payload's pages.
   private static let entriesTable = """
     CREATE TABLE entries (
       key TEXT NOT NULL UNIQUE,
@@ -71,9 +71,10 @@ enum SQLiteSchema {
     FROM entries
     """
 
-  /// An `EntryTally` of the rows up to a mark. The mark is a row of its own, with a namespace that no key can have, the
-  /// number of the last row that is counted as `fresh_slot`, and as `retain_slot` the number of changes to the schema:
-  /// it counts VACUUM, too, which may number rows anew. Without a mark of the present schema all has to be counted.
+  /// An `EntryTally` of the rows up to a mark. The mark is a row of its own: its namespace is one that no key can have,
+  /// its `fresh_slot` is the number of the last counted row, and its `retain_slot` is the schema's change counter,
+  /// which VACUUM also increments, because it may renumber rows. Without a mark of the current schema, everything must
+  /// be counted.
   private static let tallyTable = """
     CREATE TABLE tally (
       namespace TEXT NOT NULL,
@@ -85,8 +86,8 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID
     """
 
-  /// Whoever changes entries by other means than this engine makes it count again. The engine itself turns these
-  /// triggers off and keeps the tally, which is faster than a trigger could.
+  /// A change made by any other program makes the engine count again. The engine itself disables these triggers and
+  /// updates the tally, which is faster than a trigger could be.
   private static let tallyTriggers = ["INSERT", "UPDATE", "DELETE"].map { change in
     "CREATE TRIGGER tally_\(change.lowercased()) AFTER \(change) ON entries BEGIN DELETE FROM tally; END"
   }
@@ -95,13 +96,13 @@ enum SQLiteSchema {
     "\(statements)\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);"
   }
 
-  /// The version of the store; throws unless it is one of this engine and a version that it reads. It needs no lock for
-  /// writing, and it does not parse the other application's tables.
+  /// The version of the store; throws unless it is a store of this engine, of a version that it reads. It needs no
+  /// write lock, and does not parse another application's tables.
   @discardableResult
   static func verify(_ connection: SQLiteConnection) throws(StorageError) -> Int64 {
     let application = try connection.integer("PRAGMA application_id")
     let found = try connection.integer("PRAGMA user_version")
-    // From here on the connection has a lock that keeps the file from being replaced.
+    // From here on the connection holds a lock that keeps the file from being replaced.
     guard csqlite_has_moved(connection.handle) == 0 else {
       throw StorageError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
     }
@@ -127,7 +128,7 @@ enum SQLiteSchema {
   static let read = "SELECT \(columns), payload FROM entries WHERE key = ?1"
   static let scan = "SELECT \(columns), key FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
   static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
-  /// A size as it is counted: a damaged one must not make sums overflow. SQLite holds nothing larger.
+  /// A size, clamped so that a damaged one cannot make sums overflow. SQLite stores nothing larger.
   private static let payloadBytes = "max(0, min(payload_bytes, 1000000000))"
   static let tally =
     "SELECT namespace, fresh_slot, retain_slot, entries, payload_bytes FROM tally WHERE namespace <> '/'"
@@ -139,21 +140,21 @@ enum SQLiteSchema {
     UPDATE tally SET fresh_slot = ?1, retain_slot = (SELECT schema_version FROM pragma_schema_version)
     WHERE namespace = '/'
     """
-  /// Leaves a mark that is of no schema: SQLite's numbers have 32 bits.
+  /// Leaves a mark that matches no schema: SQLite's counter has only 32 bits.
   static let emptyTally = "DELETE FROM tally; INSERT INTO tally VALUES ('/', 0, \(Int64.min), 0, 0)"
   static let lastRow = "SELECT max(rowid) FROM entries"
   static let saveTally = "INSERT OR REPLACE INTO tally VALUES (?1, ?2, ?3, ?4, ?5)"
   static let removeTally = "DELETE FROM tally WHERE namespace = ?1 AND fresh_slot = ?2 AND retain_slot = ?3"
-  /// What the tally of all rows must be.
+  /// The correct tally of all rows.
   static let count = "\(countedColumns) FROM entries GROUP BY 1, 2, 3"
   static let countBehind = "\(countedColumns) FROM entries WHERE rowid > ?1 GROUP BY 1, 2, 3"
-  /// The namespace is that of the key: the column of that name is for people.
+  /// Takes the namespace from the key: the column of that name is for people.
   private static let countedColumns = """
     SELECT substr(key, 1, instr(key, '/') - 1), fresh_until >> \(EntryTally.slotBits),
       retain_until >> \(EntryTally.slotBits), count(*), sum(\(payloadBytes))
     """
   static let checksum = "SELECT checksum FROM entries WHERE key = ?1"
-  /// The function tells the writer what is removed or replaced.
+  /// The function reports to the writer what the statement removes or replaces.
   private static let noteReplaced = "replaced(entries.rowid, fresh_until, retain_until, \(payloadBytes))"
   static let remove = "DELETE FROM entries WHERE key = ?1 AND \(noteReplaced)"
   static let hasExpired = "SELECT 1 FROM entries WHERE retain_until <= ?1 LIMIT 1"
@@ -169,7 +170,7 @@ enum SQLiteSchema {
     WHERE \(noteReplaced)
     """
 
-  /// The columns that every query begins with, in the order in which `SQLiteRow` reads them.
+  /// The columns that start every query, in the order in which `SQLiteRow` reads them.
   private static let columns =
     "stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes"
 }

@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// One prepared statement, finalised when it goes out of use.
+/// A prepared statement, finalised when it goes out of scope.
 ///
-/// Bytes are bound without a copy: they must outlive the call of `reset()` that follows.
+/// Bytes are bound without a copy: they must stay valid until the next `reset()`.
 struct SQLiteStatement: ~Copyable {
   let connection: SQLiteConnection
   private let handle: OpaquePointer
 
-  /// Compiles `sql`, one statement.
+  /// Compiles `sql`, which must be a single statement.
   init(_ sql: String, on connection: SQLiteConnection) throws(StorageError) {
     var handle: OpaquePointer?
     let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -19,7 +19,7 @@ struct SQLiteStatement: ~Copyable {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Goes to the next row, and says whether there is one.
+  /// Goes to the next row, and returns whether there is one.
   func step() throws(StorageError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
@@ -27,13 +27,13 @@ struct SQLiteStatement: ~Copyable {
     throw connection.error(code)
   }
 
-  /// Ends the execution and forgets what was bound, so that the statement can be used again.
+  /// Ends the execution and clears the bindings, so that the statement can be used again.
   func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  /// Executes a statement that has no rows, and makes it ready for its next use.
+  /// Runs a statement that returns no rows, and resets it for its next use.
   func run() throws(StorageError) {
     defer { reset() }
     _ = try step()
@@ -43,7 +43,7 @@ struct SQLiteStatement: ~Copyable {
     try check(sqlite3_bind_int64(handle, index, integer))
   }
 
-  /// Binds bytes of UTF-8 as text. Where `isText` is false the same bytes are bound as a blob.
+  /// Binds UTF-8 bytes as text, or as a blob if `isText` is false.
   func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(StorageError) {
     guard let start = bytes.baseAddress else {
       // A null pointer would bind NULL.
@@ -63,12 +63,12 @@ struct SQLiteStatement: ~Copyable {
 
   /// The bytes of a text or blob, in SQLite's memory: valid until the next step or reset.
   func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
-    // For text this is its UTF-8 as stored; the order of the two calls is the one that SQLite asks for.
+    // For text this is its UTF-8 as stored; SQLite requires this order of the two calls.
     let start = sqlite3_column_blob(handle, column)?.assumingMemoryBound(to: UInt8.self)
     return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// The text of a column; `nil` where it is not UTF-8.
+  /// The text of a column; `nil` if it is not valid UTF-8.
   func text(_ column: Int32) -> String? { String(validating: bytes(column), as: UTF8.self) }
 
   private func check(_ code: Int32) throws(StorageError) {
@@ -77,7 +77,7 @@ struct SQLiteStatement: ~Copyable {
 }
 
 extension String {
-  /// Calls `body` with the text's UTF-8 in place.
+  /// Calls `body` with the UTF-8 bytes of the text, in place.
   @inline(__always)
   func withBytes<Output, Failure: Error>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Output

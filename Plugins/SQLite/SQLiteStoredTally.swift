@@ -1,22 +1,22 @@
 internal import StorageSPI
 
-/// The tally as a store keeps it, and the rows that it does not count yet.
+/// The tally as stored, and the rows that it does not count yet.
 struct SQLiteStoredTally {
-  /// The last row that is counted.
+  /// The last counted row.
   let mark: Int64
-  /// What is behind the mark.
+  /// The tally of the rows behind the mark.
   private(set) var behindMark = EntryTally()
   /// The tally of all entries.
   private(set) var whole: EntryTally
 
-  /// The tally that the store keeps, to be read in one transaction; `nil` where there is none: where the store is of
-  /// version 1, or somebody has changed its entries or its schema by other means.
+  /// Reads the stored tally, in one transaction. It is `nil` if there is none, because the store is of version 1 or
+  /// another program has changed its entries or its schema.
   init?(on connection: SQLiteConnection) throws(StorageError) {
     let version = try SQLiteSchema.verify(connection)
     if version < SQLiteSchema.firstVersionWithTally { return nil }
     whole = try Self.tally(SQLiteSchema.tally, on: connection)
     if version < SQLiteSchema.firstVersionWithMark {
-      // There is no mark: everything is counted, unless nothing is.
+      // There is no mark. Either the tally counts everything, or it is empty and counts nothing.
       if whole.isEmpty { return nil }
       mark = .max
       return
@@ -27,17 +27,17 @@ struct SQLiteStoredTally {
     whole.add(behindMark)
   }
 
-  /// The tally of a store of any version. It is counted where it is not kept.
+  /// The tally of a store of any version, counted if it is not stored.
   static func current(on connection: SQLiteConnection) throws(StorageError) -> EntryTally {
     if let stored = try SQLiteStoredTally(on: connection) { stored.whole } else { try counted(on: connection) }
   }
 
-  /// The tally of the entries that are there. Cost: a pass over all entries.
+  /// The tally of the existing entries. Cost: a pass over all of them.
   static func counted(on connection: SQLiteConnection) throws(StorageError) -> EntryTally {
     try tally(SQLiteSchema.count, on: connection)
   }
 
-  /// The mark; `nil` where there is none, or it was set before the last change to the schema.
+  /// The mark; `nil` if there is none, or the schema has changed since it was set.
   private static func mark(on connection: SQLiteConnection) throws(StorageError) -> Int64? {
     let statement = try SQLiteStatement(SQLiteSchema.mark, on: connection)
     return try statement.step() ? statement.integer(0) : nil
@@ -58,7 +58,7 @@ struct SQLiteStoredTally {
     return tally
   }
 
-  /// The numbers of a row, small enough to be added up.
+  /// The numbers in a row, small enough to add up without overflow.
   private static func count(of statement: borrowing SQLiteStatement) throws(StorageError) -> EntryTally.Count {
     let (entries, payloadBytes) = (statement.integer(3), statement.integer(4))
     guard (0...largest).contains(entries), (0...largest).contains(payloadBytes) else {
@@ -68,6 +68,6 @@ struct SQLiteStoredTally {
     return EntryTally.Count(entries: Int(entries), payloadBytes: Int(payloadBytes))
   }
 
-  /// More than any slot of a store can have: SQLite's largest database is as large.
+  /// More than any slot can have: it is the size of SQLite's largest database.
   private static let largest: Int64 = 1 << 48
 }

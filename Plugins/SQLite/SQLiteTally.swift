@@ -1,16 +1,16 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// The tally of a store that is written to: a copy in memory, and what of it is not yet in the store.
+/// The tally of a store that is being written to: a copy in memory, and the part of it that is not stored yet.
 ///
-/// The store's own tally counts the rows up to a mark. Whoever needs the whole counts the rows behind the mark, which
-/// are fewer than `stride`. So a commit that only adds rows writes no page for the tally, but one in `stride` that
-/// moves the mark. A change to a row that is counted is written at once.
+/// The stored tally counts the rows up to a mark. A reader that needs the total also counts the rows behind the mark,
+/// which are fewer than `stride`. So a commit that only adds rows writes no page for the tally; once per `stride` rows,
+/// a commit moves the mark. A change to a counted row is written at once.
 ///
-/// The copy is read again only after somebody else's commit, and is then written with the next change: as long as
-/// several processes write in turn, none of them finds a row behind the mark.
+/// The copy is read again only after another connection's commit, and is then written with the next change. As long as
+/// several processes write in turn, no rows remain behind the mark for any of them.
 final class SQLiteTally {
-  /// How many rows may be behind the mark, at most.
+  /// The most rows that may be behind the mark.
   private static let stride: Int64 = 128
 
   private let connection: SQLiteConnection
@@ -18,21 +18,21 @@ final class SQLiteTally {
   private let remove: SQLiteStatement
   private let saveMark: SQLiteStatement
   private let lastRow: SQLiteStatement
-  /// The tally but for `changes`.
+  /// The tally without `changes`.
   private var tally = EntryTally()
-  /// The version of the data that the tally is of; `nil` where it is of none.
+  /// The data version that the tally belongs to; `nil` if the tally is not loaded.
   private var version: UInt32?
-  /// The last row that the store's tally counts.
+  /// The last row that the stored tally counts.
   private var mark: Int64 = 0
-  /// What `tally` counts more than the store's does.
+  /// The difference between `tally` and the stored tally.
   private var unsaved: [EntryTally.Slot: EntryTally.Count] = [:]
-  /// Whether a change that is to be committed has to be written with the rest.
+  /// Whether the current transaction must write its changes.
   private var mustSave = false
-  /// The last row that was added since the mark was moved.
+  /// The last row added since the mark was moved.
   private var added: Int64 = 0
-  /// What neither `tally` nor `unsaved` has yet: as long as nobody asks, they need not.
+  /// Changes that are in neither `tally` nor `unsaved` yet; they are added when someone asks.
   private var changes: [EntryTally.Slot: EntryTally.Count] = [:]
-  /// The change to one slot that is not yet among the changes: most entries of a batch are of the same slot.
+  /// The change to one slot, not yet in `changes`: most entries of a batch belong to the same slot.
   private var latest: (slot: EntryTally.Slot, count: EntryTally.Count)?
 
   init(on connection: SQLiteConnection) throws(StorageError) {
@@ -47,7 +47,7 @@ final class SQLiteTally {
     self.lastRow = lastRow
   }
 
-  /// To be called at the beginning of each transaction.
+  /// Call this at the start of each transaction.
   func begin() throws(StorageError) {
     if version == csqlite_data_version(connection.handle) { return }
     if let stored = try SQLiteStoredTally(on: connection) {
@@ -59,7 +59,7 @@ final class SQLiteTally {
     }
   }
 
-  /// Counts all entries anew.
+  /// Recounts all entries.
   func recount() throws(StorageError) {
     let counted = try SQLiteStoredTally.counted(on: connection)
     try connection.execute(SQLiteSchema.emptyTally)
@@ -67,7 +67,7 @@ final class SQLiteTally {
     (changes, latest) = (counted.slots, nil)
   }
 
-  /// Counts an entry, or with -1 `entries` counts it no longer.
+  /// Counts an entry, or stops counting it if `entries` is -1.
   ///
   /// - Parameter row: the number of its row.
   func add(entries: Int, payloadBytes: Int, to slot: EntryTally.Slot, row: Int64) {
@@ -86,8 +86,8 @@ final class SQLiteTally {
     changes[slot, default: EntryTally.Count()] = changes[slot, default: EntryTally.Count()] + count
   }
 
-  /// Writes what has to be written, and throws where the store would not be within `bounds`. To be called at the end of
-  /// each transaction.
+  /// Writes what must be written, and throws if the store would exceed `bounds`. Call this at the end of each
+  /// transaction.
   func finish(_ bounds: StoreBounds?) throws(StorageError) {
     if added &- mark >= Self.stride || mustSave && hasChanges { try saveAll() }
     guard let bounds else { return }
@@ -115,7 +115,7 @@ final class SQLiteTally {
     collect()
     for (slot, change) in unsaved where change != EntryTally.Count() { try write(tally.slots[slot], to: slot) }
     unsaved.removeAll(keepingCapacity: true)
-    // After this the next row that is added is behind the mark: SQLite numbers it one higher than the last.
+    // The next added row is then behind the mark: SQLite numbers it one higher than the last row.
     defer { lastRow.reset() }
     mark = try lastRow.step() ? lastRow.integer(0) : 0
     (added, mustSave) = (mark, false)
@@ -143,9 +143,9 @@ final class SQLiteTally {
     }
   }
 
-  /// To be called after each commit.
+  /// Call this after each commit.
   func commit() { version = csqlite_data_version(connection.handle) }
 
-  /// To be called after each transaction that was rolled back.
+  /// Call this after each rollback.
   func rollBack() { version = nil }
 }

@@ -7,7 +7,7 @@ internal import CSQLite
 internal import StorageSPI
 
 extension SQLiteWriter {
-  /// Makes one change, within a transaction.
+  /// Makes one change, inside a transaction.
   func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
     switch operation {
     case .put(let key, let payload, let metadata):
@@ -26,7 +26,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Counts what the last statement has put, instead of what it has replaced.
+  /// Counts what the last statement stored, and stops counting what it replaced.
   private func count(_ key: CacheKey, _ slot: EntryTally.Slot, payloadBytes: Int) {
     let isNew = replaced.pointee.count == 0
     if !isNew, replacedSlot(in: key) == slot, replaced.pointee.payload_bytes == payloadBytes { return }
@@ -35,7 +35,7 @@ extension SQLiteWriter {
     tally.add(entries: 1, payloadBytes: payloadBytes, to: slot, row: row)
   }
 
-  /// Counts no longer what the last statement has replaced or removed.
+  /// Stops counting what the last statement replaced or removed.
   private func discountReplaced(in key: CacheKey) {
     guard replaced.pointee.count > 0 else { return }
     tally.add(
@@ -50,7 +50,7 @@ extension SQLiteWriter {
       retainSlot: replaced.pointee.retain_until >> bits)
   }
 
-  /// The checksum of the entry under `key`; `nil` where there is none.
+  /// The checksum of the entry under `key`; `nil` if there is none.
   func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
     try key.text.withBytes { key throws(StorageError) in
       defer { checksum.reset() }
@@ -79,7 +79,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Runs the statement with the key and its namespace, which stand last among its parameters.
+  /// Runs the statement with the key and its namespace as its last parameters.
   private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(StorageError) {
     try key.text.withBytes { bytes throws(StorageError) in
       try put.bind(bytes, at: 9)
@@ -89,8 +89,8 @@ extension SQLiteWriter {
     }
   }
 
-  /// Whether a payload is stored as text: SQLite's functions for JSON and text take no blob. The bytes stay the same
-  /// either way. A zero byte would end the text for them, so it makes a blob.
+  /// Whether to store a payload as text: SQLite's functions for JSON and text take no blob. The bytes stay the same
+  /// either way. A zero byte would end the text for those functions, so a payload with one is stored as a blob.
   private static func isText(_ payload: UnsafeBufferPointer<UInt8>) -> Bool {
     guard (try? UTF8Span(validating: payload.span)) != nil else { return false }
     guard let start = payload.baseAddress else { return true }

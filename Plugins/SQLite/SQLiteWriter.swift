@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// The connection that writes, with its prepared statements.
+/// The writing connection with its prepared statements.
 ///
-/// It is `@unchecked Sendable` because the engine keeps it behind a lock, and a connection without thread affinity may
-/// be used by any thread then.
+/// `@unchecked Sendable`: the engine keeps it behind a lock, and a connection without thread affinity may move between
+/// threads.
 final class SQLiteWriter: @unchecked Sendable {
   let connection: SQLiteConnection
   let put: SQLiteStatement
@@ -18,7 +18,7 @@ final class SQLiteWriter: @unchecked Sendable {
   private let log: UnsafeMutablePointer<csqlite_log>
   let replaced: UnsafeMutablePointer<csqlite_replaced>
 
-  /// A connection to the store, after a check that it is one.
+  /// Connects to the store, after checking that it is one.
   init(
     _ options: SQLiteOptions, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
   ) throws(StorageError) {
@@ -53,7 +53,7 @@ final class SQLiteWriter: @unchecked Sendable {
     replaced.deallocate()
   }
 
-  /// Where the statements note what they replace.
+  /// Where statements record what they replace.
   private static func observeReplaced(
     on connection: SQLiteConnection
   ) throws(StorageError) -> UnsafeMutablePointer<csqlite_replaced> {
@@ -68,8 +68,8 @@ final class SQLiteWriter: @unchecked Sendable {
     let connection = try SQLiteConnection(
       path: options.path, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
     if try SQLiteSchema.verify(connection) < SQLiteSchema.version { try upgrade(connection) }
-    // The mode is kept in the file; asking for it again matters only where somebody has changed it. The limit is what
-    // the log may keep of the disk when it is empty again.
+    // The file stores the journal mode, so setting it again matters only if something has changed it. The limit is how
+    // much disk space an empty log may keep.
     try connection.execute(
       """
       PRAGMA journal_mode = WAL; PRAGMA synchronous = \(options.durability.synchronous);
@@ -82,11 +82,11 @@ final class SQLiteWriter: @unchecked Sendable {
     return connection
   }
 
-  /// Makes a store of an older version one of this, in one transaction.
+  /// Upgrades a store of an older version, in one transaction.
   static func upgrade(_ connection: SQLiteConnection) throws(StorageError) {
     try connection.execute("BEGIN IMMEDIATE")
     do throws(StorageError) {
-      // Another process may have done it meanwhile.
+      // Another process may have upgraded it meanwhile.
       let version = try SQLiteSchema.verify(connection)
       if version < SQLiteSchema.version {
         for statement in SQLiteSchema.upgrade(from: version) { try connection.execute(statement) }
@@ -98,11 +98,11 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  /// How long the next statements wait for another writer, in milliseconds.
+  /// How long the following statements wait for another writer, in milliseconds.
   func setBusyTimeout(_ timeout: Int32) { sqlite3_busy_timeout(connection.handle, timeout) }
 
-  /// Whether the log is long enough to be worth copying into the database, which then waits for the disk. The number of
-  /// pages is SQLite's own default.
+  /// Whether the log is long enough to be worth copying into the database, which waits for the disk. The threshold, in
+  /// pages, is SQLite's own default.
   var needsCheckpoint: Bool { log.pointee.pages >= 1_000 }
 
   /// Makes all the changes of `batch`, or none.
@@ -112,7 +112,7 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes the changes of `body` and what they do to the tally, or none.
+  /// Makes the changes of `body` and the matching changes to the tally, or none.
   func transaction(
     bounds: StoreBounds? = nil, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -126,7 +126,7 @@ final class SQLiteWriter: @unchecked Sendable {
     } catch {
       tally.rollBack()
       snapshot.end()
-      // Some failures have rolled back already.
+      // Some failures have already rolled back.
       if connection.isInTransaction { try connection.execute("ROLLBACK") }
       throw error
     }
@@ -137,7 +137,8 @@ final class SQLiteWriter: @unchecked Sendable {
     do throws(StorageError) {
       try begin.run()
     } catch {
-      // Somebody else writes or has just written. SQLite does not wait as long as an older state is seen.
+      // Another connection is writing or has just written. SQLite does not wait while this connection sees an older
+      // state.
       guard error.code == .busy, snapshot.isKept else { throw error }
       snapshot.end()
       try begin.run()
@@ -153,34 +154,34 @@ final class SQLiteWriter: @unchecked Sendable {
 
   func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
-  /// Gives back the memory that was mapped.
+  /// Releases mapped memory.
   func releaseMemory() throws(StorageError) {
     snapshot.end()
     try connection.unmapFile()
     try connection.mapFile()
   }
 
-  /// Lends the payload and metadata under `key` to `body`; `nil` where there is no entry. What this connection itself has
-  /// committed last, it still has in memory.
+  /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry. This connection still has in
+  /// memory what it committed last.
   func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output? {
     try reading.read(key, in: &snapshot, body)
   }
 
-  /// Removes the entries that have expired at `time`, and gives the space that is free back to the file system.
+  /// Removes the entries that are expired at `time`, and returns free space to the file system.
   ///
-  /// To shrink the file takes a copy of it. Where there is no room for one, the log is emptied, and what is free in the
-  /// file stays there for the entries that come next.
+  /// Shrinking the file takes a copy of it. If there is no room for one, it empties the log, and free space in the file
+  /// stays there for new entries.
   func compact(at time: Timestamp) throws(StorageError) {
-    // From here on the log is written from its beginning, in the room that it has.
+    // From here on the log is written from its start, in the space that it already has.
     do throws(StorageError) {
       try checkpoint()
     } catch {
       guard error.code == .noSpace else { throw error }
     }
     try removeExpired(at: time)
-    // What the log has taken is room, too.
+    // The space that the log has taken can be freed too.
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     do throws(StorageError) {
       if try hasRoomForCopy() { try vacuum() }
@@ -193,20 +194,20 @@ final class SQLiteWriter: @unchecked Sendable {
   private func removeExpired(at time: Timestamp) throws(StorageError) {
     let expired = try SQLiteStatement(SQLiteSchema.hasExpired, on: connection)
     try expired.bind(time.milliseconds, at: 1)
-    // Without any, nothing is written: there may be no room for it.
+    // If there are none, write nothing: there may be no room for it.
     guard try expired.step() else { return }
     expired.reset()
     try transaction { () throws(StorageError) in
       let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
       try statement.bind(time.milliseconds, at: 1)
       try statement.run()
-      // Reading everything once more costs less than the copying of everything that follows.
+      // Recounting everything costs less than the copying that follows.
       try tally.recount()
     }
   }
 
-  /// Whether the file system has room for what the database holds twice: once in the copy, which may lie elsewhere, and
-  /// once in the log.
+  /// Whether the file system has room for the database's content twice: once for the copy, which may be elsewhere, and
+  /// once for the log.
   private func hasRoomForCopy() throws(StorageError) -> Bool {
     let used = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
     let size = Int(used * (try connection.integer("PRAGMA page_size")))
@@ -216,19 +217,19 @@ final class SQLiteWriter: @unchecked Sendable {
   private func vacuum() throws(StorageError) {
     snapshot.end()
     try connection.execute("VACUUM")
-    // It has made the mark invalid, which makes the next transaction count.
+    // It has invalidated the mark, which makes the next transaction recount.
     try transaction { () throws(StorageError) in }
   }
 
-  /// Copies the log into the database as far as readers allow, without waiting for them.
+  /// Copies as much of the log into the database as readers allow, without waiting for them.
   func checkpoint() throws(StorageError) { try checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
 
   private func checkpoint(_ mode: Int32) throws(StorageError) {
     snapshot.end()
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
     log.pointee.pages = 0
-    // Another process that reads or checkpoints at this moment is no failure: the next checkpoint does the rest. Nor
-    // is a database that may only be read: nothing was written to its log.
+    // It is not an error if another process is reading or checkpointing: the next checkpoint does the rest. Nor if the
+    // database is read-only: nothing was written to its log.
     if code != SQLITE_OK, ![SQLITE_BUSY, SQLITE_READONLY].contains(code & 0xFF) { throw connection.error(code) }
   }
 }

@@ -6,20 +6,21 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// The connection that writes, which is opened by the first write: most runs of the command-line tool never write.
+/// The writing connection, opened by the first write: most runs of the command-line tool never write.
 final class SQLiteWriting: SnapshotHolding {
   private struct State {
     var writer: SQLiteWriter?
     var isClosed = false
   }
 
-  /// So many reads follow a write before they go to the pool, whose readers may keep their snapshots for longer.
+  /// This many reads after a write use the writer. Later reads use the pool, whose readers can keep their snapshots
+  /// longer.
   private static let readsAfterWrite = 256
 
   private let options: SQLiteOptions
   private let keeper: SnapshotKeeper
   private let state = Mutex(State())
-  /// How many more reads are to be made through the writer.
+  /// How many more reads go through the writer.
   private let readsLeft = Atomic<Int>(0)
   private let isReading = Atomic<Bool>(false)
 
@@ -28,14 +29,15 @@ final class SQLiteWriting: SnapshotHolding {
     self.keeper = keeper
   }
 
-  /// Calls `body` with the writer, and says whether the log should be copied. It waits for others as long as it may.
+  /// Calls `body` with the writer, and returns whether the log should be copied. It waits for other writers for up to
+  /// the time-out.
   func perform(_ body: (SQLiteWriter) throws(StorageError) -> Void) throws(StorageError) -> Bool {
     try state.withLock { state throws(StorageError) in try use(&state, busyTimeout: options.busyTimeout, body) }
   }
 
-  /// Applies `batch`, unless that would wait for the disk or another writer.
+  /// Applies `batch`, unless that would wait for the disk or for another writer.
   ///
-  /// - Returns: whether the log should be copied; `nil` where nothing was done because it would have waited.
+  /// - Returns: whether the log should be copied; `nil` if applying would have waited, and nothing was done.
   func applyWithoutWaiting(_ batch: WriteBatch) throws(StorageError) -> Bool? {
     if options.durability == .full { return nil }
     do throws(StorageError) {
@@ -44,24 +46,24 @@ final class SQLiteWriting: SnapshotHolding {
           try use(&state, busyTimeout: 0) { writer throws(StorageError) in try writer.apply(batch) }
         }
         if let done { return done }
-        // A read is soon done. Whoever else has the lock may be waiting for the disk.
+        // A read ends soon. Any other holder of the lock may be waiting for the disk.
       } while isReading.load(ordering: .relaxed) && sched_yield() == 0
       return nil
     } catch {
-      // Another process holds the store, and nothing was changed.
+      // Another process holds the store, so nothing was changed.
       if error.code == .busy { return nil }
       throw error
     }
   }
 
-  /// Whether reads should ask this first.
+  /// Whether reads should try the writer first.
   @inline(__always)
   var isWorthReading: Bool { readsLeft.load(ordering: .relaxed) > 0 }
 
-  /// Reads through the connection that has written last: another one would have to forget all that it has in memory, and
-  /// to map the file anew.
+  /// Reads through the connection that wrote last: another one would have to drop its page cache and map the file
+  /// again.
   ///
-  /// - Returns: `nil` where it could not be asked without waiting, and else what was read.
+  /// - Returns: what was read; `nil` if the writer could not be used without waiting.
   func read<Output: Sendable>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) throws(StorageError) -> Output?? {
@@ -77,7 +79,7 @@ final class SQLiteWriting: SnapshotHolding {
     return result ?? nil
   }
 
-  /// Copies the log, which nobody in this process may be reading meanwhile without need.
+  /// Copies the log into the database, after ending the snapshots that idle readers in this process keep.
   func checkpoint() throws(StorageError) {
     try state.withLock { state throws(StorageError) in
       keeper.endIdle()
@@ -89,14 +91,14 @@ final class SQLiteWriting: SnapshotHolding {
     _ = state.withLockIfAvailable { $0.writer?.endKeptSnapshot(unlessUsed: unlessUsed) }
   }
 
-  /// Gives back the memory that was mapped.
+  /// Releases mapped memory.
   func releaseMemory() {
     _ = try? state.withLockIfAvailable { state throws(StorageError) in try state.writer?.releaseMemory() }
   }
 
-  /// Closes at once where nothing was written: then there is nothing to copy, and so nothing to wait for.
+  /// Closes at once if nothing was written: then there is nothing to copy, and nothing to wait for.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether it closed.
   func closeWithoutWaiting() -> Bool {
     let wasOnlyRead = state.withLockIfAvailable { state in
       state.isClosed = true
@@ -125,8 +127,8 @@ final class SQLiteWriting: SnapshotHolding {
     do throws(StorageError) {
       try body(writer)
     } catch {
-      // Where even rolling back has failed, closing the connection does it. One that was opened for reading only never
-      // writes again, though the reason may be over.
+      // If even the rollback failed, closing the connection rolls back. A connection that was opened read-only can
+      // never write again, even if the reason has passed, so close it too.
       if writer.connection.isInTransaction || error.code == .permissionDenied { state.writer = nil }
       throw error
     }

@@ -1,7 +1,7 @@
 internal import LMDBStorage
 internal import StoragePluginExport
 
-/// The one function of the library.
+/// The library's entry point.
 @c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? {
   PluginExport.table(of: LMDBPlugin(), abi, readsWait: false)
 }
