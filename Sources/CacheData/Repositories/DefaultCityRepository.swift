@@ -6,14 +6,14 @@ public struct DefaultCityRepository: CityRepository {
   private let origin: any CityOrigin
   private let services: FetchServices
 
-  /// The repository over `storage` and `origin`, which fetches with `services`.
+  /// Creates a repository that fetches with `services`.
   public init(storage: any CityResponseStorage, origin: any CityOrigin, services: FetchServices) {
     self.storage = storage
     self.origin = origin
     self.services = services
   }
 
-  /// The page of cities that `query` asks for, fetched as `options` say.
+  /// Fetches the page of cities that `query` describes, as `options` say.
   public func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
     fetch(
       CitiesRequestDTO(origin: origin.name, query: query), storage: storage, origin: origin,

@@ -6,14 +6,14 @@ public struct DefaultMoviesRepository: MoviesRepository {
   private let origin: any MovieOrigin
   private let services: FetchServices
 
-  /// The repository over `storage` and `origin`, which fetches with `services`.
+  /// Creates a repository that fetches with `services`.
   public init(storage: any MoviesResponseStorage, origin: any MovieOrigin, services: FetchServices) {
     self.storage = storage
     self.origin = origin
     self.services = services
   }
 
-  /// Page `page` (from 1) of the movies that `query` finds, fetched as `options` say.
+  /// Fetches page `page` (from 1) of the movies that match `query`, as `options` say.
   public func movies(_ query: MovieQuery, page: Int, options: FetchOptions) -> Snapshots<MoviesPage> {
     fetch(
       MoviesRequestDTO(origin: origin.name, query: query, page: page), storage: storage, origin: origin,

@@ -6,14 +6,14 @@ public struct DefaultPosterImagesRepository: PosterImagesRepository {
   private let origin: any PosterOrigin
   private let services: FetchServices
 
-  /// The repository over `storage` and `origin`, which fetches with `services`.
+  /// Creates a repository that fetches with `services`.
   public init(storage: any PosterResponseStorage, origin: any PosterOrigin, services: FetchServices) {
     self.storage = storage
     self.origin = origin
     self.services = services
   }
 
-  /// The poster that `query` asks for, fetched as `options` say.
+  /// Fetches the poster that `query` describes, as `options` say.
   public func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster> {
     fetch(
       PosterRequestDTO(origin: origin.name, query: query), storage: storage, origin: origin,

@@ -6,15 +6,15 @@ public struct DefaultURLRepository: URLRepository {
   private let userAgent: String
   private let clientIdentity: String?
 
-  /// The repository over `cache`; `userAgent` names the client to servers where a query does not,
-  /// and `clientIdentity` a digest of the certificate that the client shows.
+  /// Creates a repository over `cache`. `userAgent` names the client to servers if a query does not; `clientIdentity`
+  /// is a digest of the client's certificate.
   public init(cache: HTTPCache, userAgent: String, clientIdentity: String? = nil) {
     self.cache = cache
     self.userAgent = userAgent
     self.clientIdentity = clientIdentity
   }
 
-  /// The answer to `query`, fetched as `options` say. Redirections are followed, each of them cached by itself.
+  /// Fetches the answer to `query` as `options` say. Follows redirects; each response is cached on its own.
   public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
     let snapshots = Snapshots.deferred { () throws(CacheError) in
       var request = try HTTPRequest(query)
@@ -45,12 +45,12 @@ extension URLAnswer {
 }
 
 extension HTTPFields {
-  /// The lines as the domain has them.
+  /// The lines as the domain represents them.
   fileprivate var queryFields: [URLQuery.Field] { lines.map { URLQuery.Field(name: $0.name, value: $0.value) } }
 }
 
 extension ContentStream {
-  /// The content of `source`, whose failures are those of an origin.
+  /// The content of `source`. If it breaks off, that is the origin's failure.
   fileprivate convenience init(_ source: StreamedContent) {
     self.init(length: source.length, trailers: { source.trailers.queryFields }) { () async throws(CacheError) in
       do {

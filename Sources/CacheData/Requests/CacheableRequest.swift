@@ -1,9 +1,9 @@
-/// A request whose answer can be kept: what is asked for, as the canonical key of its entry is made of it.
+/// A request whose answer can be stored. Its parts make the canonical key of the entry.
 public protocol CacheableRequest: Sendable, Hashable {
-  /// The resource, which is also the namespace of its entries: lower-case letters and digits.
+  /// The kind of resource, and the namespace of its entries: lower-case letters and digits.
   static var resource: String { get }
 
-  /// Everything that the answer depends on, the origin among it, and no secret. The order does not matter;
-  /// where they are sorted by name already, the key is made sooner.
+  /// Everything that the answer depends on, including the origin, and no secrets. The order does not matter, but keys
+  /// are made faster if the names are sorted.
   var parameters: [(name: String, value: String)] { get }
 }

@@ -5,12 +5,12 @@ public struct CitiesRequestDTO: CacheableRequest {
   /// The namespace of pages of cities.
   public static let resource = "cities"
 
-  /// The name of the origin that is asked.
+  /// The origin's name.
   public let origin: String
-  /// What is asked for.
+  /// Which page to fetch.
   public let query: CitiesQuery
 
-  /// A request for what `query` says, to the origin called `origin`.
+  /// Creates a request for `query` to the origin called `origin`.
   public init(origin: String, query: CitiesQuery) {
     self.origin = origin
     self.query = query

@@ -1,16 +1,16 @@
 public import CacheDomain
 
-/// A request for the image of a poster.
+/// A request for a poster.
 public struct PosterRequestDTO: CacheableRequest {
   /// The namespace of posters.
   public static let resource = "posters"
 
-  /// The name of the origin that is asked.
+  /// The origin's name.
   public let origin: String
-  /// Which poster, and how wide.
+  /// Which poster to fetch, and how wide.
   public let query: PosterQuery
 
-  /// A request for what `query` says, to the origin called `origin`.
+  /// Creates a request for `query` to the origin called `origin`.
   public init(origin: String, query: PosterQuery) {
     self.origin = origin
     self.query = query

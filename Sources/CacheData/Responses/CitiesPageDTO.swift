@@ -10,7 +10,7 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
     package let revenue: Int?
     package let organizationCount: Int?
 
-    /// The DTO of a city with the given fields.
+    /// Creates the DTO of a city.
     package init(id: String, name: String, subName: String?, revenue: Int?, organizationCount: Int?) {
       self.id = id
       self.name = name
@@ -25,12 +25,12 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
   package let totalItems: Int
   package let items: [CityDTO]
 
-  /// The DTO of a page with the given parts.
+  /// Creates the DTO of a page from its fields.
   package init(page: Int, totalPages: Int, totalItems: Int, items: [CityDTO]) {
     (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
   }
 
-  /// The DTO of a page.
+  /// Creates the DTO of `page`.
   public init(_ page: CitiesPage) {
     self.page = page.page
     self.totalPages = page.totalPages
@@ -42,7 +42,7 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
     }
   }
 
-  /// The page that this is the DTO of.
+  /// The page as the domain represents it.
   public func toDomain() -> CitiesPage {
     CitiesPage(
       page: page, totalPages: totalPages, totalItems: totalItems,

@@ -11,7 +11,7 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
     package let posterPath: String?
     package let genres: [String]
 
-    /// The DTO of a movie with the given fields.
+    /// Creates the DTO of a movie.
     package init(
       id: String, title: String, overview: String?, releaseDate: String?, posterPath: String?, genres: [String]
     ) {
@@ -29,12 +29,12 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
   package let totalItems: Int
   package let items: [MovieDTO]
 
-  /// The DTO of a page with the given parts.
+  /// Creates the DTO of a page from its fields.
   package init(page: Int, totalPages: Int, totalItems: Int, items: [MovieDTO]) {
     (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
   }
 
-  /// The DTO of a page.
+  /// Creates the DTO of `page`.
   public init(_ page: MoviesPage) {
     self.page = page.page
     self.totalPages = page.totalPages
@@ -46,7 +46,7 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
     }
   }
 
-  /// The page that this is the DTO of.
+  /// The page as the domain represents it.
   public func toDomain() -> MoviesPage {
     MoviesPage(
       page: page, totalPages: totalPages, totalItems: totalItems,

@@ -1,54 +1,54 @@
 public import CacheDomain
 
-/// Keeps responses to GET requests by their URLs, several for one URL where `Vary` tells them apart.
+/// Stores responses to GET requests by URL: several for one URL if they differ by `Vary`.
 public protocol HTTPResponseStorage: Sendable {
-  /// The stored responses for `url` that may still be used, without their contents.
+  /// The stored responses for `url` that may still be used, without their content.
   ///
-  /// - Throws: `CacheError`: the storage failed; `invalidRequest` where the URL is too long to have an entry.
+  /// - Throws: `CacheError`: the storage failed; `invalidRequest` if the URL is too long for a key.
   func variants(of url: String) async throws(CacheError) -> [StoredVariant]
 
-  /// Those of the stored responses for `url` that can be read: unlike `variants(of:)`, damaged ones are left out.
+  /// Like `variants(of:)`, but leaves damaged responses out.
   ///
-  /// - Throws: `CacheError`: as `variants(of:)`, but not `damaged`.
+  /// - Throws: `CacheError`: as `variants(of:)`, except `damaged`.
   func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant]
 
-  /// The stored response under `key`; `nil` where it is gone.
+  /// The stored response under `key`; `nil` if it is gone.
   ///
-  /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).
+  /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
   func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>?
 
-  /// Keeps the content `body` under `head` for `url`, removes what is stored under the keys `replaced`, and returns the
+  /// Stores the content `body` with `head` for `url`, removes the entries under the keys `replaced`, and returns the
   /// new entry's key.
   ///
-  /// - Parameter version: the version of what must still be stored under that key; `nil` for anything or nothing.
-  /// - Throws: `CacheError`: the storage failed; `conflict` where another version is stored. What was kept before still
-  ///   is.
+  /// - Parameter version: the version that the key's entry must still have; `nil` to store in any case.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if the entry has another version. After an error nothing
+  ///   has changed.
   func store(
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
   ) async throws(CacheError) -> String
 
-  /// Removes what is stored under `keys`.
+  /// Removes the entries under `keys`.
   ///
-  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
+  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   func remove(_ keys: [String]) async throws(CacheError)
 
-  /// The key of the entry for `url` that `selector` selects.
+  /// The key of the entry for `url` and `selector`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(of url: String, selector: VariantSelector) throws(CacheError) -> String
 
-  /// Counts a look-up that found what is stored under `key`, or, with `nil`, nothing.
+  /// Counts a look-up as a hit on the entry under `key`, or, with `nil`, as a miss.
   func countLookUp(_ key: String?)
 }
 
-/// What is known of a stored response without its content.
+/// A stored response without its content.
 public struct StoredVariant: Sendable, Hashable {
   /// The key of its entry.
   public let key: String
-  /// What decides over its use.
+  /// What decides how the response may be used.
   public let head: StoredHead
 
-  /// A variant with the given parts.
+  /// Creates a variant stored under `key`.
   public init(key: String, head: StoredHead) {
     self.key = key
     self.head = head

@@ -1,15 +1,15 @@
 public import CacheDomain
 
-/// Keeps the queries searched last.
+/// Stores recent searches.
 public protocol MovieQueriesStorage: Sendable {
-  /// The queries, the newest first, each once.
+  /// The queries, newest first, without duplicates.
   ///
-  /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).
+  /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
   func recentQueries() async throws(CacheError) -> [RecentMovieQuery]
 
-  /// Makes `query` the newest one; the oldest goes where there are too many. Nothing that another process saves at the
-  /// same time is lost.
+  /// Makes `query` the most recent one, and drops the oldest if there are too many. Keeps what other processes save at
+  /// the same time.
   ///
-  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
+  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   func save(_ query: MovieQuery) async throws(CacheError)
 }

@@ -1,55 +1,56 @@
 public import CacheDomain
 
-/// Keeps the answers to requests of one kind. What it keeps them in is not known here.
+/// Stores the answers to one kind of request. Implementations decide where.
 public protocol ResponseStore<Request, Response>: Sendable {
-  /// What was asked.
+  /// The kind of request.
   associatedtype Request: CacheableRequest
-  /// What was answered.
+  /// The kind of answer.
   associatedtype Response: Sendable
 
-  /// The answer kept for `request`, fresh or stale; `nil` where there is none, or none that may still be used.
+  /// The answer stored for `request`, fresh or stale; `nil` if there is none that may still be used.
   ///
   /// - Parameters:
-  ///   - request: what was asked.
-  ///   - isCounted: whether the look-up is one of those whose success is counted: the first of a fetch.
-  /// - Throws: `CacheError`: the storage failed, or holds what it was not given (`damaged`).
+  ///   - request: the request to answer.
+  ///   - isCounted: whether to count this look-up as a hit or a miss: only a fetch's first one.
+  /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
   func response(for request: Request, isCounted: Bool) async throws(CacheError) -> StoredResponse<Response>?
 
-  /// Keeps `response` under `head`, in place of what was kept for `request` before.
+  /// Stores `response` with `head`, and replaces the entry for `request`.
   ///
-  /// - Parameter version: the version of what must still be kept then; `nil` for anything or nothing.
-  /// - Throws: `CacheError`: the storage failed; `conflict` where another version is kept. What was kept before still is.
+  /// - Parameter version: the version that the entry must still have; `nil` to store in any case.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if the entry has another version. After an error nothing
+  ///   has changed.
   func store(
     _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
   ) async throws(CacheError)
 
   /// The key of the entry that answers `request`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(for request: Request) throws(CacheError) -> String
 }
 
 extension ResponseStore {
-  /// Keeps `response` under `head`, in place of whatever was kept for `request` before.
+  /// Stores `response` with `head`, and replaces the entry for `request`, whatever its version.
   ///
-  /// - Throws: `CacheError`: the storage failed; what was kept before still is.
+  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   public func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
     try await store(response, head: head, for: request, expecting: nil)
   }
 }
 
-/// An answer as it was kept.
+/// A stored answer.
 public struct StoredResponse<Response: Sendable>: Sendable {
   /// The key of the entry.
   public let key: String
   /// The answer.
   public let response: Response
-  /// What decides over its use.
+  /// What decides how the answer may be used.
   public var head: StoredHead
-  /// What tells this state of the entry from every other; `nil` where the storage does not say.
+  /// The entry's version, which changes with each write; `nil` if the storage does not tell.
   public let version: UInt64?
 
-  /// A stored answer with the given parts.
+  /// Creates a stored answer.
   public init(key: String, response: Response, head: StoredHead, version: UInt64? = nil) {
     self.key = key
     self.response = response
@@ -58,11 +59,11 @@ public struct StoredResponse<Response: Sendable>: Sendable {
   }
 }
 
-/// Keeps pages of cities.
+/// Stores pages of cities.
 public protocol CityResponseStorage: ResponseStore where Request == CitiesRequestDTO, Response == CitiesPageDTO {}
 
-/// Keeps pages of movies.
+/// Stores pages of movies.
 public protocol MoviesResponseStorage: ResponseStore where Request == MoviesRequestDTO, Response == MoviesPageDTO {}
 
-/// Keeps posters.
+/// Stores posters.
 public protocol PosterResponseStorage: ResponseStore where Request == PosterRequestDTO, Response == PosterDTO {}

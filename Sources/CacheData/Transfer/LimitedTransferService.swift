@@ -1,8 +1,8 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Has so many requests under way at once and no more; the others wait for their turn, first come, first served. The rest
-/// of a response that comes in as it is read does not count.
+/// Limits the number of requests under way. The others wait for their turn, first come, first served. Content that is
+/// still arriving after `transfer(_:)` has returned does not count.
 public final class LimitedTransferService: DataTransferService {
   private struct State {
     var free: Int
@@ -13,22 +13,22 @@ public final class LimitedTransferService: DataTransferService {
   private let base: any DataTransferService
   private let state: Mutex<State>
 
-  /// A service in front of `base` with `limit` requests (1 or more) at once.
+  /// Creates a service in front of `base` that sends at most `limit` (1 or more) requests at once.
   public init(_ base: any DataTransferService, limit: Int) {
     self.base = base
     state = Mutex(State(free: limit))
   }
 
-  /// The answer to `request`, when its turn has come.
+  /// Waits for a turn, and returns the answer to `request`.
   ///
-  /// - Throws: `CacheError`: what `base` throws; `cancelled`, also while it waits.
+  /// - Throws: `CacheError`: what `base` throws; `cancelled`, even while waiting.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     guard await takeTurn() else { throw .cancelled }
     defer { endTurn() }
     return try await base.transfer(request)
   }
 
-  /// Waits for a turn; false where the task was cancelled before it came.
+  /// Waits for a turn; `false` if the task was cancelled before the turn came.
   private func takeTurn() async -> Bool {
     let number = state.withLock { state in
       state.next += 1

@@ -1,34 +1,34 @@
 public import CacheDomain
 
-/// A transfer as it may be logged: without anything that may be a secret.
+/// A transfer as it may be logged: without anything that could be a secret.
 public struct TransferRecord: Sendable, Hashable {
   /// The method.
   public let method: String
-  /// The URL without credentials and with `?...` in place of a query, which may hold a key.
+  /// The URL without credentials, and with `?...` instead of the query, which may contain a key.
   public let url: String
-  /// The status that was answered; `nil` where there was no answer.
+  /// The status of the answer; `nil` if there was none.
   public let status: Int?
-  /// How many bytes of content were answered; of content that comes in as it is read, how many had come by then.
+  /// The number of content bytes; if the content is read as it arrives, the number of bytes so far.
   public let byteCount: Int
-  /// How long it took.
+  /// The duration of the transfer.
   public let duration: Duration
-  /// The kind of failure; `nil` where there was an answer.
+  /// The kind of failure; `nil` if there was an answer.
   public let failure: CacheError.Code?
 }
 
-/// Takes note of transfers.
+/// Records transfers.
 public protocol TransferLogger: Sendable {
-  /// Takes note of a transfer that has ended.
+  /// Records a transfer that has ended.
   func log(_ record: TransferRecord)
 }
 
-/// Tells a logger of each transfer.
+/// Passes a record of each transfer to a logger.
 public struct LoggingTransferService: DataTransferService {
   private let base: any DataTransferService
   private let logger: any TransferLogger
   private let now: @Sendable () -> ContinuousClock.Instant
 
-  /// A service in front of `base` that tells `logger`. `now` is the time by which durations are measured.
+  /// Creates a service in front of `base` that reports to `logger`. `now` is the clock that measures durations.
   public init(
     _ base: any DataTransferService, logger: any TransferLogger,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }

@@ -1,7 +1,7 @@
-/// When a server is to be asked again, as its field `Retry-After` has it (RFC 9110, section 10.2.3).
+/// When to ask a server again, according to its `Retry-After` field (RFC 9110, section 10.2.3).
 enum RetryAfter {
-  /// How long to wait after the answer with `head`; `nil` where it does not say. A date is compared with that of the
-  /// answer, because the server's clock may not be ours, and with `now` where the answer has none.
+  /// How long to wait after the answer with `head`; `nil` if it does not say. A date is compared with the answer's own
+  /// date, because the server's clock may differ from ours; without one, with `now`.
   static func delay(_ head: HTTPResponseHead, now: Duration? = nil) -> Duration? {
     guard let value = head.fields["retry-after"] else { return nil }
     if let delay = DeltaSeconds.duration(value) { return delay }

@@ -1,27 +1,27 @@
 public import CacheDomain
 
-/// Sends requests again that a server is too busy to answer (429 and 503), if they change nothing. With more patience it
-/// also repeats requests whose failure may pass.
+/// Repeats requests that a server is too busy to answer (429 and 503), if they change nothing. With more patience, also
+/// repeats requests after other failures that may pass.
 ///
-/// It waits for as long as `Retry-After` says, or a little longer each time where it says nothing. Where that would be
-/// too long, or the last attempt failed too, the server's answer is passed on as it is.
+/// It waits as long as `Retry-After` says, or without one a little longer each time. If that would be too long, or the
+/// last attempt fails too, it returns the server's answer as it is.
 public struct RetryingTransferService: DataTransferService {
   private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
-  /// How often and how long is waited.
+  /// How often to retry, and how long to wait.
   public struct Patience: Sendable, Hashable {
-    /// How many attempts there are in all, 1 or more.
+    /// The total number of attempts, 1 or more.
     public let attempts: Int
-    /// How long is waited before the second attempt where the server does not say; twice as long before each further.
+    /// The pause before the second attempt if the server does not give one. It doubles before each further attempt.
     public let firstPause: Duration
-    /// How long is waited at most for one attempt.
+    /// The longest pause before one attempt.
     public let longestPause: Duration
-    /// The statuses after which there is another attempt.
+    /// The statuses that lead to another attempt.
     public var statuses: Set = [429, 503]
-    /// Whether there is also one where the server cannot be reached, or its answer breaks off.
+    /// Whether to try again if the server cannot be reached, or its answer breaks off.
     public var isForFailures = false
 
-    /// Patience of the given kind.
+    /// Creates the patience for requests that a busy server rejects.
     public init(
       attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(20)
     ) {
@@ -30,8 +30,8 @@ public struct RetryingTransferService: DataTransferService {
       self.longestPause = longestPause
     }
 
-    /// The patience for `retries` further attempts: as with `curl --retry`, all statuses and failures that
-    /// may pass count, and a pause is ten minutes at most.
+    /// Creates the patience for `retries` further attempts. As with `curl --retry`, all statuses and failures that may
+    /// pass count, and a pause lasts at most ten minutes.
     public init(retries: Int) {
       self.init(attempts: retries + 1, firstPause: .seconds(1), longestPause: .seconds(600))
       statuses = [408, 429, 500, 502, 503, 504]
@@ -45,11 +45,11 @@ public struct RetryingTransferService: DataTransferService {
   private let random: @Sendable () -> Double
   private let sleep: @Sendable (Duration) async throws -> Void
 
-  /// A service in front of `base`.
+  /// Creates a service in front of `base`.
   ///
   /// - Parameters:
   ///   - now: the time since 1970-01-01T00:00:00Z, for dates in `Retry-After`.
-  ///   - random: a number from 0 to 1, by which clients that were turned away together do not come back together.
+  ///   - random: a number from 0 to 1, which spreads out clients that were rejected together.
   ///   - sleep: waits, and throws as soon as its task is cancelled.
   public init(
     _ base: any DataTransferService, patience: Patience = Patience(), now: @escaping @Sendable () -> Duration,
@@ -63,9 +63,9 @@ public struct RetryingTransferService: DataTransferService {
     self.sleep = sleep
   }
 
-  /// The server's answer to `request`, after as many attempts as it takes and patience allows.
+  /// Sends `request`, repeatedly if necessary and `patience` allows, and returns the answer.
   ///
-  /// - Throws: `CacheError`: what `base` throws, in the last attempt where patience is for failures too; `cancelled`.
+  /// - Throws: `CacheError`: what `base` throws, from the last attempt if `patience` covers failures; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     var attempt = 1
     while true {
@@ -85,7 +85,7 @@ public struct RetryingTransferService: DataTransferService {
     Self.safeMethods.contains(request.method) && request.body.isEmpty && request.stream == nil
   }
 
-  /// How long to wait after the attempt number `attempt`; `nil` where no other may follow, or that is too long.
+  /// How long to wait after attempt number `attempt`; `nil` if there must not be another, or the wait is too long.
   private func pause(after result: Result<HTTPResponse, CacheError>, attempt: Int) -> Duration? {
     switch result {
     case .success(let response):

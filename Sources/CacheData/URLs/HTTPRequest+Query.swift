@@ -59,7 +59,7 @@ extension HTTPRequest {
     return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
   }
 
-  /// RFC 9110, section 5.6.2.
+  /// Whether `text` is a token (RFC 9110, section 5.6.2).
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.unicodeScalars.allSatisfy {

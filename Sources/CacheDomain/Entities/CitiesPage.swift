@@ -2,17 +2,17 @@
 public struct CitiesPage: Sendable, Hashable {
   /// The number of this page, from 0.
   public let page: Int
-  /// How many pages there are.
+  /// The number of pages.
   public let totalPages: Int
-  /// How many cities there are on all pages.
+  /// The number of cities on all pages.
   public let totalItems: Int
-  /// The cities of this page, in the order that was asked for.
+  /// The cities of this page, in the requested order.
   public let cities: [City]
 
-  /// Whether it lies beyond the last page. Origins answer such a page too, without cities.
+  /// Whether this page is beyond the last one. Origins answer requests for such pages too, without cities.
   public var isBeyondLast: Bool { page > 0 && cities.isEmpty && page >= totalPages }
 
-  /// - Throws: `CacheError` with the code `notFound` where it lies beyond the last page.
+  /// - Throws: `CacheError` with the code `notFound` if this page is beyond the last one.
   func checkExists() throws(CacheError) {
     guard isBeyondLast else { return }
     throw CacheError(
@@ -20,7 +20,7 @@ public struct CitiesPage: Sendable, Hashable {
       hint: totalPages > 0 ? "pages are numbered from 0, and the last is \(totalPages - 1)" : "there are no cities")
   }
 
-  /// A page with the given fields.
+  /// Creates a page.
   public init(page: Int, totalPages: Int, totalItems: Int, cities: [City]) {
     self.page = page
     self.totalPages = totalPages

@@ -1,13 +1,13 @@
-/// Which page of cities is wanted, and in what order.
+/// Which page of cities to fetch, and in what order.
 public struct CitiesQuery: Sendable, Hashable {
   /// What cities are ordered by.
   public let order: CityOrder
-  /// In which direction.
+  /// The direction of the order.
   public let direction: SortDirection
   /// The page, from 0.
   public let page: Int
 
-  /// A query; without a direction numbers are sorted descending and names ascending.
+  /// Creates a query. Without a direction, numbers are sorted in descending and names in ascending order.
   public init(order: CityOrder = .revenue, direction: SortDirection? = nil, page: Int = 0) {
     self.order = order
     self.direction = direction ?? order.defaultDirection
@@ -24,7 +24,7 @@ public enum CityOrder: String, Sendable, CaseIterable {
   /// The city's name.
   case name
 
-  /// The direction that people expect where they name none.
+  /// The direction that people expect if they do not give one.
   public var defaultDirection: SortDirection { self == .name ? .ascending : .descending }
 }
 

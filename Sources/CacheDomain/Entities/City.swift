@@ -1,17 +1,17 @@
-/// A city, with what its organisations earn together.
+/// A city, with the revenue of all its organisations.
 public struct City: Sendable, Hashable, Identifiable {
   /// The city's identifier, unique within its origin.
   public let id: String
   /// The city's name, as its origin writes it.
   public let name: String
-  /// The state; `nil` where the origin knows none.
+  /// The state; `nil` if the origin does not know it.
   public let subName: String?
-  /// The sum of the yearly revenues of its organisations in whole US dollars; `nil` where the origin does not know it.
+  /// The total yearly revenue of its organisations in whole US dollars; `nil` if the origin does not know it.
   public let revenue: Int?
-  /// The number of organisations; `nil` where the origin does not know it.
+  /// The number of organisations; `nil` if the origin does not know it.
   public let organizationCount: Int?
 
-  /// A city with the given fields.
+  /// Creates a city.
   public init(id: String, name: String, subName: String?, revenue: Int?, organizationCount: Int?) {
     self.id = id
     self.name = name

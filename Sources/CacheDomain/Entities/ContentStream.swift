@@ -1,13 +1,14 @@
-/// Content that comes in while it is read, once, from its beginning to its end: too much of it to be held in memory.
+/// Content that arrives while it is read: once, from beginning to end. For content too large to hold in memory.
 ///
-/// Two of them are equal where they are the same.
+/// Two streams are equal only if they are the same object.
 public final class ContentStream: Sendable, Hashable {
-  /// The number of bytes in all; `nil` where it is not known.
+  /// The total number of bytes; `nil` if unknown.
   public let length: Int?
   private let read: @Sendable () async throws(CacheError) -> [UInt8]?
   private let readTrailers: @Sendable () -> [URLQuery.Field]
 
-  /// Content of `length` bytes that `read` gives piece by piece, and `nil` at the end; `trailers` is called after that.
+  /// Creates a stream of `length` bytes. `read` returns the content piece by piece, and `nil` at the end; `trailers` is
+  /// called after that.
   public init(
     length: Int? = nil, trailers: @escaping @Sendable () -> [URLQuery.Field] = { [] },
     _ read: @escaping @Sendable () async throws(CacheError) -> [UInt8]?
@@ -17,17 +18,17 @@ public final class ContentStream: Sendable, Hashable {
     readTrailers = trailers
   }
 
-  /// The fields after the content; empty before its end.
+  /// The fields that follow the content; empty until its end has been read.
   public var trailers: [URLQuery.Field] { readTrailers() }
 
   /// Waits for the next piece and returns it; `nil` at the end.
   ///
-  /// - Throws: `CacheError` where the content cannot be read to its end.
+  /// - Throws: `CacheError` if the content cannot be read to its end.
   public func next() async throws(CacheError) -> [UInt8]? { try await read() }
 
-  /// Whether both are the same content.
+  /// Whether both are the same object.
   public static func == (left: ContentStream, right: ContentStream) -> Bool { left === right }
 
-  /// Feeds what tells this content from other content.
+  /// Hashes the identity of the object.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -4,16 +4,16 @@ public struct Movie: Sendable, Hashable, Identifiable {
   public let id: String
   /// The title.
   public let title: String
-  /// A few sentences about it; `nil` where the origin has none.
+  /// A few sentences about the movie; `nil` if the origin has none.
   public let overview: String?
-  /// The day of release as `YYYY-MM-DD`, or `YYYY` where only the year is known; `nil` where neither is.
+  /// The day of release as `YYYY-MM-DD`, or `YYYY` if only the year is known; `nil` if neither is.
   public let releaseDate: String?
-  /// What to ask a poster by; `nil` where there is none.
+  /// The path with which to fetch the poster; `nil` if there is none.
   public let posterPath: String?
   /// The names of its genres.
   public let genres: [String]
 
-  /// A movie with the given fields.
+  /// Creates a movie.
   public init(
     id: String, title: String, overview: String?, releaseDate: String?, posterPath: String?, genres: [String]
   ) {

@@ -1,18 +1,18 @@
-/// One page of the movies that a search found.
+/// One page of a search's results.
 public struct MoviesPage: Sendable, Hashable {
   /// The number of this page, from 1.
   public let page: Int
   /// How many pages there are.
   public let totalPages: Int
-  /// How many movies there are on all pages.
+  /// The number of movies on all pages.
   public let totalItems: Int
   /// The movies of this page.
   public let movies: [Movie]
 
-  /// Whether it lies beyond the last page. Origins answer such a page too, without movies.
+  /// Whether this page is beyond the last one. Origins answer requests for such pages too, without movies.
   public var isBeyondLast: Bool { page > 1 && movies.isEmpty && page > totalPages }
 
-  /// - Throws: `CacheError` with the code `notFound` where it lies beyond the last page.
+  /// - Throws: `CacheError` with the code `notFound` if this page is beyond the last one.
   func checkExists() throws(CacheError) {
     guard isBeyondLast else { return }
     throw CacheError(
@@ -20,7 +20,7 @@ public struct MoviesPage: Sendable, Hashable {
       hint: totalPages > 0 ? "the last page of this search is \(totalPages)" : "the search finds no movies")
   }
 
-  /// A page with the given fields.
+  /// Creates a page.
   public init(page: Int, totalPages: Int, totalItems: Int, movies: [Movie]) {
     self.page = page
     self.totalPages = totalPages

@@ -5,16 +5,16 @@ public struct Poster: Sendable, Hashable {
   /// Its media type, such as "image/png".
   public let contentType: String
 
-  /// A poster with the given fields.
+  /// Creates a poster.
   public init(bytes: [UInt8], contentType: String) {
     self.bytes = bytes
     self.contentType = contentType
   }
 }
 
-/// Which poster is wanted, and how wide.
+/// Which poster to fetch, and how wide.
 public struct PosterQuery: Sendable, Hashable {
-  /// The widths in which posters exist, in pixels, ascending (those of the public API).
+  /// The available widths in pixels, ascending (those of the public API).
   public static let widths = [92, 154, 185, 342, 500, 780]
 
   /// The path of the poster, as a movie names it, beginning with a slash.
@@ -22,10 +22,11 @@ public struct PosterQuery: Sendable, Hashable {
   /// The width in pixels, one of `widths`.
   public let width: Int
 
-  /// The poster at `path` in the existing width nearest to `width`; of two equally near ones the larger.
+  /// Creates a query for the poster at `path`, in the available width nearest to `width`. Of two equally near widths it
+  /// takes the larger.
   public init(path: String, width: Int = 342) {
     self.path = path.hasPrefix("/") ? path : "/" + path
-    // Clamped first, so that no distance overflows.
+    // Clamp first, so that the distances cannot overflow.
     let wanted = min(max(width, 0), 1_000)
     self.width = Self.widths.reversed().min { abs($0 - wanted) < abs($1 - wanted) } ?? 342
   }

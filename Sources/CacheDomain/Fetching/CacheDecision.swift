@@ -1,45 +1,45 @@
 /// How a request is answered, and why.
 public struct CacheDecision: Sendable, Hashable {
-  /// What is done.
+  /// What to do.
   public enum Action: String, Sendable, Hashable {
-    /// The stored response answers.
+    /// Answer with the stored response.
     case serve
-    /// The stored response answers, and the origin is asked afterwards to bring it up to date.
+    /// Answer with the stored response, and then ask the origin to update it.
     case serveThenRevalidate
-    /// The origin is asked whether the stored response still holds.
+    /// Ask the origin whether the stored response still holds.
     case revalidate
-    /// The origin is asked for a response.
+    /// Ask the origin for a response.
     case fetch
-    /// There is no answer, because the origin may not be asked.
+    /// Give no answer, because the origin may not be asked.
     case fail
   }
 
-  /// Why the origin is asked, in the words of RFC 9211, section 2.2.
+  /// Why the origin is asked, in the terms of RFC 9211, section 2.2.
   public enum ForwardReason: String, Sendable, Hashable {
-    /// The cache was told not to answer.
+    /// The cache was configured not to answer.
     case bypass
-    /// The method is not one that is answered from a cache.
+    /// Caches do not answer requests with this method.
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
-    /// Nothing that is stored for the URL was selected by the same header fields.
+    /// No response stored for the URL was selected by the same header fields.
     case varyMiss = "vary-miss"
-    /// The request forbids what is stored.
+    /// The request does not allow the use of the stored response.
     case request
-    /// What is stored is stale.
+    /// The stored response is stale.
     case stale
-    /// What is stored is not all that is asked for.
+    /// Only part of the requested content is stored.
     case partial
   }
 
-  /// What is done.
+  /// What to do.
   public let action: Action
   /// Why, in one line.
   public let reason: String
-  /// Why the origin is asked, or would have to be; `nil` where the cache answers.
+  /// Why the origin is asked, or would have to be; `nil` if the cache answers.
   public let forwardReason: ForwardReason?
 
-  /// A decision with the given parts.
+  /// Creates a decision.
   public init(_ action: Action, _ reason: String, forward: ForwardReason? = nil) {
     self.action = action
     self.reason = reason

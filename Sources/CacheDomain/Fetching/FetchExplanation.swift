@@ -1,13 +1,13 @@
-/// How a fetch is answered, and what was examined to find out.
+/// How a fetch is answered, and what was examined to decide that.
 public struct FetchExplanation: Sendable, Hashable {
   /// The key of the entry that answers, or would answer.
   public let key: String
-  /// What is done, and why.
+  /// What to do, and why.
   public let decision: CacheDecision
   /// What was examined, in order.
   public let criteria: [CacheCriterion]
 
-  /// An explanation with the given parts.
+  /// Creates an explanation.
   public init(key: String, decision: CacheDecision, criteria: [CacheCriterion]) {
     self.key = key
     self.decision = decision

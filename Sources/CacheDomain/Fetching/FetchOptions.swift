@@ -1,25 +1,25 @@
-/// Whether an answer comes from the cache, from the origin, or from one after the other.
+/// Whether an answer comes from the cache, from the origin, or from both in turn.
 public enum FetchPolicy: String, Sendable, CaseIterable {
   /// A fresh entry answers without the origin; a stale one is revalidated.
   case cacheFirst = "cache-first"
-  /// The cached value at once, then the origin's.
+  /// The cached value first, then the origin's.
   case cachedThenNetwork = "cached-then-network"
-  /// The origin's value, whatever is cached; it replaces what is cached.
+  /// The origin's value, whatever is cached. It replaces the entry.
   case networkOnly = "network-only"
   /// The cached value, fresh or stale; the origin is not asked.
   case cacheOnly = "cache-only"
 }
 
-/// How a value is to be fetched.
+/// How to fetch a value.
 public struct FetchOptions: Sendable, Hashable {
   /// Where the answer comes from.
   public var policy: FetchPolicy
-  /// An entry older than this counts as stale; `nil` for no such bound.
+  /// An entry older than this counts as stale; `nil` for no limit.
   public var maxAge: Duration?
-  /// An entry stale for no longer than this answers without revalidation; `nil` for none.
+  /// An entry that has been stale for no longer than this answers without revalidation; `nil` if none may.
   public var maxStale: Duration?
 
-  /// Options with the given fields.
+  /// Creates options.
   public init(policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil) {
     self.policy = policy
     self.maxAge = maxAge

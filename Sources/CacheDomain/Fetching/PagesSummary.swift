@@ -1,41 +1,41 @@
-/// What is known of a number of pages together: how many there are, where they came from, and what went wrong.
+/// A summary of many pages: how many there are, where they came from, and what went wrong.
 public struct PagesSummary: Sendable {
-  /// How many pages there are, by the newest answer.
+  /// The number of pages, according to the newest answer.
   public internal(set) var totalPages: Int
-  /// How many items there are on all pages, by the newest answer.
+  /// The number of items on all pages, according to the newest answer.
   public internal(set) var totalItems: Int
-  /// How many pages were answered, in whatever order, and are in the cache as far as is known: some are not to be
-  /// stored, or could not be.
+  /// The number of answered pages, in any order, that are in the cache as far as is known. Others may not be stored, or
+  /// could not be.
   public internal(set) var keptPages = 0
-  /// How many pages came from the cache without the origin being asked.
+  /// The number of pages from the cache that the origin was not asked about.
   public private(set) var cachedPages = 0
-  /// How many pages came from the cache and were confirmed by the origin.
+  /// The number of pages from the cache that the origin confirmed.
   public private(set) var confirmedPages = 0
-  /// How many pages came from the origin.
+  /// The number of pages from the origin.
   public private(set) var fetchedPages = 0
-  /// How many cities are on the pages that were handed on.
+  /// The number of cities on the delivered pages.
   public private(set) var cityCount = 0
-  /// The page that makes the whole no better than it is: the cached one that is fresh for the shortest time, or where
-  /// none is cached the one of them all.
+  /// The page that determines the freshness of the whole: the cached one that becomes stale first, or, if none is
+  /// cached, the one of all pages that does.
   public private(set) var worst: Snapshot<CitiesPage>
-  /// Failures that did not keep a page from being answered, the first of each kind.
+  /// Failures that did not prevent an answer, the first of each kind.
   public private(set) var warnings: [CacheError] = []
-  /// How many failures there were of each kind of `warnings`.
+  /// The number of failures of each kind in `warnings`.
   public private(set) var warningCounts: [CacheError.Code: Int] = [:]
-  /// Why the pages that are missing are missing; `nil` where none is.
+  /// Why pages are missing; `nil` if none is.
   public internal(set) var failure: CacheError?
 
-  /// The summary of no page yet, of the many that `first` says there are.
+  /// Creates a summary of no pages yet, with the totals that `first` gives.
   init(announcedBy first: Snapshot<CitiesPage>) {
     totalPages = first.value.totalPages
     totalItems = first.value.totalItems
     worst = first
   }
 
-  /// How many pages were handed on, from the first one on.
+  /// The number of pages delivered so far.
   public var donePages: Int { cachedPages + confirmedPages + fetchedPages }
 
-  /// `cities` as one page of all, from the cache if every page was, and as old as the oldest page.
+  /// Combines `cities` into one page: from the cache if every page was, and as old as the oldest page.
   public func snapshot(of cities: [City]) -> Snapshot<CitiesPage> {
     let page = CitiesPage(page: 0, totalPages: totalPages, totalItems: totalItems, cities: cities)
     let isFromOrigin = fetchedPages > 0 && !worst.isStale
@@ -44,7 +44,7 @@ public struct PagesSummary: Sendable {
       isRevalidated: confirmedPages > 0 && confirmedPages == donePages, entry: worst.entry, warnings: warnings)
   }
 
-  /// Counts a page that was handed on.
+  /// Counts a delivered page.
   mutating func add(_ page: Snapshot<CitiesPage>) {
     switch page.provenance {
     case .cached: cachedPages += 1
@@ -73,7 +73,7 @@ extension Snapshot {
     source == .origin ? .fetched : isRevalidated ? .confirmed : .cached
   }
 
-  /// Whether the value is a stale one that nobody has confirmed.
+  /// Whether the value is stale and unconfirmed.
   fileprivate var isStale: Bool { provenance == .cached && entry.isStale }
 
   fileprivate func isWorse(than other: Snapshot) -> Bool {

@@ -1,8 +1,8 @@
-/// A value as it was at some moment, and where it came from.
+/// A value as it was at some time, and where it came from.
 public struct Snapshot<Value: Sendable>: Sendable {
   /// Where a value came from.
   public enum Source: String, Sendable {
-    /// The cache, also where the origin confirmed the entry.
+    /// The cache, even if the origin confirmed the entry.
     case cache
     /// The origin.
     case origin
@@ -10,16 +10,16 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
   /// The value.
   public var value: Value
-  /// Where it came from.
+  /// Where the value came from.
   public var source: Source
-  /// Whether the origin has just confirmed that the cached value still holds.
+  /// Whether the origin has just confirmed the cached value.
   public var isRevalidated: Bool
-  /// What is known of the entry in the cache.
+  /// The facts about the cache entry.
   public var entry: EntryFacts
-  /// Failures that did not keep the value from being answered.
+  /// Failures that did not prevent the answer.
   public var warnings: [CacheError]
 
-  /// A snapshot with the given fields.
+  /// Creates a snapshot.
   public init(
     value: Value, source: Source, isRevalidated: Bool = false, entry: EntryFacts, warnings: [CacheError] = []
   ) {
@@ -30,35 +30,34 @@ public struct Snapshot<Value: Sendable>: Sendable {
     self.warnings = warnings
   }
 
-  /// Why the cache did not keep the value; `nil` where it did, or was not to.
+  /// Why the cache did not keep the value; `nil` if it did, or was not meant to.
   public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.mayBeStoodInFor } }
 }
 
-/// What is known of a cached value, besides the value. Points in time are durations since 1970-01-01T00:00:00Z.
+/// Facts about a cache entry. Points in time are durations since 1970-01-01T00:00:00Z.
 public struct EntryFacts: Sendable, Hashable {
   /// The key of the entry.
   public let key: String
-  /// When it was stored or last confirmed.
+  /// When the entry was stored or last confirmed.
   public let storedAt: Duration
-  /// Until when it is fresh.
+  /// Until when the entry is fresh.
   public let freshUntil: Duration
-  /// How long before the moment of reading it was stored or confirmed; `nil` where it was stored ahead of the clock, so
-  /// that its age is unknown (see `EntryAge`).
+  /// The time since the entry was stored or confirmed; `nil` if unknown, because `storedAt` is ahead of the clock (see
+  /// `EntryAge`).
   public let age: Duration?
-  /// How long after the moment of reading it stays fresh; zero or negative where it is stale, zero where its age is
-  /// unknown.
+  /// How long the entry stays fresh after it was read; zero or negative if it is stale, zero if its age is unknown.
   public let remainingFreshness: Duration
 
-  /// Whether there is an entry; otherwise the value was not to be stored, and the facts are those of this moment, or the
-  /// storage failed to keep it, and they are those that its entry would have.
+  /// Whether there is an entry. If not, the value was not meant to be stored, and all times are now; or the storage
+  /// failed, and these are the times that the entry would have.
   public let isStored: Bool
-  /// Why the value may not be stored, in a few words; `nil` where it may.
+  /// Why the value may not be stored, in a few words; `nil` if it may.
   public let refusal: String?
 
   /// Whether the entry was stale when it was read.
   public var isStale: Bool { remainingFreshness <= .zero }
 
-  /// Facts about an entry read (or written) at `now`.
+  /// Creates the facts about an entry that was read or written at `now`.
   public init(
     key: String, storedAt: Duration, freshUntil: Duration, now: Duration, isStored: Bool = true, refusal: String? = nil
   ) {

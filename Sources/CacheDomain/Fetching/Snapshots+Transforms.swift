@@ -1,19 +1,19 @@
 extension Snapshots {
-  /// The sequence that `make` makes, each time anew, when it is iterated or explained.
+  /// A sequence that calls `make` each time it is iterated or explained.
   public static func deferred(_ make: @escaping @Sendable () throws(CacheError) -> Snapshots) -> Snapshots {
     Snapshots(
       explain: { () async throws(CacheError) in try await make().explanation() },
       { () async throws(CacheError) in try await make().first() })
   }
 
-  /// The same snapshots with what `transform` makes of their values.
+  /// The same snapshots, with their values transformed.
   public func mapValues<Other: Sendable>(
     _ transform: @escaping @Sendable (Value) async throws(CacheError) -> Other
   ) -> Snapshots<Other> {
     map { snapshot async throws(CacheError) in snapshot.with(try await transform(snapshot.value)) }
   }
 
-  /// What `transform` makes of the snapshots.
+  /// The same sequence, with its snapshots transformed.
   public func map<Other: Sendable>(
     _ transform: @escaping @Sendable (Snapshot<Value>) async throws(CacheError) -> Snapshot<Other>
   ) -> Snapshots<Other> {
@@ -31,9 +31,9 @@ extension Snapshots {
     return Snapshots<Other>.Step(snapshot) { () async throws(CacheError) in try await mapped(next, transform) }
   }
 
-  /// The same snapshots, except that another sequence takes the place of one for which `continuation` finds one, as
-  /// where an answer says that the real one is elsewhere. Such a snapshot is only a step on the way, whose warnings the
-  /// other sequence's first snapshot has too: where a newer one follows it, that is asked where to go.
+  /// Replaces a snapshot by the sequence that `continuation` returns for it, for example to follow a redirect. The
+  /// replaced snapshot's warnings move to the first snapshot of the other sequence. If a newer snapshot follows,
+  /// `continuation` is asked about that one instead.
   public func following(
     _ continuation: @escaping @Sendable (Snapshot<Value>) throws(CacheError) -> Snapshots?
   ) -> Snapshots {
@@ -42,7 +42,7 @@ extension Snapshots {
     }
   }
 
-  /// The same snapshots, up to the first whose value `check` does not accept: that one is its error.
+  /// The same snapshots, up to the first value that `check` rejects: the error it throws ends the sequence.
   public func checked(_ check: @escaping @Sendable (Value) throws(CacheError) -> Void) -> Snapshots {
     following { snapshot throws(CacheError) in
       try check(snapshot.value)
@@ -64,7 +64,7 @@ extension Snapshots {
 }
 
 extension Snapshots.Step {
-  /// The same step that also warns of `warnings`, before what it warns of itself.
+  /// The same step, with `warnings` added before its own.
   fileprivate func warning(of warnings: [CacheError]) -> Self {
     var snapshot = snapshot
     let own = Set(snapshot.warnings.map(\.message))
@@ -74,7 +74,7 @@ extension Snapshots.Step {
 }
 
 extension Snapshot {
-  /// The same snapshot of another value.
+  /// The same snapshot, with another value.
   public func with<Other: Sendable>(_ value: Other) -> Snapshot<Other> {
     Snapshot<Other>(
       value: value, source: source == .cache ? .cache : .origin, isRevalidated: isRevalidated, entry: entry,

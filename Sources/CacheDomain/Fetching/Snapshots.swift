@@ -1,45 +1,45 @@
-/// The answers to one fetch, in the order in which they become known: often one, with `FetchPolicy.cachedThenNetwork`
-/// the cached one and then the origin's.
+/// The answers to one fetch, in the order in which they become known: usually one; with `FetchPolicy.cachedThenNetwork`
+/// the cached value, then the origin's.
 ///
-/// Nothing happens before the first is asked for, and each further one is worked on only when it is asked for. All of
-/// it runs in the task that asks, so that cancelling the task cancels the request. A sequence may be iterated again,
-/// which fetches again.
+/// Nothing happens until the first snapshot is requested, and work on each further one starts only when that one is
+/// requested. All of it runs in the requesting task, so cancelling that task cancels the fetch. Iterating a sequence
+/// again fetches again.
 public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
-  /// A snapshot, and how to come by the next one.
+  /// A snapshot, and a way to get the next one.
   public struct Step: Sendable {
     /// The snapshot.
     public let snapshot: Snapshot<Value>
-    /// Makes the next step; `nil` after the last.
+    /// Makes the next step; `nil` after the last one.
     public let next: Producer?
 
-    /// A step with the given parts.
+    /// Creates a step.
     public init(_ snapshot: Snapshot<Value>, next: Producer? = nil) {
       self.snapshot = snapshot
       self.next = next
     }
   }
 
-  /// Makes a step.
+  /// Makes the next step.
   public typealias Producer = @Sendable () async throws(CacheError) -> Step
 
-  /// Finds out how the fetch would be answered.
+  /// Explains how the fetch would be answered.
   public typealias Explainer = @Sendable () async throws(CacheError) -> FetchExplanation
 
   let first: Producer
   let explain: Explainer
 
-  /// The sequence that begins with what `first` makes, and that `explain` explains.
+  /// Creates a sequence whose first step `first` makes, and which `explain` explains.
   public init(explain: @escaping Explainer, _ first: @escaping Producer) {
     self.explain = explain
     self.first = first
   }
 
-  /// How the first snapshot would come about now. The origin is not asked, and nothing is changed.
+  /// Explains how the first snapshot would be made now. This does not ask the origin, and changes nothing.
   ///
   /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
   public func explanation() async throws(CacheError) -> FetchExplanation { try await explain() }
 
-  /// The same sequence with `change` made to its first snapshot.
+  /// The same sequence, with its first snapshot changed.
   public func changingFirst(
     _ change: @escaping @Sendable (Snapshot<Value>) async throws(CacheError) -> Snapshot<Value>
   ) -> Snapshots {
@@ -49,26 +49,26 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins a fetch.
+  /// Starts a fetch.
   public func makeAsyncIterator() -> Iterator { Iterator(next: first) }
 
-  /// Where a fetch stands.
+  /// The state of a fetch under way.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var next: Producer?
 
-    /// Whether another snapshot can be asked for. It may still fail to come.
+    /// Whether to ask for another snapshot. That may still fail.
     public var hasNext: Bool { next != nil }
 
-    /// The next snapshot; `nil` after the last or after an error.
+    /// Returns the next snapshot; `nil` after the last one or after an error.
     ///
-    /// - Throws: `CacheError`: why there is no snapshot, `cancelled` among them.
+    /// - Throws: `CacheError`: why there is no snapshot, for example `cancelled`.
     public mutating func next() async throws(CacheError) -> Snapshot<Value>? {
       try await next(isolation: nil)
     }
 
-    /// The next snapshot; `nil` after the last or after an error.
+    /// Returns the next snapshot; `nil` after the last one or after an error.
     ///
-    /// - Throws: `CacheError`: why there is no snapshot, `cancelled` among them.
+    /// - Throws: `CacheError`: why there is no snapshot, for example `cancelled`.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(CacheError) -> Snapshot<Value>? {

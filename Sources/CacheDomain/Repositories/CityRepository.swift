@@ -1,5 +1,5 @@
-/// Where cities come from.
+/// A source of cities.
 public protocol CityRepository: Sendable {
-  /// The page of cities that `query` asks for, fetched as `options` say.
+  /// Fetches the page of cities that `query` describes, as `options` say.
   func cities(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage>
 }

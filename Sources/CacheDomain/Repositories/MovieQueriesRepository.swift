@@ -1,8 +1,8 @@
-/// Remembers what was searched.
+/// Remembers searches.
 public protocol MovieQueriesRepository: Sendable {
-  /// The queries searched last, the newest first, each once.
+  /// The most recent queries, newest first, without duplicates.
   func recentQueries() async throws(CacheError) -> [RecentMovieQuery]
 
-  /// Makes `query` the newest one.
+  /// Makes `query` the most recent one.
   func save(_ query: MovieQuery) async throws(CacheError)
 }

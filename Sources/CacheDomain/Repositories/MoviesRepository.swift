@@ -1,5 +1,5 @@
-/// Where movies come from.
+/// A source of movies.
 public protocol MoviesRepository: Sendable {
-  /// Page `page` (from 1) of the movies that `query` finds, fetched as `options` say.
+  /// Fetches page `page` (from 1) of the movies that match `query`, as `options` say.
   func movies(_ query: MovieQuery, page: Int, options: FetchOptions) -> Snapshots<MoviesPage>
 }

@@ -1,5 +1,5 @@
-/// Where posters come from.
+/// A source of posters.
 public protocol PosterImagesRepository: Sendable {
-  /// The poster that `query` asks for, fetched as `options` say.
+  /// Fetches the poster that `query` describes, as `options` say.
   func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster>
 }

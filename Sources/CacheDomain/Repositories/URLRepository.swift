@@ -1,5 +1,5 @@
-/// Answers to requests for URLs, from wherever they are.
+/// A source of answers to requests for URLs.
 public protocol URLRepository: Sendable {
-  /// The answer to `query`, fetched as `options` say. Redirections are followed.
+  /// Fetches the answer to `query` as `options` say, and follows redirects.
   func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer>
 }

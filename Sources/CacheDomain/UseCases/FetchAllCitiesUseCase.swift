@@ -1,26 +1,26 @@
-/// Shows all cities in an order, page by page.
+/// Fetches all cities in an order, page by page.
 ///
-/// Each page is cached as it is fetched: a walk that ended early goes on where it was when it is begun again.
+/// Each page is cached as it arrives, so a walk that ended early can be started again and continues where it ended.
 public struct FetchAllCitiesUseCase: Sendable {
   private let pages: FetchCitiesUseCase
   private let maxConcurrentRequests: Int
 
-  /// The use case over `pages`, of which at most `maxConcurrentRequests` (at least 1) are fetched at once.
+  /// Creates a use case that fetches at most `maxConcurrentRequests` (at least 1) pages at once.
   public init(pages: FetchCitiesUseCase, maxConcurrentRequests: Int) {
     self.pages = pages
     self.maxConcurrentRequests = maxConcurrentRequests
   }
 
-  /// Calls `body` with each page in order, and with what is known of the pages so far.
+  /// Calls `body` with each page in order, and with a summary of the pages so far.
   ///
-  /// After a failure of the origin no further page is asked of it: pages that are under way are waited for, those that
-  /// are cached are taken from the cache, and the first that is missing ends the walk. That failure is part of the
-  /// summary that is returned. Cancelling the task cancels the requests.
+  /// After a failure of the origin no further page is requested from it. The walk waits for pages under way, takes
+  /// others from the cache, and ends at the first missing page. The returned summary contains the failure. Cancelling
+  /// the task cancels the requests.
   ///
   /// - Parameters:
-  ///   - direction: as for `CitiesQuery`.
-  ///   - limit: the walk ends with the page on which this many cities are reached; at the last page without one.
-  /// - Returns: what is known of all the pages that were handed on.
+  ///   - direction: see `CitiesQuery`.
+  ///   - limit: the walk ends with the page that reaches this many cities; without a limit, with the last page.
+  /// - Returns: a summary of all delivered pages.
   /// - Throws: `CacheError`: what `body` throws, and the failure of the first page.
   public func execute(
     order: CityOrder = .revenue, direction: SortDirection? = nil, limit: Int? = nil,
@@ -39,7 +39,7 @@ public struct FetchAllCitiesUseCase: Sendable {
     return try result.get()
   }
 
-  /// The answer to one page.
+  /// The answer for one page.
   private struct Answer: Sendable {
     let page: Int
     let result: Result<Snapshot<CitiesPage>, CacheError>
@@ -69,7 +69,7 @@ public struct FetchAllCitiesUseCase: Sendable {
 }
 
 extension FetchCitiesUseCase {
-  /// The last snapshot of a page: with two answers, the origin's.
+  /// The last snapshot of a page: if there are two, the origin's.
   fileprivate func last(
     _ query: CitiesQuery, options: FetchOptions
   ) async -> Result<Snapshot<CitiesPage>, CacheError> {

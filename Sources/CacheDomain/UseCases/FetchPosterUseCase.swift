@@ -1,13 +1,13 @@
-/// Shows the poster of a movie.
+/// Fetches a movie's poster.
 public struct FetchPosterUseCase: Sendable {
   private let repository: any PosterImagesRepository
 
-  /// The use case over `repository`.
+  /// Creates a use case over `repository`.
   public init(repository: any PosterImagesRepository) {
     self.repository = repository
   }
 
-  /// The poster that `query` asks for, fetched as `options` say.
+  /// Fetches the poster that `query` describes, as `options` say.
   public func execute(_ query: PosterQuery, options: FetchOptions = FetchOptions()) -> Snapshots<Poster> {
     repository.poster(query, options: options)
   }

@@ -2,12 +2,12 @@
 public struct FetchURLUseCase: Sendable {
   private let repository: any URLRepository
 
-  /// The use case over `repository`.
+  /// Creates a use case over `repository`.
   public init(repository: any URLRepository) {
     self.repository = repository
   }
 
-  /// The answer to `query`, fetched as `options` say.
+  /// Fetches the answer to `query` as `options` say.
   public func execute(_ query: URLQuery, options: FetchOptions = FetchOptions()) -> Snapshots<URLAnswer> {
     repository.answer(to: query, options: options)
   }

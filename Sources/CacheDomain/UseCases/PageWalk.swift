@@ -1,7 +1,7 @@
-/// Where a walk over pages stands: which page is asked for next, and which answers are waiting for their turn.
+/// The state of a walk over pages: which page to request next, and which answers are waiting for their turn.
 ///
-/// Pages are asked for out of step with each other and handed on in order. At most `width` are asked for at once, and
-/// at most twice as many are asked for or waiting: memory is bounded, however slow one of them is.
+/// Pages may arrive in any order and are delivered in order. At most `width` requests run at once, and at most twice as
+/// many pages are requested or waiting, so memory is bounded, however slow one page is.
 struct PageWalk {
   private let width: Int
   private let limit: Int?
@@ -16,16 +16,16 @@ struct PageWalk {
   private var originFailure: CacheError?
   private var failure: (page: Int, error: CacheError)?
 
-  /// A walk that ends where `limit` items were handed on; at the last page without a limit.
+  /// Creates a walk that ends once `limit` items have been delivered; without a limit, at the last page.
   init(width: Int, limit: Int?) {
     self.width = max(width, 1)
     self.limit = limit
   }
 
-  /// Whether pages are to be taken from the cache only, because the origin has failed: it is left alone.
+  /// Whether the origin has failed, so that the remaining pages come from the cache only.
   var isOffline: Bool { originFailure != nil }
 
-  /// The page to ask for now; `nil` where an answer has to be waited for, or none is missing.
+  /// The page to request now; `nil` if the walk must wait for an answer, or needs no more pages.
   mutating func start() -> Int? {
     guard failure == nil, pagesUnderWay < width, nextPage < nextTurn + 2 * width, isWanted(nextPage) else { return nil }
     defer { nextPage += 1 }
@@ -33,8 +33,8 @@ struct PageWalk {
     return nextPage
   }
 
-  /// What is known of the pages so far; `nil` before the first is answered. A failure counts only where its page is
-  /// missing: the walk may have turned out to end before it.
+  /// A summary of the pages so far; `nil` until the first is answered. A failure counts only if its page is missing:
+  /// the walk may have turned out to end before it.
   var summary: PagesSummary? {
     guard var summary = known else { return nil }
     if let failure, failure.page < summary.totalPages, !isLimitReached { summary.failure = failure.error }
@@ -46,7 +46,7 @@ struct PageWalk {
 
   private var isLimitReached: Bool { limit.map { itemCount >= $0 } ?? false }
 
-  /// Whether the walk gets as far as `page`, as far as that is known. Only the first page tells how many there are.
+  /// Whether the walk will reach `page`, as far as is known. Only the first page tells how many there are.
   private func isWanted(_ page: Int) -> Bool {
     guard let known else { return page == 0 }
     guard page < known.totalPages else { return false }
@@ -54,7 +54,7 @@ struct PageWalk {
     return limit.map { expected < $0 } ?? true
   }
 
-  /// Takes the answer to a page that was asked for.
+  /// Accepts the answer for a requested page.
   mutating func receive(_ answer: Result<Snapshot<CitiesPage>, CacheError>, for page: Int) {
     pagesUnderWay -= 1
     switch answer {
@@ -63,9 +63,9 @@ struct PageWalk {
     }
   }
 
-  /// The next page in order; `nil` where its answer is not there yet.
+  /// The next page in order; `nil` if its answer has not arrived.
   mutating func takeNext() -> Snapshot<CitiesPage>? {
-    // The first page is handed on even where there is nothing on it.
+    // Deliver the first page even if it is empty.
     guard nextTurn < max(known?.totalPages ?? 1, 1), let page = waiting.removeValue(forKey: nextTurn) else {
       return nil
     }
@@ -78,7 +78,7 @@ struct PageWalk {
   private mutating func receive(_ snapshot: Snapshot<CitiesPage>, for page: Int) {
     if known == nil { pageSize = max(snapshot.value.cities.count, 1) }
     var summary = known ?? PagesSummary(announcedBy: snapshot)
-    // An entry of unknown age is no newer than any other.
+    // An entry of unknown age counts as older than any other.
     let storedAt = snapshot.entry.age == nil ? .zero : snapshot.entry.storedAt
     if storedAt >= newest {
       newest = storedAt
@@ -91,8 +91,8 @@ struct PageWalk {
     waiting[page] = snapshot
   }
 
-  /// The number of pages may change on the way. A page beyond the last is empty, and some origins then say that there
-  /// are no pages at all; a page with something on it exists, whatever is said.
+  /// The number of pages may change during the walk. A page beyond the last is empty, and some origins then report that
+  /// there are no pages at all. A page with cities exists, whatever an origin reports.
   private static func update(_ summary: inout PagesSummary, by answer: CitiesPage, of page: Int) {
     if answer.cities.isEmpty, answer.totalPages <= page {
       summary.totalPages = min(summary.totalPages, answer.totalPages > 0 ? answer.totalPages : page)
@@ -103,7 +103,8 @@ struct PageWalk {
     }
   }
 
-  /// The first failure ends the walk. What the cache alone does not have is missing because of the origin.
+  /// The first failure ends the walk. If the cache does not have a page, the origin's failure is the reason why it is
+  /// missing.
   private mutating func fail(_ error: CacheError, _ page: Int) {
     guard failure == nil else { return }
     failure = (page, error.code == .notCached ? originFailure ?? error : error)

@@ -3,16 +3,16 @@ public struct SearchMoviesUseCase: Sendable {
   private let movies: any MoviesRepository
   private let queries: any MovieQueriesRepository
 
-  /// The use case over the two repositories.
+  /// Creates a use case over the two repositories.
   public init(movies: any MoviesRepository, queries: any MovieQueriesRepository) {
     self.movies = movies
     self.queries = queries
   }
 
-  /// Page `page` (from 1) of the movies that `query` finds, fetched as `options` say.
+  /// Fetches page `page` (from 1) of the movies that match `query`, as `options` say.
   ///
-  /// Beyond the last page there is the error `notFound`. The query is saved before the first snapshot is given out. If
-  /// it cannot be saved, that is a warning on that snapshot: the movies are what was asked for.
+  /// Throws `notFound` beyond the last page. The query is saved before the first snapshot is returned. If saving fails,
+  /// that snapshot gets a warning: the movies are what the user asked for.
   public func execute(
     _ query: MovieQuery, page: Int = 1, options: FetchOptions = FetchOptions()
   ) -> Snapshots<MoviesPage> {

@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// Writes to a store that must not hold more than its limits allow.
+/// Writes to a store that must not exceed its limits.
 ///
-/// The engine checks the limits under its own lock, so that they hold at every instant, whoever else writes. While there
-/// is room that is all. Where there is none, what has to go is removed in the same batch, on condition that it is still
-/// what was chosen; where somebody else was faster, it is chosen anew.
+/// The engine checks the limits under its own lock, so they hold at every instant, whatever other processes write. If
+/// there is room, that is all. If not, the batch also removes the victims, each on condition that it has not changed.
+/// If one of them has changed, new victims are chosen.
 struct BoundedWriter: Sendable {
-  /// So many times others have to be faster for a write to give up.
+  /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100
-  /// How many entries a batch removes at most.
+  /// The most entries that one batch removes.
   static let batchSize = 1_000
 
   let engine: any StorageEngine
@@ -31,17 +31,17 @@ struct BoundedWriter: Sendable {
     sweep = limits != nil && removesExpired ? ExpirySweep(engine: engine) : nil
   }
 
-  /// Makes all the changes of `batch`, or none; it stores the entry under `key`, of `bytes` bytes.
+  /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
-  /// - Throws: `StorageError`: what the engine throws; `tooLarge` where the entry alone is over the limits, `overBounds`
-  ///   where nothing may go, `busy` where others fill the store all the time.
+  /// - Throws: `StorageError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
+  ///   if no entry may be evicted, `busy` if other writers keep filling the store.
   func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(StorageError) {
     guard let limits else { return try await engine.apply(batch) }
     guard bytes <= limits.maxBytes else { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits.bounds
     let expired = await sweep?.expired(near: key, at: clock.now) ?? []
-    // What the batch alone fails at, but for want of room, is what the caller has to know: a conflict above all.
+    // Anything but a lack of room is the caller's own failure, above all a conflict.
     if try await isApplied(
       batch.removing(expired), butNotOn: expired.isEmpty ? [.overBounds] : [.overBounds, .conflict])
     {
@@ -58,7 +58,7 @@ struct BoundedWriter: Sendable {
     throw limits.neverRoom(for: key)
   }
 
-  /// Makes the changes of `batch`, unless there is no room, or an entry was changed by somebody else.
+  /// Makes the changes of `batch`; `false` if there is no room, or another writer has changed an entry.
   func isApplied(
     _ batch: WriteBatch, butNotOn codes: [StorageError.Code] = [.overBounds, .conflict]
   ) async throws(StorageError) -> Bool {
@@ -73,10 +73,10 @@ struct BoundedWriter: Sendable {
 }
 
 extension WriteBatch {
-  /// The keys that the batch is about.
+  /// The keys that the batch changes.
   var keys: Set<CacheKey> { Set(finalSizes.keys) }
 
-  /// The sizes of the payloads under the keys that it changes, as it leaves them; `nil` where there is none afterwards.
+  /// The payload sizes that the batch leaves under the keys it changes; `nil` for a key that it removes.
   var finalSizes: [CacheKey: Int?] {
     var sizes: [CacheKey: Int?] = [:]
     for operation in operations {
@@ -89,7 +89,7 @@ extension WriteBatch {
     return sizes
   }
 
-  /// The batch that also removes `entries`, but for those that it is about itself.
+  /// The same batch, which also removes those of `entries` that it does not change itself.
   func removing(_ entries: [EntrySummary]) -> WriteBatch {
     guard !entries.isEmpty else { return self }
     let own = keys
@@ -100,7 +100,7 @@ extension WriteBatch {
     return batch
   }
 
-  /// Adds the removal of an entry, on condition that it is still what was seen.
+  /// Adds the removal of an entry, on condition that it still has this checksum.
   mutating func remove(_ key: CacheKey, ifStill checksum: UInt64) {
     require(key, .checksum(checksum))
     remove(key)

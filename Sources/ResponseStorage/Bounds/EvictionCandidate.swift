@@ -1,16 +1,16 @@
 internal import StorageSPI
 
-/// An entry that may have to go. Those that go first come first.
+/// An entry that may be evicted. A candidate that goes earlier is smaller.
 struct EvictionCandidate: Sendable, Comparable {
   let key: CacheKey
   let payloadBytes: Int
-  /// The version of the entry, on which its removal depends.
+  /// The entry's version: it is removed only if it still has this one.
   let checksum: UInt64
   let isExpired: Bool
-  /// What decides over the order, the most important first. Fixed in number: nothing is allocated for each.
+  /// Decides the order, most important first. A tuple, so that no candidate allocates memory.
   private let rank: (Int64, Int64, Int64)
 
-  /// The candidate that `policy` makes of `entry` at the time `now`; `nil` where it must stay.
+  /// Ranks `entry` by `policy` at the time `now`; `nil` if the entry must stay.
   init?(_ entry: EntrySummary, use: EntryUse, policy: EvictionPolicy, now: Timestamp) {
     let stored = Self.rank(entry.metadata.storedAt, now)
     isExpired = entry.metadata.state(at: now) == .expired
@@ -30,8 +30,8 @@ struct EvictionCandidate: Sendable, Comparable {
     checksum = entry.metadata.checksum
   }
 
-  /// The place of a time in the order. A time ahead of the clock is before all others, so that what a clock left behind
-  /// that has since been set back does not keep its place until the clock gets there.
+  /// The rank of a time. Times ahead of the clock come first. Otherwise entries stored before the clock was set back
+  /// would keep their places until the clock catches up.
   private static func rank(_ time: Timestamp, _ now: Timestamp) -> Int64 {
     time.isAhead(of: now) ? time.milliseconds - Timestamp.distantFuture.milliseconds - 1 : time.milliseconds
   }
@@ -48,7 +48,7 @@ struct EvictionCandidate: Sendable, Comparable {
 }
 
 extension EntryTally.Count {
-  /// Counts the candidate too.
+  /// Adds a candidate to the count.
   static func += (count: inout Self, candidate: EvictionCandidate) {
     count.entries += 1
     count.payloadBytes += candidate.payloadBytes
@@ -59,10 +59,10 @@ extension EntryTally.Count {
     count.payloadBytes -= candidate.payloadBytes
   }
 
-  /// Whether it is as much as `other`, in entries and in bytes.
+  /// Whether this is at least as much as `other`, in entries and in bytes.
   func covers(_ other: Self) -> Bool { entries >= other.entries && payloadBytes >= other.payloadBytes }
 
-  /// What is left after `other`, neither number below zero.
+  /// How much this exceeds `other`; neither number is negative.
   func excess(over other: Self) -> Self {
     Self(entries: max(0, entries - other.entries), payloadBytes: max(0, payloadBytes - other.payloadBytes))
   }

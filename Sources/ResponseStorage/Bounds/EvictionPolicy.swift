@@ -1,16 +1,16 @@
-/// Which entries go first where a store has no room for a new one. Expired ones go before all others, whatever the
-/// policy; between two that a policy does not tell apart, the one whose key comes first goes.
+/// Which entries are evicted first if a store has no room for a new one. Under every policy expired entries go first; a
+/// tie goes by the order of the keys.
 public enum EvictionPolicy: String, Sendable, CaseIterable {
-  /// Those whose last use is the longest ago, then those that were stored the longest ago. An entry counts as used when
-  /// it is stored.
+  /// The entry whose last use is longest ago goes first, then the one stored longest ago. Storing an entry counts as a
+  /// use.
   case leastRecentlyUsed = "least-recently-used"
-  /// Those that were read the fewest times, then as with `leastRecentlyUsed`.
+  /// The entry read the fewest times goes first; ties are broken as with `leastRecentlyUsed`.
   case leastFrequentlyUsed = "least-frequently-used"
-  /// Those that were stored the longest ago.
+  /// The entry stored longest ago goes first.
   case leastRecentlyStored = "least-recently-stored"
-  /// None but expired ones: where they do not make room enough, the new entry is refused.
+  /// Only expired entries go. If that does not make enough room, the new entry is refused.
   case none
 
-  /// Whether the order depends on how entries were used.
+  /// Whether the order depends on how entries are used.
   var dependsOnUse: Bool { self == .leastRecentlyUsed || self == .leastFrequentlyUsed }
 }

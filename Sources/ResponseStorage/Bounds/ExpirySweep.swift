@@ -1,27 +1,27 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Finds expired entries little by little, so that they go without anybody's asking and without a pass over the store.
+/// Finds expired entries a few at a time, so that they are removed without a command and without a pass over the store.
 ///
-/// Now and then a write looks at sixteen entries of the namespace that it writes to: those that come after the key
-/// written, then those after them, and after the last the first again. The first write looks; then the eighth, as long
-/// as a look finds something. So two entries are looked at for each that is written, and a namespace is gone through
-/// faster than it can grow. Where a look finds nothing, the next one comes after twice as many writes, 1,024 at most, so
-/// that a cache in which nothing expires pays next to nothing.
+/// Now and then a write looks at sixteen entries of its namespace: first those after its key, then the next ones, and
+/// after the last entry the first ones again. The first write looks. As long as looks find something, every eighth
+/// write looks: two entries for each one written, so a namespace is scanned faster than it can grow. If a look finds
+/// nothing, the number of writes until the next one doubles, up to 1,024, so a cache in which nothing expires pays
+/// almost nothing.
 final class ExpirySweep: Sendable {
-  /// How many entries a look goes over.
+  /// The number of entries in one look.
   static let pageSize = 16
-  /// After how many writes another look follows one that found something.
+  /// The number of writes from a look that found something to the next look.
   static let shortestInterval = 8
-  /// After how many writes there is another look at the latest.
+  /// The largest number of writes between two looks.
   static let longestInterval = 1_024
-  /// More namespaces than this are not remembered.
+  /// The number of namespaces to remember.
   private static let maximumNamespaces = 64
 
   private struct State {
     var writesToLook = 0
     var interval = ExpirySweep.shortestInterval
-    /// Where to go on in each namespace.
+    /// The range to look at next in each namespace.
     var ranges: [String: KeyRange] = [:]
   }
 
@@ -32,12 +32,12 @@ final class ExpirySweep: Sendable {
     self.engine = engine
   }
 
-  /// The entries that a write of `key` should remove too, because they are expired at `now`; mostly none.
+  /// The expired entries that a write of `key` should also remove; usually none.
   ///
-  /// Cost: a scan of sixteen entries at the calls that look, else nothing.
+  /// Cost: a scan of sixteen entries in the calls that look, otherwise nothing.
   func expired(near key: CacheKey, at now: Timestamp) async -> [EntrySummary] {
     guard let range = nextRange(near: key) else { return [] }
-    // It is not what the write is for: a store that cannot be read will tell whoever reads it.
+    // The write must not fail for this. If the store cannot be read, the next read reports it.
     guard let page = try? await engine.scan(range, limit: Self.pageSize) else { return [] }
     let expired = page.filter { $0.metadata.state(at: now) == .expired }
     let last = page.count < Self.pageSize ? nil : page.last?.key

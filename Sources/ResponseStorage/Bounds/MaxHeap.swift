@@ -1,10 +1,10 @@
-/// A binary heap whose largest element is at hand. Cost of a change: the logarithm of the number of elements.
+/// A binary heap with quick access to its largest element. Cost of a change: logarithmic in the number of elements.
 struct MaxHeap<Element: Comparable> {
-  /// The elements; each is no less than those at twice its index plus one and plus two.
+  /// The elements. The children of index `i` are at `2 * i + 1` and `2 * i + 2`, and are no larger.
   private(set) var elements: [Element] = []
 
   var count: Int { elements.count }
-  /// The largest element; `nil` where there is none.
+  /// The largest element; `nil` if the heap is empty.
   var largest: Element? { elements.first }
 
   mutating func insert(_ element: Element) {
@@ -18,7 +18,7 @@ struct MaxHeap<Element: Comparable> {
     }
   }
 
-  /// Takes the largest element out; `nil` where there is none.
+  /// Removes and returns the largest element; `nil` if the heap is empty.
   mutating func removeLargest() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let largest = elements.first else { return last }

@@ -5,16 +5,16 @@ struct RoomMaker: Sendable {
   let writer: BoundedWriter
   let limits: StoreLimits
   let key: CacheKey
-  /// What is to be written; the entries that it is about never go.
+  /// The batch to write. The entries that it changes are never evicted.
   let batch: WriteBatch
 
-  /// Chooses what has to go, removes it and writes the batch; `false` where somebody else changed the store meanwhile, or
-  /// only a beginning could be made.
+  /// Chooses victims, removes them and writes the batch. Returns `false` if another writer has changed the store
+  /// meanwhile, or if this call made only some of the room.
   ///
-  /// Cost: a pass over all entries, with bounded memory. To make it rare, a sixty-fourth of the entries may go beyond what
-  /// has to; in a store of fewer than 64 that is none.
+  /// Cost: a pass over all entries, in bounded memory. To make it rare, up to a sixty-fourth of the entries may be
+  /// evicted beyond the need; in a store of fewer than 64 entries, none.
   ///
-  /// - Throws: `StorageError`: what the engine throws; `overBounds` where nothing may go.
+  /// - Throws: `StorageError`: what the engine throws; `overBounds` if no entry may be evicted.
   func isMadeAndFilled() async throws(StorageError) -> Bool {
     let (held, needed) = try await excess()
     guard needed != EntryTally.Count() else { return false }
@@ -31,7 +31,7 @@ struct RoomMaker: Sendable {
     return try await areRemoved(last, with: batch)
   }
 
-  /// How much the store holds, and how much of it has to go for the batch to fit.
+  /// How much the store holds, and how much of that must go to make the batch fit.
   private func excess() async throws(StorageError) -> (held: EntryTally.Count, needed: EntryTally.Count) {
     let held = try await StoreCount(writer.engine).tally.total(except: Lease.namespace)
     var after = held
@@ -43,8 +43,8 @@ struct RoomMaker: Sendable {
     return (held, after.excess(over: allowed))
   }
 
-  /// The size of the payload under `key`; `nil` where there is none, or an entry that cannot be listed, whose room is
-  /// then made once more.
+  /// The size of the payload under `key`; `nil` if there is none, or if the entry is damaged and cannot be listed. Room
+  /// for a damaged entry is made again.
   private func size(of key: CacheKey) async throws(StorageError) -> Int? {
     do throws(StorageError) {
       return try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
@@ -54,12 +54,12 @@ struct RoomMaker: Sendable {
     }
   }
 
-  /// Shows all entries that may go to `selection`.
+  /// Offers `selection` all entries that may be evicted.
   private func consider(_ selection: inout VictimSelection) async throws(StorageError) {
     let (own, now) = (batch.keys, writer.clock.now)
-    // How entries were used decides over the order alone: where it cannot be read, a write must not fail for it.
+    // The use of entries only decides the order: if it cannot be read, the write must not fail.
     let uses = limits.eviction.dependsOnUse ? try? writer.uses.reader() : nil
-    // What is damaged can neither be counted nor go; it must not keep the rest from making room.
+    // A damaged entry can be neither counted nor evicted, but must not prevent the eviction of others.
     var walk = StoreWalk(engine: writer.engine, pageSize: BoundedWriter.batchSize)
     while let page = try await walk.next() {
       for entry in page where !own.contains(entry.key) && !entry.key.text.hasPrefix(Lease.keyPrefix) {
@@ -71,8 +71,8 @@ struct RoomMaker: Sendable {
     }
   }
 
-  /// Removes `victims` and makes the changes of `batch`, in batches of bounded size; `false` where one of them was
-  /// changed meanwhile, or there still is no room.
+  /// Removes `victims` and makes the changes of `batch`, in batches of bounded size. Returns `false` if an entry has
+  /// changed meanwhile, or there is still no room.
   private func areRemoved(
     _ victims: ArraySlice<EvictionCandidate>, with batch: WriteBatch = WriteBatch()
   ) async throws(StorageError) -> Bool {

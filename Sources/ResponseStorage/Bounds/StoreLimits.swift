@@ -1,30 +1,30 @@
 public import StorageSPI
 
-/// How much a store may hold, and what goes when it would hold more.
+/// How much a store may hold, and what it evicts to stay within that.
 public struct StoreLimits: Sendable, Hashable {
-  /// The largest number of entries, 1 or more. The leases of flights are not counted.
+  /// The largest number of entries, 1 or more. The leases of flights do not count.
   public let maxEntries: Int
-  /// The largest sum of the sizes of all payloads, in bytes.
+  /// The largest total size of all payloads, in bytes.
   public let maxBytes: Int
-  /// Which entries go first.
+  /// Which entries are evicted first.
   public let eviction: EvictionPolicy
 
-  /// Limits with the given fields.
+  /// Creates limits for a store.
   public init(maxEntries: Int, maxBytes: Int, eviction: EvictionPolicy) {
     self.maxEntries = maxEntries
     self.maxBytes = maxBytes
     self.eviction = eviction
   }
 
-  /// What an engine is to check.
+  /// The bounds that the engine checks.
   public var bounds: StoreBounds {
     StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxBytes, exemptNamespace: Lease.namespace)
   }
 }
 
-/// The failures of writing to a store that has limits.
+/// Errors of writing to a store that has limits.
 extension StoreLimits {
-  /// An entry would not even fit into an empty store.
+  /// An entry is too large even for an empty store.
   func tooLarge(_ key: CacheKey, bytes: Int) -> StorageError {
     StorageError(
       .tooLarge,
@@ -32,7 +32,7 @@ extension StoreLimits {
       hint: "raise cache.maxBytes in the configuration")
   }
 
-  /// The policy allows no entry to go that is not expired.
+  /// The store is full, and the policy allows only expired entries to be evicted.
   func noRoom(for key: CacheKey) -> StorageError {
     StorageError(
       .overBounds,
@@ -41,7 +41,7 @@ extension StoreLimits {
       hint: "remove entries, raise these bounds, or choose another cache.eviction")
   }
 
-  /// Whatever room was made, others took it, or they removed what was to be removed.
+  /// Other writers kept taking the room, or changing the victims.
   func neverRoom(for key: CacheKey) -> StorageError {
     StorageError(
       .busy, "entry \(key) cannot be stored: other writers fill the store as fast as room is made in it",

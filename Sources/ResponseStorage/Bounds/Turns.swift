@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets one task at a time do something that may suspend; the others wait without keeping a thread.
+/// Lets one task at a time do something that may suspend. The others wait without blocking a thread.
 final class Turns: Sendable {
   private struct State {
     var isTaken = false
@@ -9,7 +9,7 @@ final class Turns: Sendable {
 
   private let state = Mutex(State())
 
-  /// Waits for a turn, and says whether others had theirs meanwhile. Who takes one gives it back.
+  /// Waits for a turn, and returns whether it had to wait for another task's turn. The caller must give the turn back.
   func take() async -> Bool {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
@@ -21,7 +21,7 @@ final class Turns: Sendable {
     }
   }
 
-  /// Gives the turn to whoever has waited the longest.
+  /// Gives the turn to the task that has waited longest.
   func give() {
     let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
       guard state.waiting.isEmpty else { return state.waiting.removeFirst() }

@@ -1,25 +1,25 @@
 internal import StorageSPI
 
-/// Chooses, out of any number of candidates that are shown one after another, those that go first: as few as are
-/// needed, and then some more, so that not every write has to choose.
+/// Chooses the candidates to evict first from a stream of any length: as few as are needed, plus a few spare ones, so
+/// that not every write has to choose.
 ///
-/// Memory stays bounded: at most `maximumCount` candidates and `maximumKeyBytes` bytes of their keys are kept. Where that
-/// is less than what is needed, the selection is a beginning: the candidates that go first of all.
+/// Memory is bounded: the selection keeps at most `maximumCount` candidates and `maximumKeyBytes` bytes of keys. If
+/// that is less than what is needed, it chooses only the candidates that go first of all.
 struct VictimSelection {
   static let maximumCount = 1 << 16
   static let maximumKeyBytes = 8 << 20
 
-  /// What has to go.
+  /// How much must go.
   private let needed: EntryTally.Count
-  /// How many may go beyond that.
+  /// How many more may go.
   private let spareCount: Int
-  /// The fewest that go first and are enough.
+  /// The smallest set that is enough, of the candidates that go first.
   private var victims = MaxHeap<EvictionCandidate>()
   private var total = EntryTally.Count()
   private var keyBytes = 0
-  /// Those that come next.
+  /// The candidates that come after those.
   private var spare = MaxHeap<EvictionCandidate>()
-  /// Whether candidates were passed over for want of memory.
+  /// Whether the limits on memory made the selection drop candidates that are needed.
   private(set) var isBeginning = false
 
   init(needed: EntryTally.Count, spareCount: Int) {
@@ -27,13 +27,13 @@ struct VictimSelection {
     self.spareCount = min(spareCount, Self.maximumCount / 4)
   }
 
-  /// Whether what was chosen is as much as is needed.
+  /// Whether the victims are enough.
   var isEnough: Bool { total.covers(needed) }
 
-  /// What was chosen, those that go first before the others.
+  /// The chosen candidates, in the order of eviction.
   var chosen: [EvictionCandidate] { (victims.elements + (isEnough ? spare.elements : [])).sorted() }
 
-  /// Considers one more candidate.
+  /// Considers another candidate.
   mutating func offer(_ candidate: EvictionCandidate) {
     if isEnough, let last = spareCount > 0 ? spare.largest : victims.largest, last < candidate,
       spare.count >= spareCount

@@ -1,37 +1,38 @@
 internal import CacheDomain
 internal import StorageSPI
 
-/// Who holds a lease.
+/// The holder of a lease.
 public struct LeaseHolder: Sendable, Hashable {
-  /// A name that nobody else has, such as a random number.
+  /// A unique name, such as a random number.
   public let name: String
-  /// The process in which the holder lives; `nil` where it cannot be told.
+  /// The holder's process; `nil` if it cannot be identified.
   public let process: ProcessIdentity?
 
-  /// The holder with the given name, in the process `process`.
+  /// Creates a holder called `name` in the process `process`.
   public init(name: String, process: ProcessIdentity?) {
     self.name = name
     self.process = process
   }
 }
 
-/// The lead of a flight as the store holds it, for other processes to see: an entry without payload, which is retained
-/// for as long as the lease holds. Everything else is attributes.
+/// The leadership of a flight, stored for other processes to see: an entry without a payload, retained as long as the
+/// lease holds. Its attributes hold the rest.
 struct Lease: Sendable {
-  /// The namespace of leases, which holds nothing else. They are no concern of who looks into a store.
+  /// The namespace of leases, and of nothing else. Listings of a store leave it out.
   static let namespace = "leases"
-  /// What the keys of all leases begin with.
+  /// The prefix of every lease's key.
   static let keyPrefix = namespace + "/"
 
   let holder: LeaseHolder
-  /// From this instant on the lease may be taken over.
+  /// From this time on, other processes may take the lease over.
   let until: Timestamp
-  /// With what the flight ended, for those who saw it under way; `nil` for one that is under way or was abandoned.
+  /// The failure with which the flight ended, for those who saw it under way; `nil` if it is under way or was
+  /// abandoned.
   var failure: CacheError?
 
-  /// The key of the lease for the flight `flight`: that flight's own key, percent-encoded. A digest stands in for one
-  /// that would be too long: of two flights that share a lease by chance one takes at worst the other's failure for its
-  /// own, since whoever waited for another's flight looks whether its answer is there.
+  /// The key of the lease for `flight`: the flight's own key, percent-encoded, or a digest of it if that would be too
+  /// long. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
+  /// checks that its own answer is stored.
   static func key(for flight: String) throws(StorageError) -> CacheKey {
     let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(CacheKey.percentEncoded(flight))"
     guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
@@ -49,7 +50,7 @@ extension Lease {
     static let hint = "hint"
   }
 
-  /// The lease that the metadata of an entry tells of; `nil` where it names no holder.
+  /// Reads the lease from an entry's metadata; `nil` if the metadata names no holder.
   init?(_ metadata: EntryMetadata) {
     guard let name = metadata.attributes[Name.holder] else { return nil }
     self.init(
@@ -57,7 +58,7 @@ extension Lease {
       failure: Self.failure(metadata.attributes))
   }
 
-  /// The metadata of the lease's entry, stored at `now`, without checksum.
+  /// The metadata of the lease's entry, stored at `now`, without a checksum.
   func metadata(storedAt now: Timestamp) -> EntryMetadata {
     var attributes = [Name.holder: holder.name]
     attributes.merge(holder.process?.attributes ?? [:]) { $1 }

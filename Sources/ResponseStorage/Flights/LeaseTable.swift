@@ -1,15 +1,15 @@
 internal import CacheDomain
 internal import StorageSPI
 
-/// The leases in a store, as one holder sees and changes them. Every change is on condition that nobody else made one in
-/// between (compare and swap): of several holders that want a lease at once exactly one gets it.
+/// The leases in a store, as one holder reads and changes them. Every change is a compare and swap: if several holders
+/// try to take a lease at the same time, exactly one gets it.
 struct LeaseTable: Sendable {
-  /// For how long a failure is kept for those who wait, who look ten times a second at least.
+  /// How long a failure stays readable for waiting processes, which look at least four times a second.
   static let failureDuration = Duration.seconds(2)
 
-  /// A lease that the store holds.
+  /// A lease in the store.
   struct Found: Sendable {
-    /// `nil` where the entry is none that can be read.
+    /// The lease; `nil` if the entry cannot be read as one.
     let lease: Lease?
     /// The version of the entry, which changes with each renewal.
     let version: UInt64
@@ -18,10 +18,10 @@ struct LeaseTable: Sendable {
   let store: EntryStore
   let processes: any ProcessTable
   let holder: LeaseHolder
-  /// How long a lease holds that is not renewed.
+  /// How long a lease holds without a renewal.
   let duration: Duration
 
-  /// The lease under `key`, also one that has run out; `nil` where there is none.
+  /// The lease under `key`, even if it has run out; `nil` if there is none.
   func find(_ key: CacheKey) async throws(StorageError) -> Found? {
     try await store.engine.read(key) { bytes, metadata throws(StorageError) in
       let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
@@ -29,30 +29,31 @@ struct LeaseTable: Sendable {
     }
   }
 
-  /// The failure with which the flight of a lease ended just now.
+  /// The failure with which the lease's flight has just ended.
   func failure(_ found: Found) -> CacheError? {
     found.lease.flatMap { store.clock.now < $0.until ? $0.failure : nil }
   }
 
-  /// Whether a lease keeps nobody out any more: its time has run out, its flight failed, or its holder is gone.
+  /// Whether another holder may take the lease: it has run out, its flight failed, or its holder's process has ended.
   func hasEnded(_ found: Found) -> Bool {
     guard let lease = found.lease, store.clock.now < lease.until, lease.failure == nil else { return true }
     return lease.holder.process.map { processes.hasEnded($0) } ?? false
   }
 
-  /// Takes or renews the lease under `key`, and returns its version; `nil` where what is there is not as expected.
+  /// Takes or renews the lease under `key`, and returns its version; `nil` if the store does not hold what `expecting`
+  /// says.
   func take(_ key: CacheKey, expecting: WriteBatch.Expectation) async throws(StorageError) -> UInt64? {
     try await write(key, until: store.clock.now.advanced(by: duration), expecting: expecting)
   }
 
-  /// Ends the lease under `key`, if it still has the version `version`. It is left in the store as one that has run out
-  /// for anybody, whatever the clock says: those who wait take it over, rather than believe that an answer was stored.
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store as one that has run
+  /// out by any clock. A waiting process then takes it over instead of believing that an answer was stored.
   func abandon(_ key: CacheKey, version: UInt64) async throws(StorageError) {
     _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
   }
 
-  /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` there for a short time, for
-  /// those who saw the flight under way. For anybody else it has run out.
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
+  /// those who saw the flight under way. For everyone else the lease has run out.
   func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(StorageError) {
     let until = store.clock.now.advanced(by: Self.failureDuration)
     _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
@@ -78,7 +79,7 @@ struct LeaseTable: Sendable {
     return try await isApplied(batch) ? metadata.checksum : nil
   }
 
-  /// Makes the changes of `batch`, unless somebody else was faster.
+  /// Makes the changes of `batch`; `false` if another holder was faster.
   private func isApplied(_ batch: WriteBatch) async throws(StorageError) -> Bool {
     do throws(StorageError) {
       try await store.engine.apply(batch)

@@ -1,12 +1,12 @@
-/// How long leases hold, and what waiting is.
+/// How long leases hold, and how to wait.
 public struct LeaseTiming: Sendable {
-  /// How long a lease holds that is not renewed; more than zero. It is renewed each third of that. For so long others
-  /// wait for a holder that is gone without their being able to know it.
+  /// How long a lease holds without a renewal; more than zero. The holder renews it three times in that time. If a
+  /// holder disappears in a way that other processes cannot detect, they wait this long.
   public let duration: Duration
-  /// Waits for a time, and throws as soon as its task is cancelled.
+  /// Waits for a duration. Throws as soon as its task is cancelled.
   public let sleep: @Sendable (Duration) async throws -> Void
 
-  /// Timing with the given values.
+  /// Creates timing; by default a lease holds for thirty seconds.
   public init(
     duration: Duration = .seconds(30),
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -15,6 +15,6 @@ public struct LeaseTiming: Sendable {
     self.sleep = sleep
   }
 
-  /// After what time a lease is renewed.
+  /// How often a lease is renewed.
   var renewal: Duration { duration / 3 }
 }

@@ -3,36 +3,38 @@ public import CacheDomain
 internal import StorageSPI
 internal import Synchronization
 
-/// Flights that all processes share which use one store.
+/// Flights that all processes share that use the same store.
 ///
-/// Within a process one caller for each key tries for the lease in the store; the others wait without touching it. Who
-/// gets the lease leads, and the lease is renewed until it lands. In other processes one caller for each key looks at
-/// the lease with growing pauses until it is gone.
+/// Within a process one caller for each key tries to take the lease in the store; the others wait without touching the
+/// store. The caller that gets the lease leads, and the lease is renewed until the caller lands. In any other process
+/// one caller for each key looks at the lease, with growing pauses, until the lease is gone.
 ///
-/// A lease whose holder crashed ends by itself: at once where its process is known to have ended, else when its time
-/// has run out. A store whose server drops what has expired may drop it first. A lease that is gone therefore says
-/// nothing of how its flight ended: where the answer is not in the store, one of those who waited leads. One that is lost, because the process was suspended or the clock was set, costs a second request and
-/// nothing else. A store that fails or must not be written to is done without: the flight is this process's alone.
+/// The lease of a crashed holder ends by itself: at once if its process is known to have ended, otherwise when it runs
+/// out. A store whose server drops expired entries may drop it first. So a missing lease does not say how its flight
+/// ended: if the answer is not in the store, one of the waiting callers leads. A lease that is lost, because the
+/// process was suspended or the clock was set, costs a second request and nothing else. If the store fails or is
+/// read-only, flights are shared within this process only.
 ///
-/// A flight that failed leaves its failure in the lease for two seconds, for those who saw it under way. Whoever boards
-/// only then takes that lease over at once.
+/// A failed flight leaves its failure in the lease for two seconds, for those who saw the flight under way. A caller
+/// that boards later takes the lease over at once.
 ///
-/// Cost: boarding and landing write a small entry each; waiting reads it. Nothing is done before the first boarding.
+/// Cost: boarding and landing each write a small entry; waiting reads it. Nothing happens before the first boarding.
 public final class LeasedFlights: FetchFlights {
-  /// What became of trying for a lease.
+  /// The result of trying to take a lease.
   private enum Claim {
-    /// It was got, or leases are of no use.
+    /// This process has the lease, or leases do not work.
     case taken
-    /// Another process had it, and its flight has failed.
+    /// Another process had the lease, and its flight failed.
     case failed(CacheError)
-    /// Another process had it, and it is gone: removed when that process landed, or dropped by the store's server when
-    /// its time was over.
+    /// Another process had the lease, and it is gone: that process landed and removed it, or the store's server dropped
+    /// it as expired.
     case vanished
   }
 
   private struct State {
     var holder: LeaseHolder?
-    /// What keeps the leases of flights under way; each returns the last version of its lease, `nil` where it is lost.
+    /// The tasks that renew the leases of this process's flights. Each returns the last version of its lease, or `nil`
+    /// if the lease was lost.
     var renewals: [FlightTicket: Task<UInt64?, Never>] = [:]
   }
 
@@ -44,13 +46,13 @@ public final class LeasedFlights: FetchFlights {
   let local = LocalFlights()
   private let state = Mutex(State())
 
-  /// Flights whose leases are kept in `store`.
+  /// Creates flights whose leases are kept in `store`.
   ///
   /// - Parameters:
-  ///   - store: where the leases are kept, beside the entries.
-  ///   - processes: tells which holders have ended.
+  ///   - store: keeps the leases beside the entries.
+  ///   - processes: tells which holders' processes have ended.
   ///   - timing: how long a lease holds.
-  ///   - holder: makes the name under which the leases are held; called once, at the first boarding.
+  ///   - holder: makes the holder that names this process in leases; called once, at the first boarding.
   public init(
     store: EntryStore, processes: any ProcessTable, timing: LeaseTiming = LeaseTiming(),
     holder: @escaping @Sendable () -> LeaseHolder
@@ -61,7 +63,8 @@ public final class LeasedFlights: FetchFlights {
     identify = holder
   }
 
-  /// Takes the lead of a flight for `key`, or waits until the one under way has ended, here or in another process.
+  /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended, in this
+  /// process or another.
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
   public func board(_ key: String) async throws(CacheError) -> Boarding {
@@ -83,11 +86,10 @@ public final class LeasedFlights: FetchFlights {
     }
   }
 
-  /// Ends the flight of `ticket`, removes its lease if it is still held, or leaves `failure` in it, and tells those who
-  /// wait.
+  /// Ends the flight of `ticket`: removes its lease, or leaves `failure` in it, and resumes the waiting callers.
   ///
-  /// The lease is dealt with in a task of its own, so that it is also where the caller's task was cancelled. A failure
-  /// to do so concerns nobody: the lease runs out.
+  /// A task of its own deals with the lease, so that this also works if the caller's task was cancelled. If it fails,
+  /// the lease runs out by itself.
   public func land(_ ticket: FlightTicket, failure: CacheError?) async {
     let isAbandoned = Task.isCancelled
     if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
@@ -106,7 +108,7 @@ public final class LeasedFlights: FetchFlights {
     await local.land(ticket, failure: failure)
   }
 
-  /// Tries for the lease, and waits while another process has it.
+  /// Tries to take the lease, and waits while another process has it.
   private func claim(_ ticket: FlightTicket) async throws(CacheError) -> Claim {
     do throws(StorageError) {
       let key = try Lease.key(for: ticket.key)
@@ -125,7 +127,7 @@ public final class LeasedFlights: FetchFlights {
   private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(StorageError) -> Claim {
     var wait = LeaseWait(duration: timing.duration)
     while let found = try await table.find(key) {
-      // A failure that is there from the start is that of an earlier flight.
+      // A failure found at the first look belongs to an earlier flight.
       if wait.hasBegun, let failure = table.failure(found) { return .failed(failure) }
       wait.note(version: found.version)
       if wait.isOver || table.hasEnded(found) {
@@ -154,7 +156,7 @@ public final class LeasedFlights: FetchFlights {
           guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
           version = renewed
         } catch {
-          // It still holds for a while: the next time may do.
+          // The lease holds for a while yet: try again at the next renewal.
           continue
         }
       }

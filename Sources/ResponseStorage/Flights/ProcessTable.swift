@@ -1,24 +1,24 @@
-/// Tells whether the process that left something in a store still runs. It is passed in, because only the operating
-/// system knows.
+/// Tells whether the process that left something in a store is still running. It is passed in, because only the
+/// operating system knows.
 public protocol ProcessTable: Sendable {
-  /// This process; `nil` where the system does not say enough to tell it from any other.
+  /// This process; `nil` if the system does not reveal enough to identify it.
   var current: ProcessIdentity? { get }
 
-  /// Whether `process` has certainly ended. It is no for a process of another system, of which nothing is known here.
+  /// Whether `process` has certainly ended. `false` for a process of another system, as nothing is known about it here.
   func hasEnded(_ process: ProcessIdentity) -> Bool
 }
 
-/// A process, told from every other one: also from one on another machine, in another container, before the last start
-/// of the machine, or that was given the same number later.
+/// Identifies a process uniquely: it never equals a process on another machine, in another container, from before the
+/// last reboot, or one that got the same number later.
 public struct ProcessIdentity: Sendable, Hashable {
-  /// The run of the operating system, and the set of processes in it, within which the number means anything.
+  /// The run of the operating system, and the process namespace in it, in which the number is valid.
   public let system: String
-  /// The number of the process.
+  /// The process number.
   public let number: Int32
-  /// When the process was started, in units of the operating system's own.
+  /// When the process started, in the operating system's own unit.
   public let startedAt: UInt64
 
-  /// The identity with the given parts.
+  /// Creates the identity of process `number`.
   public init(system: String, number: Int32, startedAt: UInt64) {
     self.system = system
     self.number = number
@@ -26,7 +26,7 @@ public struct ProcessIdentity: Sendable, Hashable {
   }
 }
 
-/// A process as the attributes of an entry tell of it.
+/// Storing a process in the attributes of an entry.
 extension ProcessIdentity {
   private enum Name {
     static let system = "system"
@@ -34,7 +34,7 @@ extension ProcessIdentity {
     static let start = "started"
   }
 
-  /// The process that the attributes of an entry name; `nil` where they name none.
+  /// The process that an entry's attributes name; `nil` if they name none.
   public init?(_ attributes: [String: String]) {
     guard let system = attributes[Name.system], let number = attributes[Name.number].flatMap({ Int32($0) }),
       let startedAt = attributes[Name.start].flatMap({ UInt64($0) })
