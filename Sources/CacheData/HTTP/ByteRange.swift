@@ -1,12 +1,12 @@
 /// The range of bytes that a request asks for (RFC 9110, section 14.1.2).
 enum ByteRange: Sendable, Hashable {
-  /// From an offset up to and including another, or to the end.
+  /// From one offset to another, inclusive, or to the end.
   case from(Int, through: Int?)
-  /// The last so many bytes.
+  /// The last bytes of the content, this many.
   case suffix(Int)
 
-  /// The one range that the value of a `Range` field asks for; `nil` where it asks for several, or for what is no range
-  /// of bytes: such a field is passed on, or ignored.
+  /// Reads the one range in the value of a `Range` field. `nil` if the field asks for several ranges, or is not a byte
+  /// range: such a field is passed on or ignored.
   init?(_ value: String) {
     guard value.lowercased().hasPrefix("bytes=") else { return nil }
     let members = FieldList.members(String(value.dropFirst(6)))
@@ -20,12 +20,12 @@ enum ByteRange: Sendable, Hashable {
     }
   }
 
-  /// Whether the value of a `Range` field asks for several ranges of bytes.
+  /// Whether the value of a `Range` field asks for several byte ranges.
   static func isForSeveral(_ value: String) -> Bool {
     value.lowercased().hasPrefix("bytes=") && FieldList.members(value).count > 1
   }
 
-  /// The offsets of the bytes meant in content of `length` bytes; `nil` where there are none.
+  /// The offsets that the range selects in content of `length` bytes; `nil` if it selects none.
   func offsets(in length: Int) -> Range<Int>? {
     switch self {
     case .from(let first, let last):
@@ -36,7 +36,7 @@ enum ByteRange: Sendable, Hashable {
   }
 }
 
-/// Which part of the content a partial response carries (RFC 9110, section 14.4).
+/// The part of the content that a partial response carries (RFC 9110, section 14.4).
 struct ContentRange: Sendable, Hashable {
   /// The offsets of the bytes.
   let offsets: Range<Int>
@@ -48,8 +48,7 @@ struct ContentRange: Sendable, Hashable {
     self.length = length
   }
 
-  /// The part that the value of a `Content-Range` field names; `nil` where it is malformed, or the length of the whole is
-  /// not known.
+  /// Reads the value of a `Content-Range` field; `nil` if it is malformed, or the total length is unknown.
   init?(_ value: String) {
     let words = value.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -66,9 +65,9 @@ struct ContentRange: Sendable, Hashable {
   var text: String { "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(length)" }
 }
 
-/// Positions and lengths as fields about ranges write them.
+/// Positions and lengths in range fields.
 enum Digits {
-  /// The number that `text` writes in ASCII digits, or the greatest where it is greater; `nil` where it writes none.
+  /// The number that `text` writes in ASCII digits, or the largest `Int` if it is larger; `nil` if it is not a number.
   static func number(_ text: Substring) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
     return Int(text) ?? .max

@@ -4,7 +4,7 @@ struct CacheControl: Sendable, Hashable {
   private struct Directive: Sendable, Hashable {
     let name: String
     let argument: String?
-    /// The argument, if it is to be a number of seconds.
+    /// The argument, if the directive takes a number of seconds.
     let seconds: SecondsArgument
 
     init(_ name: String, _ argument: String? = nil, seconds: Duration? = nil) {
@@ -16,18 +16,17 @@ struct CacheControl: Sendable, Hashable {
 
   private let directives: [Directive]
 
-  /// The directives of the lines `values`, in order.
+  /// Reads the directives of the lines `values`, in order.
   init(_ values: [String]) {
     directives = values.flatMap(FieldList.members).map(Self.directive)
   }
 
-  /// The directives of `fields`.
+  /// Reads the directives of `fields`.
   init(_ fields: HTTPFields) {
     self.init(fields.values(of: "cache-control"))
   }
 
-  /// The directives that `dictionary` names: numbers of seconds are integers, lists of names are strings, and a flag is
-  /// set or not.
+  /// Reads the directives of `dictionary`: seconds are integers, lists of names are strings, and flags are set or not.
   init(_ dictionary: StructuredDictionary) {
     directives = dictionary.members.compactMap { member in
       switch member.value {
@@ -39,21 +38,21 @@ struct CacheControl: Sendable, Hashable {
     }
   }
 
-  /// Whether there are none.
+  /// Whether there are no directives.
   var isEmpty: Bool { directives.isEmpty }
 
-  /// Whether the directive `name` is there, with whatever argument.
+  /// Whether the directive `name` is present, with or without an argument.
   func contains(_ name: String) -> Bool {
     directives.contains { $0.name == name }
   }
 
-  /// The argument of the directive `name` in seconds: of the first such directive, as RFC 9111, section 4.2.1, has it.
+  /// The argument of the first directive `name`, in seconds (RFC 9111, section 4.2.1).
   func seconds(_ name: String) -> SecondsArgument {
     directives.first { $0.name == name }?.seconds ?? .absent
   }
 
-  /// The names of fields that the directive `name` is restricted to, in lower case; `nil` where it is not there, empty
-  /// where it holds for the whole response.
+  /// The field names to which the directive `name` is restricted, in lower case; empty if it applies to the whole
+  /// response, `nil` if it is absent.
   func fieldNames(_ name: String) -> [String]? {
     let found = directives.filter { $0.name == name }
     guard !found.isEmpty else { return nil }
@@ -84,14 +83,14 @@ struct CacheControl: Sendable, Hashable {
 
 /// The argument of a directive that takes a number of seconds.
 enum SecondsArgument: Sendable, Hashable {
-  /// The directive is not there.
+  /// The directive is absent.
   case absent
-  /// The directive has no argument, or one that is no number of seconds.
+  /// The directive has no argument, or one that is not a number of seconds.
   case malformed
   /// The argument.
   case valid(Duration)
 
-  /// The argument, where there is a valid one.
+  /// The argument, if it is valid.
   var duration: Duration? {
     if case .valid(let duration) = self { duration } else { nil }
   }

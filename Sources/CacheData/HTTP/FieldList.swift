@@ -1,14 +1,14 @@
 /// The members of a list in the value of a header field (RFC 9110, section 5.6.1).
 package enum FieldList {
-  /// The members of `value`: parts between commas that are not inside a quoted string, trimmed; empty ones are left out.
+  /// The members of `value`, split at commas outside quoted strings and trimmed. Leaves out empty members.
   package static func members(_ value: String) -> [Substring] {
     split(value[...], at: UInt8(ascii: ","))
   }
 
-  /// The parts of `text` between separators that are not inside a quoted string, trimmed; empty ones are left out.
-  /// A backslash escapes the next character of a quoted string, if `isEscaping`.
+  /// The parts of `text`, split at separators outside quoted strings and trimmed. Leaves out empty parts. A backslash
+  /// escapes the next character in a quoted string, if `isEscaping`.
   static func split(_ text: Substring, at separator: UInt8, isEscaping: Bool = true) -> [Substring] {
-    // Without collections of other kinds: their types would have to be made at run time, on the way of each hit.
+    // Uses no other collection types: the runtime would have to build them during every hit.
     var parts: [Substring] = []
     var (start, index, isQuoted, isEscaped) = (text.startIndex, text.startIndex, false, false)
     while index < text.endIndex {
@@ -34,7 +34,7 @@ package enum FieldList {
     if !part.isEmpty { parts.append(part) }
   }
 
-  /// `text` without the white space around it.
+  /// `text` without surrounding white space.
   static func trimmed(_ text: Substring) -> Substring {
     let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     var text = text.drop(while: isSpace)
@@ -42,7 +42,7 @@ package enum FieldList {
     return text
   }
 
-  /// The names in `value`, in lower case: those of a `Vary` or `Connection` field.
+  /// The names in `value`, in lower case, as in a `Vary` or `Connection` field.
   static func names(_ value: String) -> [String] {
     members(value).map { $0.lowercased() }
   }

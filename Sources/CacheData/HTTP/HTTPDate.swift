@@ -1,21 +1,21 @@
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7), as durations since 1970-01-01T00:00:00Z.
+/// Dates in HTTP (RFC 9110, section 5.6.7), as durations since 1970-01-01T00:00:00Z.
 public enum HTTPDate {
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
   private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-  /// The time that `text` names in any of the three forms, whatever the case of its letters and whatever day of the week
-  /// it claims; `nil` where it is none of them, or no time that exists. A form that is only similar is none of them: an
-  /// `Expires` that is malformed has to count as past (RFC 9111, section 5.3).
+  /// Parses `text` in any of the three date formats, ignoring case and the day of the week. `nil` for anything else,
+  /// and for a time that does not exist. Text that only resembles a date is not accepted: a malformed `Expires` must
+  /// count as past (RFC 9111, section 5.3).
   ///
   /// - Parameters:
   ///   - text: the value of a field.
-  ///   - now: the present time. A year of two digits is the latest such year that is at most 50 years later.
+  ///   - now: the current time. A two-digit year means the latest such year that is at most 50 years in the future.
   public static func time(_ text: String, now: Duration) -> Duration? {
     let words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     return fixdate(words) ?? rfc850(words, now: now) ?? asctime(words)
   }
 
-  /// `time` in the form of today: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// Formats `time` in the current format: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public static func text(_ time: Duration) -> String {
     let seconds = time.components.seconds
     let (dayNumber, second) = (seconds.flooredQuotient(86_400), seconds.flooredRemainder(86_400))
@@ -67,7 +67,7 @@ public enum HTTPDate {
   private static func secondOfDay(_ clock: String) -> Int64? {
     let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), 2) }
     guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
-    // A leap second may be written.
+    // Accept a leap second.
     return hour < 24 && minute < 60 && second <= 60 ? hour * 3_600 + minute * 60 + second : nil
   }
 
@@ -86,7 +86,8 @@ public enum HTTPDate {
     return String(repeating: "0", count: max(width - digits.count, 0)) + digits
   }
 
-  /// The number of days from 1970-01-01, by the method of Howard Hinnant's "chrono-compatible low-level date algorithms".
+  /// The number of days since 1970-01-01, by the method of Howard Hinnant's "chrono-compatible low-level date
+  /// algorithms".
   private static func daysFromCivil(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.flooredQuotient(400)

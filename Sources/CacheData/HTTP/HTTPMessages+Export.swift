@@ -1,2 +1,2 @@
-/// Requests and responses are part of what this target offers: its users need not import them by themselves.
+/// Requests and responses are part of this target's interface: its users need not import them separately.
 @_exported public import HTTPMessages

@@ -1,14 +1,14 @@
-/// The digest SHA-256 (FIPS 180-4), for texts that are held in memory whole.
+/// The SHA-256 digest (FIPS 180-4) of data that fits into memory.
 package struct SHA256: Sendable {
   private var pending: [UInt8] = []
 
-  /// The digest of nothing yet.
+  /// Creates a digest of no data.
   package init() {}
 
-  /// Adds `bytes` to what is digested.
+  /// Adds `bytes` to the data.
   package mutating func update(_ bytes: [UInt8]) { pending += bytes }
 
-  /// The digest of all that was added, as 64 hexadecimal digits.
+  /// The digest of all the data, as 64 hexadecimal digits.
   package var hexText: String {
     digest.map { word in
       let digits = String(word, radix: 16)
@@ -63,8 +63,8 @@ package struct SHA256: Sendable {
     word >> count | word << (32 - count)
   }
 
-  /// The first 32 bits of the fractional parts of the square roots of the first 8 primes, and of the cube roots of the
-  /// first 64.
+  /// The first 32 bits of the fractional parts of the square roots of the first 8 primes. Below: of the cube roots of
+  /// the first 64 primes.
   private static let initialState: [UInt32] = primes.prefix(8).map { fraction($0, root: 2) }
   private static let constants: [UInt32] = primes.map { fraction($0, root: 3) }
 
@@ -72,7 +72,7 @@ package struct SHA256: Sendable {
     (2..<number).allSatisfy { !number.isMultiple(of: $0) }
   }
 
-  /// The greatest `x` with `(x / 2^32)^root <= prime`, without its whole part: found by halving, in exact integers.
+  /// The largest `x` with `(x / 2^32)^root <= prime`, without its integer part. Found by bisection in exact integers.
   private static func fraction(_ prime: UInt64, root: Int) -> UInt32 {
     var (low, high) = (UInt64(0), UInt64(1) << 37)
     while high - low > 1 {

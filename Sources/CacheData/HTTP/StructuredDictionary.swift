@@ -1,4 +1,4 @@
-/// A dictionary of structured fields (RFC 8941, section 3.2), as far as directives for caches need it: parameters are
+/// A dictionary in structured-field syntax (RFC 8941, section 3.2), as far as cache directives need it: parameters are
 /// checked and dropped.
 struct StructuredDictionary: Sendable, Hashable {
   /// The value of a member.
@@ -18,10 +18,10 @@ struct StructuredDictionary: Sendable, Hashable {
     let value: Value
   }
 
-  /// The members, of which the last with a key is the one that counts.
+  /// The members. If a key occurs several times, the last one counts.
   let members: [Member]
 
-  /// The dictionary that `text` writes; `nil` where it is malformed anywhere.
+  /// Parses `text`; `nil` if any of it is malformed.
   init?(_ text: String) {
     var parser = StructuredFieldParser(text)
     guard let members = parser.dictionary() else { return nil }

@@ -1,12 +1,12 @@
-/// Reads structured fields by the algorithms of RFC 8941, section 4.2. Each function takes what it reads from the front
-/// of the rest, and gives `nil` where the text is malformed.
+/// Parses structured fields by the algorithms of RFC 8941, section 4.2. Each function consumes what it parses, and
+/// returns `nil` if the text is malformed.
 struct StructuredFieldParser {
   private var rest: ArraySlice<UInt8>
 
-  /// A parser for the value of a field.
+  /// Creates a parser for the value of a field.
   init(_ text: String) { rest = Array(text.utf8)[...] }
 
-  /// Section 4.2.2, to the end of the text.
+  /// Parses a dictionary up to the end of the text (section 4.2.2).
   mutating func dictionary() -> [StructuredDictionary.Member]? {
     var members: [StructuredDictionary.Member] = []
     skip(" ")
@@ -27,7 +27,7 @@ struct StructuredFieldParser {
     return rest.first == UInt8(ascii: "(") ? innerList() : bareItem()
   }
 
-  /// Section 4.2.1.2.
+  /// Parses an inner list (section 4.2.1.2).
   private mutating func innerList() -> StructuredDictionary.Value? {
     guard take("(") else { return nil }
     while true {
@@ -38,7 +38,7 @@ struct StructuredFieldParser {
     }
   }
 
-  /// Section 4.2.3.2.
+  /// Checks and skips parameters (section 4.2.3.2).
   private mutating func skipParameters() -> Bool {
     while take(";") {
       skip(" ")
@@ -48,13 +48,13 @@ struct StructuredFieldParser {
     return true
   }
 
-  /// Section 4.2.3.3.
+  /// Parses a key (section 4.2.3.3).
   private mutating func key() -> String? {
     guard let first = rest.first, Self.isLowercase(first) || first == UInt8(ascii: "*") else { return nil }
     return text { Self.isLowercase($0) || Self.isDigit($0) || Self.isOne($0, of: "_-.*") }
   }
 
-  /// Section 4.2.3.1.
+  /// Parses a value without parameters (section 4.2.3.1).
   private mutating func bareItem() -> StructuredDictionary.Value? {
     switch rest.first {
     case UInt8(ascii: "?"): flag()
@@ -67,7 +67,7 @@ struct StructuredFieldParser {
     }
   }
 
-  /// Section 4.2.4: up to 15 digits, or up to 12 and after a point up to 3.
+  /// Parses a number (section 4.2.4): up to 15 digits, or up to 12 followed by a point and up to 3 more.
   private mutating func number() -> StructuredDictionary.Value? {
     let sign = take("-") ? "-" : ""
     let whole = text(while: Self.isDigit)
@@ -76,7 +76,7 @@ struct StructuredFieldParser {
     return (1...12).contains(whole.utf8.count) && (1...3).contains(fraction.utf8.count) ? .other : nil
   }
 
-  /// Section 4.2.5.
+  /// Parses a string (section 4.2.5).
   private mutating func string() -> StructuredDictionary.Value? {
     guard take("\"") else { return nil }
     var content = ""
@@ -91,14 +91,14 @@ struct StructuredFieldParser {
     return nil
   }
 
-  /// Section 4.2.7. What the bytes are does not matter here.
+  /// Parses bytes (section 4.2.7) and drops them, as no cache directive uses them.
   private mutating func bytes() -> StructuredDictionary.Value? {
     guard take(":") else { return nil }
     _ = text { Self.isLetter($0) || Self.isDigit($0) || Self.isOne($0, of: "+/=") }
     return take(":") ? .other : nil
   }
 
-  /// Section 4.2.8.
+  /// Parses a boolean (section 4.2.8).
   private mutating func flag() -> StructuredDictionary.Value? {
     guard take("?") else { return nil }
     if take("1") { return .flag(true) }

@@ -1,7 +1,7 @@
-/// `CDN-Cache-Control` (RFC 9213): directives for shared caches, which stand in for `Cache-Control` and `Expires`.
+/// `CDN-Cache-Control` (RFC 9213): directives for shared caches, which replace `Cache-Control` and `Expires`.
 enum TargetedCacheControl {
-  /// The directives of `fields` for shared caches; `nil` where the field is absent, empty, or malformed, in which case
-  /// RFC 9213, section 2.1, has it ignored as a whole.
+  /// The directives for shared caches in `fields`; `nil` if the field is absent, empty or malformed. RFC 9213, section
+  /// 2.1, tells caches to ignore a malformed field altogether.
   static func directives(_ fields: HTTPFields) -> CacheControl? {
     guard let value = fields["cdn-cache-control"], let dictionary = StructuredDictionary(value),
       !dictionary.members.isEmpty

@@ -1,19 +1,19 @@
-/// A reference to a URL (RFC 3986, section 4.1) in its parts, without a fragment. What may not stand in a part is
-/// percent-encoded.
+/// The parts of a URL reference (RFC 3986, section 4.1), without the fragment. Characters that a part must not contain
+/// are percent-encoded.
 struct URLReference: Sendable, Hashable {
-  /// In lower case; `nil` in a relative reference.
+  /// The scheme in lower case; `nil` in a relative reference.
   private(set) var scheme: String?
-  /// What stands before an `@`, as it is written; `nil` where nothing does.
+  /// The credentials before an `@`, as written; `nil` if there are none.
   private(set) var userInfo: Substring?
-  /// In lower case, an address of IPv6 in brackets; `nil` where the reference names no server.
+  /// The host in lower case, with an IPv6 address in brackets; `nil` if the reference names no server.
   private(set) var host: String?
   private var explicitPort: Int?
   private(set) var path = ""
   private(set) var query: String?
 
-  /// The reference written as `text`; `nil` where it is none.
+  /// Parses `text`; `nil` if it is not a URL reference.
   ///
-  /// It is taken apart byte by byte: a mark that combines with a slash does not make it another character.
+  /// Works on bytes, because a combining mark after a slash would merge with it into another character.
   init?(_ text: String) {
     var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
     if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
@@ -58,7 +58,7 @@ struct URLReference: Sendable, Hashable {
     return text.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
 
-  /// Of other characters than ASCII, which are encoded, nothing is known here.
+  /// Whether `text` can be a host. Non-ASCII characters, which are percent-encoded, are not checked.
   private static func isHost(_ text: Substring.UTF8View) -> Bool {
     if text.first == UInt8(ascii: "[") {
       return text.last == UInt8(ascii: "]") && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }
@@ -68,19 +68,19 @@ struct URLReference: Sendable, Hashable {
     }
   }
 
-  /// The port; `nil` where there is none, or it goes without saying.
+  /// The port; `nil` if there is none, or it is the scheme's default.
   var port: Int? { explicitPort == (scheme == "https" ? 443 : 80) ? nil : explicitPort }
 
-  /// Scheme, host and port; `nil` where the URL names no server.
+  /// Scheme, host and port; `nil` if the URL names no server.
   var server: String? {
     guard let scheme, let host, !host.isEmpty else { return nil }
     return "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")"
   }
 
-  /// The URL up to its query; `nil` where it names no server.
+  /// The URL up to its query; `nil` if it names no server.
   var withoutQuery: String? { server.map { $0 + (path.isEmpty ? "/" : path) } }
 
-  /// The URL that this means in a message about `base` (RFC 3986, section 5.2.2).
+  /// The URL that this reference means in a message from `base` (RFC 3986, section 5.2.2).
   private func resolved(against base: URLReference) -> URLReference {
     var url = base
     if scheme != nil || host != nil {
@@ -97,7 +97,7 @@ struct URLReference: Sendable, Hashable {
     return url
   }
 
-  /// `path`, which begins with a slash, without the segments "." and ".." (section 5.2.4).
+  /// `path`, which begins with a slash, without its "." and ".." segments (section 5.2.4).
   private static func withoutDots(_ path: String) -> String {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var kept: [Substring] = []
@@ -110,8 +110,8 @@ struct URLReference: Sendable, Hashable {
 }
 
 extension URLReference {
-  /// The absolute URL, without a fragment and without credentials, that `reference` means in a message about `base`;
-  /// `nil` where it is none. Scheme and host are in lower case, and a port that goes without saying is left out.
+  /// The absolute URL that `reference` means in a message from `base`, without fragment or credentials; `nil` if it is
+  /// not a URL. Scheme and host are in lower case, and a default port is left out.
   static func resolve(_ reference: String, against base: String) -> String? {
     guard let original = URLReference(base), let url = URLReference(reference.isEmpty ? base : reference) else {
       return nil
@@ -120,7 +120,7 @@ extension URLReference {
     return resolved.withoutQuery.map { $0 + (resolved.query.map { "?\($0)" } ?? "") }
   }
 
-  /// Whether the absolute URL `new` leads by https to the host that `old` leads to by http.
+  /// Whether `new` is an https URL on the host of the http URL `old`.
   static func isUpgrade(from old: String, to new: String) -> Bool {
     guard let old = URLReference(old), let new = URLReference(new) else { return false }
     return old.scheme == "http" && new.scheme == "https" && old.host == new.host
@@ -132,7 +132,7 @@ extension URLReference {
     return left == right
   }
 
-  /// The host and, where it is given, the port of an absolute URL; `nil` where there is none.
+  /// The host of an absolute URL, with its port if that is not the default; `nil` if there is no host.
   static func host(of url: String) -> String? {
     guard let url = URLReference(url), let host = url.host else { return nil }
     return url.port.map { "\(host):\($0)" } ?? host

@@ -1,49 +1,49 @@
 public import CacheDomain
 
-/// An origin that is a server: it says what to ask it and how to read its answers, everything else follows.
+/// An origin that is an HTTP server. An implementation only says what to ask and how to read the answers.
 public protocol HTTPOrigin: ResponseOrigin {
   /// The server.
   var server: OriginServer { get }
 
-  /// What the server is asked for `request`.
+  /// The resource to request for `request`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` for what the server need not be asked, because it cannot be.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
   func endpoint(for request: Request) throws(CacheError) -> Endpoint
 
-  /// Whether `response` is an answer, and no failure that its status tells of. By default every status from 200 to 299
-  /// is one but 206, because no part was asked for.
+  /// Whether `response` is an answer, rather than a failure reported by its status. By default every status from 200 to
+  /// 299 is an answer, except 206, because no part was requested.
   func isAnswer(_ response: HTTPResponse) -> Bool
 
-  /// The answer in `response`, for which `isAnswer` holds.
+  /// Decodes `response`, for which `isAnswer` returned `true`.
   ///
-  /// - Throws: `CacheError` with the code `invalidAnswer` where it is not whole and valid.
+  /// - Throws: `CacheError` with the code `invalidAnswer` if the response is incomplete or invalid.
   func decode(_ response: HTTPResponse, for request: Request) throws(CacheError) -> Response
 }
 
 extension HTTPOrigin {
-  /// Whether the status of `response` is one of success.
+  /// Whether the status of `response` means success.
   public func isAnswer(_ response: HTTPResponse) -> Bool {
     response.head.isSuccess
   }
 
-  /// The request as the rules of caching see it, without a key in its URL and without conditions.
+  /// The request as the caching rules examine it: without a key in its URL, and without conditions.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` for a request that the server cannot be asked.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
   public func message(for request: Request) throws(CacheError) -> HTTPRequest {
     server.message(for: try endpoint(for: request))
   }
 
-  /// The request as it is sent when there are no conditions, with the credentials in it.
+  /// The request as it is sent without conditions, including its credentials.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` for a request that the server cannot be asked.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
   public func httpRequest(for request: Request) throws(CacheError) -> HTTPRequest {
     server.httpRequest(for: try endpoint(for: request))
   }
 
-  /// Asks the server, with the fields `conditions` added to the request.
+  /// Asks the server, with `conditions` added to the request.
   ///
-  /// - Throws: `CacheError`: `originUnreachable` also for the statuses 408, 425, 429 and 5xx, `originRefused`,
-  ///   `notFound`, `invalidAnswer` also for a 304 that no condition asked for, `invalidRequest`, `cancelled`.
+  /// - Throws: `CacheError`: `originUnreachable`, also for the statuses 408, 425, 429 and 5xx; `originRefused`;
+  ///   `notFound`; `invalidAnswer`, also for a 304 without a condition; `invalidRequest`; `cancelled`.
   public func answer(
     to request: Request, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<Response> {
@@ -69,6 +69,6 @@ extension HTTPOrigin {
 }
 
 extension HTTPResponseHead {
-  /// Whether the status tells of success with a whole answer.
+  /// Whether the status means success, with the whole content.
   var isSuccess: Bool { (200...299).contains(status) && status != 206 }
 }

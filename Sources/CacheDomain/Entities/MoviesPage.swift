@@ -2,7 +2,7 @@
 public struct MoviesPage: Sendable, Hashable {
   /// The number of this page, from 1.
   public let page: Int
-  /// How many pages there are.
+  /// The number of result pages.
   public let totalPages: Int
   /// The number of movies on all pages.
   public let totalItems: Int

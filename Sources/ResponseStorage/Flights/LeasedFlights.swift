@@ -147,7 +147,7 @@ public final class LeasedFlights: FetchFlights {
     do { try await timing.sleep(duration) } catch { throw StorageError(.cancelled, "cancelled", cause: error) }
   }
 
-  /// Renews the lease from now on.
+  /// Keeps renewing the lease from now on.
   private func keep(_ key: CacheKey, version: UInt64, for ticket: FlightTicket) {
     let renewal = Task { [table, timing] in
       var version = version

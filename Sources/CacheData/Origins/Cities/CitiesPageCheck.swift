@@ -1,7 +1,7 @@
 internal import CacheDomain
 
 extension CitiesQuery {
-  /// This query.
+  /// The query itself, once checked.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` for a page that no origin has.
   func checked() throws(CacheError) -> CitiesQuery {

@@ -2,29 +2,29 @@ public import CacheDomain
 
 /// Cities from any server that speaks this package's own protocol.
 ///
-/// The server is asked `GET BASE?page=0&order=revenue&sort=desc`, where BASE is the base URL as it is configured; `page`
-/// counts from 0, `order` is `revenue`, `organizations` or `name`, `sort` is `asc` or `desc`. It answers with the JSON
-/// document that `fetch cities --output json` prints:
+/// The request is `GET BASE?page=0&order=revenue&sort=desc`, where BASE is the configured base URL; `page` counts from
+/// 0, `order` is `revenue`, `organizations` or `name`, `sort` is `asc` or `desc`. The answer is the JSON document that
+/// `fetch cities --output json` prints:
 ///
 ///     {"resource": "cities", "page": 0, "totalPages": 1, "totalItems": 1, "items": [
 ///       {"id": "KY/LOUISVILLE", "name": "LOUISVILLE", "subName": "KY", "revenue": 12, "organizationCount": 3}]}
 ///
-/// `page` is the page that was asked for, and an item's `id` and `name` are texts; `subName`, `revenue` and
-/// `organizationCount` may be null or missing, as may `resource`. Other members are ignored. Beyond the last page the
-/// items are empty. Failures are told by status; a `message` in a JSON object is shown to the user.
+/// `page` is the requested page, and an item's `id` and `name` are strings; `subName`, `revenue`, `organizationCount`
+/// and `resource` may be null or missing. Other members are ignored. Beyond the last page there are no items. The
+/// status reports failures; a `message` in a JSON object is shown to the user.
 public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   /// The server.
   public let server: OriginServer
   /// "http" and the address, as in "http@localhost:8080/cities".
   public let name: String
 
-  /// The origin at `server`.
+  /// Creates the origin at `server`.
   public init(_ server: OriginServer) {
     self.server = server
     name = server.baseURL.originName("http")
   }
 
-  /// The page at the base URL.
+  /// The base URL with the query for the page.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` for a negative page.
   public func endpoint(for request: CitiesRequestDTO) throws(CacheError) -> Endpoint {
@@ -37,9 +37,9 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
       ], fields: ["Accept": "application/json"])
   }
 
-  /// The page in `response`.
+  /// Decodes the page in `response`.
   ///
-  /// - Throws: `CacheError` with the code `invalidAnswer`, also for another page than was asked for.
+  /// - Throws: `CacheError` with the code `invalidAnswer`, also if it is not the requested page.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
     let page = try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
       let page = try CitiesPageDTO(json)
@@ -56,7 +56,7 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   }
 }
 
-/// A page as the protocol has it. Its numbers are numbers of pages and items.
+/// A page in the protocol's format, with its page and item counts.
 extension CitiesPageDTO {
   fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
     self.init(

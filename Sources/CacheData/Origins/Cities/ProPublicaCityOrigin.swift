@@ -1,10 +1,10 @@
 public import CacheDomain
 
-/// Cities from ProPublica's Nonprofit Explorer, version 2 of its interface, or a server that answers like it.
+/// Cities from ProPublica's Nonprofit Explorer API, version 2, or from a server that answers like it.
 ///
-/// It searches organisations. A page of them becomes a page of their cities, in the order in which those first occur on
-/// it, each with the number of its organisations on that page; so a city may occur on several pages. Total numbers are
-/// those of organisations and their pages. The order is sent, but the server ignores it, and it knows no revenue.
+/// The server searches organisations. A page of organisations becomes a page of their cities, in order of first
+/// occurrence, each with the number of its organisations on that page. So a city may occur on several pages. The totals
+/// count organisations and their pages. The order is sent, but the server ignores it, and it knows no city's revenue.
 public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://projects.propublica.org/" }
@@ -14,7 +14,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// "propublica" for the public server; for another one with its address, as in "propublica@localhost:8080".
   public let name: String
 
-  /// The origin at `server`.
+  /// Creates the origin at `server`.
   public init(_ server: OriginServer) {
     self.server = server
     name = server.baseURL.originName("propublica", known: Self.address)
@@ -33,13 +33,13 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
       ], fields: ["Accept": "application/json"])
   }
 
-  /// A search that found nothing is answered with the status 404 and an ordinary body.
+  /// Accepts a 404 with an ordinary body: the server sends it if a search finds nothing.
   public func isAnswer(_ response: HTTPResponse) -> Bool {
     guard response.head.status == 404 else { return response.head.isSuccess }
     return (try? search(response))?.totalResults == 0
   }
 
-  /// The cities of the organisations in `response`.
+  /// Decodes the cities of the organisations in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {

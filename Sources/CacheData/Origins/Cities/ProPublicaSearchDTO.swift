@@ -1,7 +1,7 @@
 internal import CacheDomain
 
-/// A page of organisations as ProPublica's search answers it. Any key may be missing, but the organisations may so only
-/// where there are none.
+/// A page of organisations, as ProPublica's search returns it. Any key may be missing; the organisations only if there
+/// are none.
 struct ProPublicaSearchDTO: Sendable {
   struct Organization: Sendable {
     let city: String?
@@ -35,7 +35,7 @@ struct ProPublicaSearchDTO: Sendable {
     return CitiesPage(page: number, totalPages: totalPages(of: total), totalItems: total, cities: cities)
   }
 
-  /// How many pages there are. Their size is read, because the server has changed it before.
+  /// The number of pages. The page size comes from the answer, because the server has changed it before.
   private func totalPages(of total: Int) -> Int {
     if let pages { return pages }
     guard total > 0 else { return 0 }
@@ -43,7 +43,7 @@ struct ProPublicaSearchDTO: Sendable {
     return (total - 1) / size + 1
   }
 
-  /// The cities in the order of their first organisations. One without a city belongs to none.
+  /// The cities, in order of their first organisations. Skips organisations without a city.
   private var cities: [City] {
     var places: [Place] = []
     var counts: [Place: Int] = [:]
@@ -54,7 +54,7 @@ struct ProPublicaSearchDTO: Sendable {
     return places.map { $0.city(organizationCount: counts[$0] ?? 0) }
   }
 
-  /// A city in a state. The state is what the server writes: two letters mostly, but also a name, or "ZZ" for abroad.
+  /// A city in a state. The state is what the server writes: usually two letters, but also a name, or "ZZ" for abroad.
   private struct Place: Hashable {
     let name: String
     let state: String?
@@ -70,7 +70,7 @@ struct ProPublicaSearchDTO: Sendable {
         id: "\(state ?? "")/\(name)", name: name, subName: state, revenue: nil, organizationCount: organizationCount)
     }
 
-    /// `text` with single spaces between its words; `nil` where it has none.
+    /// `text` with single spaces between words; `nil` if it has no words.
     private static func trimmed(_ text: String) -> String? {
       let words = text.split(whereSeparator: \.isWhitespace)
       return words.isEmpty ? nil : words.joined(separator: " ")

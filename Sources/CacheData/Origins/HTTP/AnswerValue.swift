@@ -1,17 +1,17 @@
 internal import Base
 
-/// A value in the JSON of an origin's answer, which knows its place in it.
+/// A value in the JSON of an origin's answer. It knows its position in the answer.
 struct AnswerValue {
-  /// What is wrong with an answer: a sentence without a full stop that begins with the place.
+  /// What is wrong with an answer: a sentence without a full stop that begins with the position.
   struct Mistake: Error {
     let text: String
   }
 
   private let value: JSONDocument.Value
-  /// The names and indices on the way to it; empty for the whole.
+  /// The names and indices that lead to the value; empty for the whole answer.
   private let path: String
 
-  /// The whole of an answer.
+  /// Creates the value of a whole answer.
   init(_ document: JSONDocument) { self.init(document.root.value, path: "") }
 
   private init(_ value: JSONDocument.Value, path: String) {
@@ -19,19 +19,19 @@ struct AnswerValue {
     self.path = path
   }
 
-  /// The mistake that this value `is`, as in "is negative".
+  /// A mistake about this value, with a predicate such as "is negative".
   func mistake(_ what: String) -> Mistake { Mistake(text: "\(path.isEmpty ? "the whole" : "'\(path)'") \(what)") }
 
-  /// The mistake that there is no member `name`.
+  /// The mistake that the member `name` is missing.
   func missing(_ name: String) -> Mistake { Mistake(text: "'\(place(name))' is missing") }
 
-  /// The member `name`, which there must be, and may be null.
+  /// The member `name`, which must exist but may be null.
   func member(_ name: String) throws(Mistake) -> AnswerValue {
     guard let member = try anyMember(name) else { throw missing(name) }
     return member
   }
 
-  /// The member `name`; `nil` where there is none, or it is null.
+  /// The member `name`; `nil` if it is missing or null.
   func optionalMember(_ name: String) throws(Mistake) -> AnswerValue? {
     guard let member = try anyMember(name) else { return nil }
     if case .null = member.value { return nil }
@@ -45,7 +45,7 @@ struct AnswerValue {
 
   private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-  /// The text that it is.
+  /// The value as a string.
   var text: String {
     get throws(Mistake) {
       guard case .text(let text) = value else { throw unexpected("a text") }
@@ -53,7 +53,7 @@ struct AnswerValue {
     }
   }
 
-  /// The whole number that it is, which may be written with a fraction of zero.
+  /// The value as a whole number. It may be written with a zero fraction.
   var wholeNumber: Int {
     get throws(Mistake) {
       guard case .number(let digits) = value else { throw unexpected("a whole number") }
@@ -64,7 +64,7 @@ struct AnswerValue {
     }
   }
 
-  /// The number of things that it is: zero or more.
+  /// The value as a count: zero or more.
   var count: Int {
     get throws(Mistake) {
       let number = try wholeNumber
@@ -73,7 +73,7 @@ struct AnswerValue {
     }
   }
 
-  /// The elements of the list that it is.
+  /// The value as a list.
   var elements: [AnswerValue] {
     get throws(Mistake) {
       guard case .array(let nodes) = value else { throw unexpected("a list") }

@@ -1,15 +1,16 @@
 public import CacheDomain
 
-/// The address of a server, which the addresses of its resources begin with. It holds no credentials.
+/// The address of a server, with which the addresses of its resources begin. It contains no credentials.
 public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   private let scheme: String
-  /// The host in lower case, and the port where it is not that of the scheme.
+  /// The host in lower case, with its port if that is not the scheme's default.
   private let authority: String
   private let path: String
 
-  /// The address written as `text`: `http` or `https`, a host, perhaps a port and a path.
+  /// Parses `text`: `http` or `https`, a host, and optionally a port and a path.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it is none, or has a user, a query or a fragment.
+  /// - Throws: `CacheError` with the code `invalidRequest` if `text` is anything else, or has a user, a query or a
+  ///   fragment.
   public init(_ text: String) throws(CacheError) {
     guard let scheme = ["https", "http"].first(where: { text.lowercased().hasPrefix("\($0)://") }),
       text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }), !text.contains(where: { "@?#\"<>\\".contains($0) })
@@ -25,21 +26,21 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   /// The address as a person writes it.
   public var description: String { "\(scheme)://\(authority)\(path.isEmpty ? "/" : path)" }
 
-  /// The address of the resource at `relativePath`, which is percent-encoded and begins with a slash; this address where
-  /// that is empty. A slash at the end of this one does not matter to it.
+  /// The address of the resource at `relativePath`, which is percent-encoded and begins with a slash; this address
+  /// itself if it is empty. A slash at the end of this address makes no difference.
   func url(of relativePath: String) -> String {
     guard !relativePath.isEmpty else { return description }
     return "\(scheme)://\(authority)\(pathWithoutSlash)\(relativePath)"
   }
 
-  /// The name of an origin of the kind `kind` at this address: the kind alone for the address `known` that everybody
-  /// has in mind then, otherwise with the address, so that two servers never share entries of the cache.
+  /// The name of an origin of the kind `kind` at this address. For the well-known address `known` it is just the kind;
+  /// any other address becomes part of the name, so that two servers never share cache entries.
   func originName(_ kind: String, known: String? = nil) -> String {
     let isKnown = known.map { label == (try? BaseURL($0))?.label } ?? false
     return isKnown ? kind : "\(kind)@\(label)"
   }
 
-  /// Host, port and path. Two schemes do not share a port, so that the port stands for the scheme.
+  /// Host, port and path. Two schemes cannot share a port, so the port also identifies the scheme.
   private var label: String {
     let isPlainHTTP = scheme == "http" && Self.port(authority) == nil
     return "\(authority)\(isPlainHTTP ? ":80" : "")\(path == "/" ? "" : path)"
@@ -58,7 +59,7 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
     return String(authority.dropLast(port.count + 1))
   }
 
-  /// The digits after the last colon that is not inside the brackets of an IPv6 address.
+  /// The digits after the last colon outside the brackets of an IPv6 address.
   private static func port(_ authority: String) -> Substring? {
     let tail = authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...]
     return tail.lastIndex(of: ":").map { tail[tail.index(after: $0)...] }

@@ -1,33 +1,33 @@
-/// One resource of a server: what is asked for, and how. It holds no credentials.
+/// One resource of a server, and how to request it. It contains no credentials.
 public struct Endpoint: Sendable, Hashable {
-  /// One parameter of a query.
+  /// A query parameter.
   public struct Parameter: Sendable, Hashable {
-    /// Its name, not encoded.
+    /// The name, not encoded.
     public let name: String
-    /// Its value, not encoded.
+    /// The value, not encoded.
     public let value: String
 
-    /// A parameter with the given parts.
+    /// Creates a parameter.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// What is asked for, as part of a sentence, such as "page 3 of cities".
+  /// A phrase for messages that names the resource, such as "page 3 of cities".
   public let subject: String
   /// The method.
   public let method: String
   /// The server.
   public let baseURL: BaseURL
-  /// The path below that of `baseURL`, not encoded, beginning with a slash; empty for `baseURL` itself.
+  /// The path below `baseURL`, not encoded, beginning with a slash; empty for `baseURL` itself.
   public let path: String
   /// The parameters, in order.
   public let query: [Parameter]
   /// The header fields.
   public let fields: HTTPFields
 
-  /// An endpoint with the given parts.
+  /// Creates an endpoint, by default a GET of `baseURL`.
   public init(
     _ subject: String, method: String = "GET", baseURL: BaseURL, path: String = "", query: [Parameter] = [],
     fields: HTTPFields = [:]
@@ -46,10 +46,10 @@ public struct Endpoint: Sendable, Hashable {
     return query.isEmpty ? address : "\(address)?\(Self.text(of: query))"
   }
 
-  /// The request for it.
+  /// The request for this resource.
   public var httpRequest: HTTPRequest { HTTPRequest(method: method, url: url, fields: fields) }
 
-  /// `query` as it stands after the question mark.
+  /// `query` as it is written after the question mark.
   static func text(of query: [Parameter]) -> String {
     query.map { "\(PercentEncoding.queryPart($0.name))=\(PercentEncoding.queryPart($0.value))" }.joined(separator: "&")
   }

@@ -1,6 +1,6 @@
-/// Recognises the pages for people that servers and proxies send in place of answers.
+/// Recognises the HTML pages that servers and proxies send instead of answers.
 enum HTMLPage {
-  /// Whether `response` says that it is a page of HTML, or looks like one.
+  /// Whether `response` is labelled as HTML, or looks like it.
   static func isIn(_ response: HTTPResponse) -> Bool {
     let type = response.mediaType
     return type == "text/html" || type == "application/xhtml+xml" || beginsLikeOne(response.body)

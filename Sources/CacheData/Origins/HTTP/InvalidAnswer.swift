@@ -1,7 +1,7 @@
 internal import CacheDomain
 
 extension CacheError {
-  /// The error of the origin called `origin`, which answered with `what`.
+  /// The error for an origin called `origin` that sent `what` as its answer.
   static func invalidAnswer(
     _ origin: String, _ what: String, hint: String = "check the base URL of this origin, or try again later"
   ) -> CacheError {

@@ -1,9 +1,9 @@
 internal import Base
 internal import CacheDomain
 
-/// Reads the JSON in answers, and says where it is not what was expected. It quotes nothing of it.
+/// Reads the JSON of answers, and reports where it is not as expected. Error messages do not quote it.
 enum JSONAnswer {
-  /// What `read` makes of the value in the body of `response`.
+  /// Decodes the body of `response` with `read`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   static func read<Value>(

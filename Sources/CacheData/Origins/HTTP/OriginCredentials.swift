@@ -1,33 +1,33 @@
-/// What a server wants to see before it answers. The secret in it is sent and never shown.
+/// The credentials that a server wants. The secret in them is sent, but never shown.
 public enum OriginCredentials: Sendable, Hashable {
-  /// Nothing.
+  /// No credentials.
   case none
-  /// A key in a parameter of the query.
+  /// A key in a query parameter.
   case queryParameter(name: String, value: String)
-  /// A token in the field `Authorization` (RFC 6750, section 2.1).
+  /// A token in the `Authorization` field (RFC 6750, section 2.1).
   case bearerToken(String)
 
-  /// The credentials for TMDB: an access token (version 4 of its authentication, a JSON Web Token as RFC 7519 has it)
-  /// is sent as a bearer token, anything else is a key (version 3) and a parameter. White space around it is dropped.
+  /// The credentials for TMDB. An access token (version 4, a JSON Web Token as in RFC 7519) is sent as a bearer token;
+  /// anything else is an API key (version 3) and becomes a parameter. Surrounding white space is dropped.
   public static func tmdb(_ text: String) -> OriginCredentials {
     let key = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     guard !key.isEmpty else { return .none }
     return isWebToken(key) ? .bearerToken(key) : .queryParameter(name: "api_key", value: key)
   }
 
-  /// The header fields that carry them.
+  /// The header fields that carry the credentials.
   var fields: HTTPFields {
     guard case .bearerToken(let token) = self else { return [:] }
     return ["Authorization": "Bearer \(token)"]
   }
 
-  /// The parameters that carry them.
+  /// The query parameters that carry the credentials.
   var query: [Endpoint.Parameter] {
     guard case .queryParameter(let name, let value) = self else { return [] }
     return [Endpoint.Parameter(name, value)]
   }
 
-  /// The secret; `nil` where there is none.
+  /// The secret; `nil` if there is none.
   var secret: String? {
     switch self {
     case .none: nil
@@ -36,7 +36,7 @@ public enum OriginCredentials: Sendable, Hashable {
     }
   }
 
-  /// Three parts separated by full stops, the first of them the beginning of a JSON object in base64.
+  /// Whether `key` has three parts separated by full stops, and begins like a JSON object in base64.
   private static func isWebToken(_ key: String) -> Bool {
     let parts = key.split(separator: ".", omittingEmptySubsequences: false)
     return key.hasPrefix("eyJ") && parts.count == 3
@@ -45,7 +45,7 @@ public enum OriginCredentials: Sendable, Hashable {
 }
 
 extension OriginCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// How they are sent.
+  /// How the credentials are sent, without the secret.
   public var description: String {
     switch self {
     case .none: "no credentials"
@@ -57,6 +57,6 @@ extension OriginCredentials: CustomStringConvertible, CustomDebugStringConvertib
   /// The same as `description`.
   public var debugDescription: String { description }
 
-  /// Shows nothing more.
+  /// Hides the secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,8 +1,8 @@
 internal import CacheDomain
 
-/// The server that an origin asks: where it is, what every request carries, and what carries the requests.
+/// The server that an origin asks: its address, what every request carries, and the service that sends requests.
 public struct OriginServer: Sendable {
-  /// Its address.
+  /// The server's address.
   public let baseURL: BaseURL
   private let fields: HTTPFields
   private let secretFields: HTTPFields
@@ -11,12 +11,12 @@ public struct OriginServer: Sendable {
   private let transfer: any DataTransferService
   let secrets: SecretTexts
 
-  /// A server.
+  /// Creates a server.
   ///
   /// - Parameters:
-  ///   - fields: the header fields of every request, in place of those that an origin would send.
-  ///   - secretFields: more of them, whose values are never shown.
-  ///   - clientIdentity: a digest of the certificate that the client shows; `nil` for none.
+  ///   - fields: header fields for every request. They replace those that an origin would send.
+  ///   - secretFields: further header fields, whose values are never shown.
+  ///   - clientIdentity: a digest of the client's certificate; `nil` if it has none.
   public init(
     _ baseURL: BaseURL, fields: HTTPFields = [:], secretFields: HTTPFields = [:],
     credentials: OriginCredentials = .none, clientIdentity: String? = nil, transfer: any DataTransferService
@@ -30,7 +30,7 @@ public struct OriginServer: Sendable {
     secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
   }
 
-  /// The request for `endpoint` as the rules of caching see it: with the field `Authorization`, which they ask for, and
+  /// The request for `endpoint` as the caching rules examine it: with `Authorization`, which matters to the rules, but
   /// without a key in its URL.
   func message(for endpoint: Endpoint) -> HTTPRequest {
     var request = endpoint.httpRequest
@@ -48,10 +48,10 @@ public struct OriginServer: Sendable {
     return request
   }
 
-  /// The answer to the request for `endpoint`, to which the fields `conditions` are added, whatever its status.
-  /// Redirects are followed where that is safe.
+  /// Sends the request for `endpoint`, with `conditions` added, and returns the answer, whatever its status. Follows
+  /// redirects if that is safe.
   ///
-  /// - Throws: `CacheError`: what the transfer throws, with no secret in it; `invalidAnswer` for too many redirects.
+  /// - Throws: `CacheError`: what the transfer throws, without secrets; `invalidAnswer` after too many redirects.
   func send(
     _ endpoint: Endpoint, conditions: HTTPFields, origin: String
   ) async throws(CacheError) -> HTTPResponse {
@@ -75,18 +75,18 @@ public struct OriginServer: Sendable {
 }
 
 extension OriginServer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Its address.
+  /// The server's address.
   public var description: String { baseURL.description }
 
   /// The same as `description`.
   public var debugDescription: String { description }
 
-  /// Shows the address and how credentials are sent.
+  /// Shows the address, and how credentials are sent.
   public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL, "credentials": credentials]) }
 }
 
 extension HTTPFields {
-  /// These fields, with those of `others` in place of the lines of the same names.
+  /// These fields, with lines replaced by those of `others` that have the same name.
   fileprivate func replacing(with others: HTTPFields) -> HTTPFields {
     let kept = lines.filter { !others.contains($0.name) }
     return HTTPFields(kept + others.lines)

@@ -1,24 +1,24 @@
-/// Texts as parts of a URL (RFC 3986, section 2): what may not stand there is written as its UTF-8 bytes, percent-encoded.
+/// Percent-encodes text for use in URLs (RFC 3986, section 2), as UTF-8 bytes.
 enum PercentEncoding {
-  /// The characters that need no encoding anywhere (section 2.3).
+  /// The characters that never need encoding (section 2.3).
   static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
   private static let inPath = unreserved.union("/!$&'()*+,;=:@".utf8)
   private static let inQuery = inPath.union("?".utf8)
   private static let percent = UInt8(ascii: "%")
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// `text` as the name or the value of a query parameter.
+  /// Encodes `text` as the name or value of a query parameter.
   static func queryPart(_ text: String) -> String { encode(text.utf8, keeping: unreserved) }
 
-  /// `text` as a path; its slashes remain.
+  /// Encodes `text` as a path, and keeps its slashes.
   static func path(_ text: String) -> String { encode(text.utf8, keeping: inPath) }
 
-  /// `text`, a path or a query that is encoded already, with what may not stand there encoded too.
+  /// Encodes the characters of `text`, an already encoded path or query, that must not occur there.
   static func completed(_ text: Substring.UTF8View, isQuery: Bool) -> String {
     encode(text, keeping: isQuery ? inQuery : inPath, areCodesKept: true)
   }
 
-  /// `text` with its codes decoded. What is no code stays.
+  /// Decodes the percent codes in `text`. Keeps anything that is not a valid code.
   static func decoded(_ text: Substring) -> [UInt8] {
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {
@@ -47,7 +47,7 @@ enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The byte whose two digits `rest` begins with; `nil` where it does not.
+  /// The byte that the first two digits of `rest` encode; `nil` if they are not hexadecimal.
   private static func code(_ rest: ArraySlice<UInt8>) -> UInt8? {
     let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
     return digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : nil

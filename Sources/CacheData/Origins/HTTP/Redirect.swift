@@ -1,9 +1,10 @@
-/// A redirect that can be followed without asking (RFC 9110, section 15.4): to a GET or HEAD, and not from HTTPS to HTTP.
+/// A redirect that is safe to follow without asking (RFC 9110, section 15.4): to a GET or HEAD, and not from https to
+/// http.
 struct Redirect {
   private let original: HTTPRequest
   private let url: String
 
-  /// The redirect that `head`, the answer to `request`, is; `nil` where it is none, or must not be followed.
+  /// Reads the redirect from `head`, the answer to `request`; `nil` if it is not a redirect, or must not be followed.
   init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
     guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
       !location.isEmpty, let url = URLReference.resolve(location, against: request.url)
@@ -14,8 +15,8 @@ struct Redirect {
     original = request
   }
 
-  /// The request that follows it. Another server is not sent the `secretFields`, nor shown who the client is;
-  /// the same server by https is.
+  /// The request that follows the redirect. A different server gets neither the `secretFields` nor the client's
+  /// identity; the same host over https gets both.
   func request(without secretFields: HTTPFields) -> HTTPRequest {
     var request = original
     request.url = url
@@ -25,7 +26,7 @@ struct Redirect {
     return request
   }
 
-  /// The request that is repeated elsewhere: one that only reads, or the GET that takes the place of a POST.
+  /// The request to repeat at the new address: one that only reads, or the GET that replaces a POST.
   private static func repeated(_ request: HTTPRequest, status: Int) -> HTTPRequest? {
     switch (request.method, status) {
     case ("GET", 301...303), ("HEAD", 301...303), ("GET", 307...308), ("HEAD", 307...308): return request

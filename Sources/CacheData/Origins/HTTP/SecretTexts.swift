@@ -1,28 +1,28 @@
 internal import Base
 internal import CacheDomain
 
-/// The secrets that are sent to a server, known so that no text which holds one is passed on.
+/// The secrets sent to a server, to make sure that no text passed on contains one.
 struct SecretTexts: Sendable {
-  /// Each secret in lower case, as it is and as it stands in a URL.
+  /// Each secret in lower case, both as it is and percent-encoded.
   private let texts: Set<String>
 
-  /// The given secrets; of a field such as `Bearer TOKEN` the token is one as well.
+  /// Collects secrets. In a field such as `Bearer TOKEN`, the token alone is a secret too.
   init(_ secrets: [String]) {
     let parts = secrets.flatMap { [$0] + $0.split(separator: " ").dropFirst().map(String.init) }
     texts = Set(
       parts.flatMap { [$0, PercentEncoding.queryPart($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
   }
 
-  /// Whether there are none.
+  /// Whether there are no secrets.
   var isEmpty: Bool { texts.isEmpty }
 
-  /// Whether a secret stands in `text`.
+  /// Whether `text` contains a secret.
   func occur(in text: String) -> Bool {
     let text = text.lowercased()
     return texts.contains { text.holds($0) }
   }
 
-  /// `error` itself, or what may be said of it where one of its texts, or its cause, holds a secret.
+  /// `error`, or what may be said of it if its texts or its cause contain a secret.
   func withheld(from error: CacheError, origin: String) -> CacheError {
     let cause = error.cause.map { String(reflecting: $0) } ?? ""
     guard occur(in: "\(error.message)\n\(error.hint)\n\(cause)") else { return error }

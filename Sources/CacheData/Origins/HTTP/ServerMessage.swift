@@ -1,21 +1,22 @@
 internal import Base
 
-/// What servers say of a failure in its body.
+/// Reads the messages that servers put into the body of a failure.
 enum ServerMessage {
   private static let maximumLength = 200
-  /// Larger bodies are no messages.
+  /// The largest body to search for a message.
   private static let maximumBytes = 1 << 16
 
-  /// The message in the JSON object that `response` has for a body; `nil` where there is none, as in a page of HTML.
+  /// The message in the JSON object in the body of `response`; `nil` if there is none, as in an HTML page.
   ///
-  /// Read are TMDB's `status_message` and `errors`, the `detail` and `title` of RFC 9457, the `error_description` of
-  /// RFC 6749, and `error` and `message`, which many have, ProPublica among them.
+  /// Recognises TMDB's `status_message` and `errors`, the `detail` and `title` of RFC 9457, the `error_description` of
+  /// RFC 6749, and `error` and `message`, which many servers use, ProPublica among them.
   static func text(in response: HTTPResponse) -> String? {
     guard response.body.count <= maximumBytes else { return nil }
     return (try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true)).flatMap { text($0.root.value) }
   }
 
-  /// `text` as part of a line: no control characters, no full stop at the end, not too long.
+  /// Makes `text` fit for one line: no control characters, no final full stop, and not too long. `nil` if nothing is
+  /// left.
   static func line(_ text: String) -> String? {
     let words = text.split {
       $0.isWhitespace || $0.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -30,7 +31,7 @@ enum ServerMessage {
     "status_message", "errors", "detail", "error_description", "message", "error", "title",
   ]
 
-  /// The first text among the members of the object `value` that may hold one, or in an object that is one of them.
+  /// The first text in the members of the object `value` that may hold a message, or in objects among those members.
   private static func text(_ value: JSONDocument.Value) -> String? {
     guard case .object(let members) = value else { return nil }
     return names.lazy.compactMap { name in

@@ -1,11 +1,11 @@
 internal import CacheDomain
 
-/// Makes errors of the answers whose status tells of a failure: whose failure it is, and what to do about it.
+/// Turns answers with a failing status into errors: whose failure it is, and what to do about it.
 struct StatusErrorResolver {
   let origin: String
   let secrets: SecretTexts
 
-  /// The error that `response` to the request for `endpoint` is.
+  /// The error for `response` to the request for `endpoint`.
   func error(for response: HTTPResponse, to endpoint: Endpoint) -> CacheError {
     let status = response.head.status
     let subject = endpoint.subject
@@ -51,7 +51,7 @@ struct StatusErrorResolver {
     return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
   }
 
-  /// Names no more of the new address than its host: the rest may repeat a secret.
+  /// Shows only the host of the new address: the rest may repeat a secret.
   private func newAddress(_ head: HTTPResponseHead, _ endpoint: Endpoint) -> String {
     let target = head.fields["location"].flatMap { URLReference.resolve($0, against: endpoint.url) }
     let server = target.flatMap { URLReference($0)?.server }.map { " \($0)" } ?? ""

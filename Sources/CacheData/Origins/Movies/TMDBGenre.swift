@@ -1,7 +1,7 @@
-/// The genres of TMDB's movies, which a search names by number only.
+/// The genres of TMDB's movies, which search results give only as numbers.
 ///
-/// They are those of its resource `genre/movie/list` in English, which has not changed for years. To ask for it would be
-/// one more request before each first search.
+/// They come from its resource `genre/movie/list` in English, which has not changed for years. Asking for it would cost
+/// another request before each first search.
 enum TMDBGenre {
   private static let names = [
     28: "Action", 12: "Adventure", 16: "Animation", 35: "Comedy", 80: "Crime", 99: "Documentary", 18: "Drama",
@@ -9,6 +9,6 @@ enum TMDBGenre {
     878: "Science Fiction", 10770: "TV Movie", 53: "Thriller", 10752: "War", 37: "Western",
   ]
 
-  /// The names of the genres with the given numbers, in order; a number without a name is left out.
+  /// The names of the genres `identifiers`, in order. Skips unknown numbers.
   static func names(of identifiers: [Int]) -> [String] { identifiers.compactMap { names[$0] } }
 }

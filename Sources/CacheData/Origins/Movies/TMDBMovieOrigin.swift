@@ -1,11 +1,11 @@
 public import CacheDomain
 
-/// Movies from The Movie Database, version 3 of its interface, or a server that answers like it.
+/// Movies from The Movie Database API, version 3, or from a server that answers like it.
 public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://api.themoviedb.org/" }
 
-  /// The pages that can be asked for, however many a search says that there are.
+  /// The pages that can be requested, however many a search reports.
   public static var pages: ClosedRange<Int> { 1...500 }
 
   /// The server.
@@ -13,7 +13,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   /// "tmdb" for the public server; for another one with its address, as in "tmdb@localhost:8080".
   public let name: String
 
-  /// The origin at `server`, whose credentials are best made by `OriginCredentials.tmdb`.
+  /// Creates the origin at `server`. `OriginCredentials.tmdb` makes the right credentials.
   public init(_ server: OriginServer) {
     self.server = server
     name = server.baseURL.originName("tmdb", known: Self.address)
@@ -34,7 +34,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
       fields: ["Accept": "application/json"])
   }
 
-  /// The movies in `response`.
+  /// Decodes the movies in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {

@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// Posters from the image server of The Movie Database, or one that answers like it. It wants no key.
+/// Posters from The Movie Database's image server, or from one that answers like it. It needs no key.
 public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://image.tmdb.org/" }
@@ -10,13 +10,13 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// "tmdb" for the public server; for another one with its address, as in "tmdb@localhost:8080".
   public let name: String
 
-  /// The origin at `server`.
+  /// Creates the origin at `server`.
   public init(_ server: OriginServer) {
     self.server = server
     name = server.baseURL.originName("tmdb", known: Self.address)
   }
 
-  /// The image in the width of the query, which is one of those that the server has.
+  /// The image in the query's width, which is one that the server has.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` for a path that names no file, or leads out of the folder.
   public func endpoint(for request: PosterRequestDTO) throws(CacheError) -> Endpoint {
@@ -32,9 +32,9 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
       fields: ["Accept": "image/*"])
   }
 
-  /// The image in `response`.
+  /// Returns the image in `response`.
   ///
-  /// - Throws: `CacheError` with the code `invalidAnswer` where it is empty or is not said to be an image.
+  /// - Throws: `CacheError` with the code `invalidAnswer` if it is empty, or is not labelled as an image.
   public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> PosterDTO {
     if response.body.isEmpty { throw .invalidAnswer(name, "an empty answer for an image") }
     if HTMLPage.isIn(response) { throw .invalidAnswer(name, "a page of HTML instead of an image") }

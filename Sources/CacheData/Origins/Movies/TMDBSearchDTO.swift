@@ -1,7 +1,7 @@
 internal import CacheDomain
 
-/// A page of movies as TMDB's search answers it. Without results, a movie's identifier and one of its titles it is none;
-/// any other key may be missing or null.
+/// A page of movies, as TMDB's search returns it. It must have results, and a movie must have an identifier and a
+/// title; any other key may be missing or null.
 struct TMDBSearchDTO: Sendable {
   private let movies: [Movie]
   private let totalPages: Int?
@@ -13,7 +13,7 @@ struct TMDBSearchDTO: Sendable {
     totalResults = try json.optionalMember("total_results")?.count
   }
 
-  /// Page `number`, from 1. Of the pages that the server counts no more are told of than can be asked for.
+  /// Page `number`, from 1. Of the server's page count it reports no more than can be requested.
   func page(_ number: Int) -> MoviesPage {
     let known = movies.isEmpty ? 0 : number
     return MoviesPage(
