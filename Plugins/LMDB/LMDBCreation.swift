@@ -2,12 +2,12 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// Makes new stores, so that a data file is there whole or not at all. LMDB itself makes the file first and fills it
-/// then: an empty file could be one that it was interrupted at, or a store that somebody has emptied.
+/// Creates new stores so that the data file appears whole or not at all. LMDB itself creates the file first and then
+/// fills it, so an empty file could be an interrupted creation, or a store that something has emptied.
 enum LMDBCreation {
-  /// Makes an empty store in `folder`, which is there, unless somebody else has just made one.
+  /// Creates an empty store in `folder`, which must exist, unless another process has just created one.
   ///
-  /// The data file is made in a folder of its own and linked into place when it is whole and on the disk.
+  /// It creates the data file in a folder of its own, and links it into place once it is complete and on disk.
   ///
   /// - Throws: `cannotCreate`, `noSpace`.
   static func makeStore(in folder: String) throws(StorageError) {
@@ -27,14 +27,14 @@ enum LMDBCreation {
     let status = mdb_env_create(&pointer)
     guard let pointer, status == MDB_SUCCESS else { return status }
     defer { mdb_env_close(pointer) }
-    // Without locks: nobody else knows of it, and the disk may have no room for them.
+    // Without locks: no other process knows of it, and the disk may have no room for them.
     let opening = mdb_env_open(pointer, folder, UInt32(MDB_NOLOCK), 0o600)
     guard opening == MDB_SUCCESS else { return opening }
     let writing = writeSummary(pointer)
     return writing == MDB_SUCCESS ? mdb_env_sync(pointer, 1) : writing
   }
 
-  /// Makes it a store of the current format, in which nothing is counted.
+  /// Makes it a store of the current format, with an empty tally.
   private static func writeSummary(_ environment: OpaquePointer) -> Int32 {
     var (transaction, database) = (nil as OpaquePointer?, MDB_dbi(0))
     var status = mdb_txn_begin(environment, nil, 0, &transaction)
@@ -64,7 +64,7 @@ enum LMDBCreation {
     }
   }
 
-  /// Also what a process with the same number left behind when it died here.
+  /// Also removes what a process with the same number left behind when it died here.
   private static func removeFolder(_ folder: String) {
     unlink(LMDBFile.data(in: folder))
     unlink(LMDBFile.lock(in: folder))

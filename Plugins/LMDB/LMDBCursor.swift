@@ -1,9 +1,9 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// A place in a database, closed at the end of its life.
+/// A position in a database, closed at the end of its life.
 struct LMDBCursor: ~Copyable {
-  /// An item: the stored key and the value, in place.
+  /// An item: its stored key and its value, in place.
   typealias Item = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
   private let pointer: OpaquePointer
@@ -15,20 +15,20 @@ struct LMDBCursor: ~Copyable {
 
   deinit { mdb_cursor_close(pointer) }
 
-  /// The first item whose key is `key` or comes after it.
+  /// The first item whose key is `key` or greater.
   func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Item? {
     key.isEmpty ? try get(MDB_FIRST, MDB_val()) : try get(MDB_SET_RANGE, MDB_val(key))
   }
 
-  /// The first item whose key is `key` or comes after it.
+  /// The first item whose key is `key` or greater.
   func seek(_ key: [UInt8]) throws(StorageError) -> Item? {
     try key.span.withUnsafeBytes { key throws(StorageError) in try seek(key) }
   }
 
-  /// The first item of all.
+  /// The first item of the database.
   func first() throws(StorageError) -> Item? { try get(MDB_FIRST, MDB_val()) }
 
-  /// The item after the current one, or after a removed one.
+  /// The item after the current one, or after one that was just removed.
   func next() throws(StorageError) -> Item? { try get(MDB_NEXT, MDB_val()) }
 
   /// Removes the current item.

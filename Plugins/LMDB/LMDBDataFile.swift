@@ -2,9 +2,9 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// A data file that no process writes to, as it is read without LMDB.
+/// A data file that no process is writing to, read without LMDB.
 final class LMDBDataFile {
-  /// Linux's `SEEK_DATA` and `SEEK_HOLE`, which the C library's module does not have.
+  /// Linux's `SEEK_DATA` and `SEEK_HOLE`, which the C library's module lacks.
   private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
 
   private let descriptor: Int32
@@ -12,7 +12,7 @@ final class LMDBDataFile {
 
   var bytes: UnsafeRawBufferPointer { mapping.bytes }
 
-  /// Maps the data file in `folder`; `nil` where there is none.
+  /// Maps the data file in `folder`; `nil` if there is none.
   init?(readingIfPresentIn folder: String) throws(StorageError) {
     let descriptor = open(LMDBFile.data(in: folder), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -30,17 +30,17 @@ final class LMDBDataFile {
 
   deinit { close(descriptor) }
 
-  /// Has the holes of the file read as zeros without a page of the disk: a file system in memory gives a page to each hole
-  /// that is read through a map, and ends the process where it has none left. What is written into a hole afterwards is
-  /// not seen, so no process may be writing to the store.
+  /// Makes the file's holes read as zeros without taking up memory of the file system. A memory file system allocates a
+  /// page for each hole that is read through a map, and ends the process if it has none left. Data written into a hole
+  /// afterwards is not seen, so no process may be writing to the store.
   ///
-  /// The system allows a process some 65,000 mappings, and each cover may take two. Where there are more holes than
-  /// covers, one cover is for several holes that lie close together, and memory holds a copy of the data between them.
+  /// The system allows a process some 65,000 mappings, and each cover may take two. If there are more holes than
+  /// covers, one cover spans several holes that are close together, and memory holds a copy of the data between them.
   /// Holes for which no cover is left stay as they are.
   ///
   /// - Parameters:
-  ///   - maximumCovers: how many covers to make at most, from 1.
-  ///   - maximumCopy: how many bytes of data to copy at most.
+  ///   - maximumCovers: the most covers to make, at least 1.
+  ///   - maximumCopy: the most bytes of data to copy.
   func coverHoles(maximumCovers: Int = 30_000, maximumCopy: Int = 256 << 20) {
     let distance = distanceToBridge(maximumCovers)
     var (covers, room) = (maximumCovers, maximumCopy)
@@ -60,10 +60,10 @@ final class LMDBDataFile {
     replace(cover)
   }
 
-  /// How many bytes of data at most may lie between two holes of one cover, so that `maximumCovers` are enough; 0 where
-  /// each hole can have its own.
+  /// The most bytes of data that may lie between two holes of one cover, so that `maximumCovers` are enough; 0 if each
+  /// hole can have its own.
   private func distanceToBridge(_ maximumCovers: Int) -> Int {
-    // How many distances between holes are numbers of so many bits.
+    // Counts the distances between holes by their bit width.
     var distances = [Int](repeating: 0, count: Int.bitWidth)
     var (covers, last) = (0, nil as Range<Int>?)
     while let hole = nextHole(from: last?.upperBound ?? 0) {
@@ -78,7 +78,7 @@ final class LMDBDataFile {
     return .max
   }
 
-  /// The whole pages of the next hole at `offset` or behind it; `nil` where there is none, or the file system fails.
+  /// The whole pages of the next hole at `offset` or later; `nil` if there is none, or the file system fails.
   private func nextHole(from offset: Int) -> Range<Int>? {
     let page = sysconf(Int32(_SC_PAGESIZE))
     var offset = offset
@@ -92,15 +92,15 @@ final class LMDBDataFile {
     return nil
   }
 
-  /// Where the next data at `offset` or behind it begins: the end of the file where there is none, `nil` where the file
-  /// system fails.
+  /// The start of the next data at `offset` or later: the end of the file if there is none, `nil` if the file system
+  /// fails.
   private func nextData(from offset: Int) -> Int? {
     let data = lseek(descriptor, off_t(offset), Self.seekData)
     if data < 0 { return errno == ENXIO ? bytes.count : nil }
     return min(data, bytes.count)
   }
 
-  /// Replaces a part of the map by a copy of it in memory, whose holes take up nothing.
+  /// Replaces part of the map with a copy in memory, in which holes take up no space.
   private func replace(_ part: Range<Int>) {
     guard let base = bytes.baseAddress else { return }
     let start = UnsafeMutableRawPointer(mutating: base + part.lowerBound)
@@ -113,7 +113,7 @@ final class LMDBDataFile {
     }
   }
 
-  /// Copies what is no hole of a part of the file to `start`, and says whether all of it could be read.
+  /// Copies the data of a part of the file, without its holes, to `start`, and returns whether all of it could be read.
   private func copyData(of part: Range<Int>, to start: UnsafeMutableRawPointer) -> Bool {
     var offset = part.lowerBound
     while offset < part.upperBound {
@@ -131,15 +131,15 @@ final class LMDBDataFile {
     return true
   }
 
-  /// The states that the file holds, the one to be believed first: the later one, unless its record of the format names
-  /// another transaction than its meta page does, and the other one's the same.
+  /// The states in the file, the more credible one first. That is the later one, unless its format record contradicts
+  /// its meta page and the other state's record confirms its own.
   var states: [LMDBMetaPage] {
     let states = LMDBMetaPage.readable(in: bytes)
     guard states.count == 2, isConfirmed(states[0]) == false, isConfirmed(states[1]) == true else { return states }
     return states.reversed()
   }
 
-  /// The version of the store's format; `nil` where it cannot be told.
+  /// The version of the store's format; `nil` if it is unknown.
   var format: Int? {
     guard let state = states.first else { return nil }
     do throws(LMDBFault) {
@@ -150,12 +150,12 @@ final class LMDBDataFile {
     }
   }
 
-  /// The record of the format in a state, which is the first of the main database; `nil` where there is none.
+  /// The format record of a state, which is the first record of the main database; `nil` if there is none.
   func summary(in state: LMDBMetaPage) throws(LMDBFault) -> LMDBSummary? {
     try summary(below: state.main.root, state.pageSize)
   }
 
-  /// The record of the format in the main tree that begins at `root`; `nil` where there is none.
+  /// The format record in the main tree with the root `root`; `nil` if there is none.
   func summary(below root: UInt64, _ pageSize: Int) throws(LMDBFault) -> LMDBSummary? {
     guard root != LMDBTreeRecord.noRoot else { return nil }
     var number = root
@@ -174,14 +174,14 @@ final class LMDBDataFile {
     throw .damaged("its main tree is too deep")
   }
 
-  /// The bytes of pages; `nil` where the file does not have them.
+  /// The bytes of `count` pages; `nil` if the file does not contain them.
   func pages(_ first: UInt64, count: Int, _ pageSize: Int) -> UnsafeRawBufferPointer? {
     guard first < UInt64(bytes.count / pageSize), count <= bytes.count / pageSize - Int(first) else { return nil }
     let start = Int(first) * pageSize
     return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count * pageSize])
   }
 
-  /// The value of a leaf's node, wherever it is; `nil` where the file does not have it.
+  /// The value of a leaf's node, wherever it is stored; `nil` if the file does not contain it.
   func value(of node: LMDBNode, _ pageSize: Int) -> UnsafeRawBufferPointer? {
     guard node.flags & LMDBNode.Flag.overflow != 0 else { return node.data }
     let count = (LMDBPage.headerSize - 1 + node.valueSize) / pageSize + 1
@@ -190,7 +190,7 @@ final class LMDBDataFile {
     return UnsafeRawBufferPointer(rebasing: pages.dropFirst(LMDBPage.headerSize).prefix(node.valueSize))
   }
 
-  /// Whether the record of the format names the state's transaction; `nil` where there is none that can be read.
+  /// Whether the format record names the state's transaction; `nil` if there is no readable record.
   private func isConfirmed(_ state: LMDBMetaPage) -> Bool? {
     (try? summary(in: state)).map { $0.transaction == Int(exactly: state.transaction) }
   }

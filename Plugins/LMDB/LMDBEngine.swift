@@ -1,9 +1,10 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// A handle on an LMDB store. Reads run where they are called, commits that wait for the disk on a thread of their own.
+/// A handle on an LMDB store. Reads run on the calling thread; commits that wait for the disk run on a thread of their
+/// own.
 final class LMDBEngine: ImmediateReading, ChangeCounting {
-  /// The environment until the handle is closed. Calls under way keep it open until they end.
+  /// The environment, until the handle is closed. Running calls keep it open until they end.
   private let environment: Mutex<LMDBEnvironmentUse?>
   private let gate: LMDBGate
   private let readers = ResourcePool<LMDBReader>()
@@ -25,8 +26,8 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     try readAtOnce(key, body)
   }
 
-  /// Apart from `read`, because what is generic costs an asynchronous function an allocation; and without closures
-  /// that return an `Output`, because they cost a look-up of the metadata of `Output?`.
+  /// Separate from `read`, because generic code costs an asynchronous function an allocation. It has no closures that
+  /// return an `Output`, because they cost a look-up of the metadata of `Output?`.
   @inline(never)
   private func readAtOnce<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
@@ -113,7 +114,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   func releaseMemory() async {
-    // What cannot be read now is told to whoever reads.
+    // A read error at this point will surface in the caller's next read.
     try? withReader { reader throws(StorageError) in try reader.releaseMappedPages() }
   }
 
@@ -145,8 +146,8 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     try readers.take { () throws(StorageError) in try LMDBReader(try openEnvironment().environment) }
   }
 
-  /// Does `work` on one of the environment's own threads. The environment is let go of before the call returns, and not
-  /// when the thread gets round to it: whoever closes the store afterwards has closed it.
+  /// Runs `work` on one of the environment's own threads. The call releases the environment before it returns, not when
+  /// the thread gets round to it, so that a caller that closes the store afterwards really closes it.
   private func run<Output: Sendable>(
     on executor: (LMDBEnvironment) -> BlockingExecutor,
     _ work: @escaping @Sendable (LMDBEnvironment) throws(StorageError) -> Output

@@ -1,13 +1,14 @@
 internal import StorageSPI
 
-/// An entry where it lies, in the memory map or in a buffer: decoded on demand, every access within its bounds.
+/// An entry in place, in the memory map or in a buffer: it decodes on demand, and checks every access against its
+/// bounds.
 ///
-/// It is valid no longer than the bytes: for the length of a transaction.
+/// It is valid only as long as its bytes, which is for the duration of a transaction.
 struct LMDBEntry {
   private let bytes: UnsafeRawBufferPointer
   private let headerSize: Int
 
-  /// The entry written in `bytes`. Checks what the fixed part of the header says.
+  /// The entry encoded in `bytes`. Checks the fixed part of the header.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard let version = bytes.first else { throw .damaged("it has no header") }
     guard version == LMDBEntryCoding.version else {
@@ -30,7 +31,7 @@ struct LMDBEntry {
   /// The size of the payload, in bytes.
   var payloadSize: Int { bytes.count - headerSize }
 
-  /// The checksum, which costs less than all the metadata.
+  /// The checksum, which is cheaper to read than all the metadata.
   var checksum: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)) }
 
   /// When the entry becomes stale.
@@ -39,7 +40,7 @@ struct LMDBEntry {
   /// When the entry expires.
   func retainUntil() throws(LMDBFault) -> Timestamp { try time(at: 24) }
 
-  /// All the metadata. Without attributes and with a known content type it costs no allocation.
+  /// All the metadata. With a known content type and no attributes it allocates nothing.
   func metadata() throws(LMDBFault) -> EntryMetadata {
     var reader = variablePart
     return EntryMetadata(
@@ -47,9 +48,9 @@ struct LMDBEntry {
       contentType: try contentType(&reader), attributes: try attributes(&reader), checksum: checksum)
   }
 
-  /// Decodes the whole header and checks that nothing is left over in it.
+  /// Decodes the whole header, and checks that it contains nothing else.
   ///
-  /// - Returns: the full key's bytes, where the entry is stored under a shortened key.
+  /// - Returns: the bytes of the full key, if the entry is stored under a shortened key.
   func fullKey() throws(LMDBFault) -> UnsafeRawBufferPointer? {
     guard bytes[1] & LMDBEntryCoding.fullKeyFlag != 0 else { return nil }
     var reader = variablePart
@@ -79,7 +80,7 @@ struct LMDBEntry {
     return text
   }
 
-  /// The attributes, which are followed by nothing but the full key.
+  /// The attributes, which only the full key may follow.
   private func attributes(_ reader: inout LMDBHeaderReader) throws(LMDBFault) -> [String: String] {
     var attributes: [String: String] = [:]
     if hasAttributes {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// How an entry is written as one LMDB value: a header, then the payload.
+/// Encodes an entry as one LMDB value: a header, then the payload.
 ///
 /// All numbers are little-endian:
 ///
@@ -17,8 +17,8 @@ internal import StorageSPI
 ///         40        the content type's text, then the number of attributes (4 bytes) and for each its name and value
 ///                   in the order of names, then the full key; each text is its size (4 bytes) and its bytes
 ///
-/// A known content type is a code so that reading one makes no `String`. A full key is there when the key under which
-/// the value is stored is a shortened one.
+/// Known content types are codes, so that reading one makes no `String`. The full key is present if the value is stored
+/// under a shortened one.
 enum LMDBEntryCoding {
   static let version: UInt8 = 1
   static let fixedSize = 40
@@ -26,17 +26,17 @@ enum LMDBEntryCoding {
   static let fullKeyFlag: UInt8 = 2
 }
 
-/// The header of an entry, ready to be written: without attributes, with a known content type and a key that is not
-/// long it costs no allocation.
+/// An entry's header, ready to be written. With a known content type, a short key and no attributes it allocates
+/// nothing.
 struct LMDBEntryHeader {
   private let metadata: EntryMetadata
   private let code: UInt8
   private let flags: UInt8
   private let variable: [UInt8]
 
-  /// The header of an entry with `metadata`.
+  /// Encodes `metadata`.
   ///
-  /// - Parameter fullKey: the key's text, where the entry is stored under a shortened one.
+  /// - Parameter fullKey: the key's text, if the entry is stored under a shortened key.
   init(_ metadata: EntryMetadata, fullKey: String? = nil) {
     self.metadata = metadata
     code = LMDBContentType.code(of: metadata.contentType)
@@ -61,7 +61,7 @@ struct LMDBEntryHeader {
     }
   }
 
-  /// Writes the header to the beginning of `room`.
+  /// Writes the header to the start of `room`.
   func write(to room: UnsafeMutableRawBufferPointer) {
     let kinds = UInt32(LMDBEntryCoding.version) | UInt32(flags) << 8 | UInt32(code) << 16
     room.storeBytes(of: kinds.littleEndian, as: UInt32.self)
@@ -92,7 +92,7 @@ struct LMDBEntryHeader {
   }
 }
 
-/// The content types that are stored as one byte. A code is never given to another type: stores hold it.
+/// The content types that are stored as one byte. A code is never reused for another type, because stores contain it.
 enum LMDBContentType {
   static func code(of text: String) -> UInt8 {
     for code in 1...lastCode where self.text(of: code) == text { return code }
@@ -101,7 +101,7 @@ enum LMDBContentType {
 
   static let lastCode: UInt8 = 11
 
-  /// The text with the code `code`. Literals only: they cost no allocation and no reference count.
+  /// The content type with the code `code`. All are literals, which cost no allocation and no reference count.
   static func text(of code: UInt8) -> String? {
     switch code {
     case 1: "application/json"

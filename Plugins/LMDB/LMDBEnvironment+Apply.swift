@@ -3,10 +3,10 @@ internal import Glibc
 internal import StorageSPI
 
 extension LMDBEnvironment {
-  /// The largest value of LMDB, in bytes.
+  /// The largest value that LMDB stores, in bytes.
   static let maximumValueSize = 0xFFFF_FFFF
 
-  /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is at work, and for the
+  /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is active, and for the
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
     if batch.changesNothing { return }
@@ -49,10 +49,10 @@ extension LMDBEnvironment {
 
 /// What a batch needs of the store, found in one pass: to look at an operation counts references to all its parts.
 private struct LMDBBatchNeeds {
-  /// The namespaces whose databases are not known, and whether something is stored in each. A store has few: no table is
-  /// worth it.
+  /// The namespaces that the batch needs, and whether it stores something in each. There are too few to be worth a
+  /// table.
   private(set) var namespaces: [LMDBNamespaceUse] = []
-  /// How many bytes of new pages it takes about: every payload in whole pages, some pages of the tree for each
+  /// The approximate size of the new pages, in bytes: every payload in whole pages, a few tree pages for each
   /// operation, and as many for the list of free pages.
   private(set) var bytes = 262_144
 
@@ -95,7 +95,8 @@ extension LMDBTransaction {
       let room = try replace(stored, count: size, in: database.handle) { old throws(StorageError) in
         try tally.remove(old, in: database.namespace)
       }
-      // Before the tally, which may write, too: LMDB then writes pages out, this one among them, and gives them up.
+      // Before updating the tally, which may write too: LMDB may then write pages out, including this one, and release
+      // them.
       header.write(to: room)
       UnsafeMutableRawBufferPointer(rebasing: room[header.size...]).copyBytes(from: payload)
       try tally.add(metadata, payloadBytes: payload.count, in: database.namespace)
@@ -105,7 +106,7 @@ extension LMDBTransaction {
   fileprivate func remove(
     _ bytes: UnsafeRawBufferPointer, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
   ) throws(StorageError) {
-    // A long key that is not stored may have no stored form left.
+    // If a long key is not stored, there may be no stored form left for it.
     if bytes.count > LMDBKeyCoding.prefixSize, try value(ofKey: bytes, in: database.handle) == nil { return }
     try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
       try remove(stored, in: database.handle) { old throws(StorageError) in
@@ -116,7 +117,7 @@ extension LMDBTransaction {
 }
 
 extension Durability {
-  /// What a commit does not wait for.
+  /// The flags for waits that a commit skips.
   var commitFlags: UInt32 {
     switch self {
     case .full: 0
@@ -127,7 +128,7 @@ extension Durability {
 }
 
 extension WriteBatch {
-  /// Whether there is neither anything to change nor anything to hold.
+  /// Whether there is nothing to change and there are no bounds to check.
   var changesNothing: Bool { operations.isEmpty && bounds == nil }
 }
 

@@ -2,21 +2,21 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// Giving free pages back to the file system: LMDB itself uses them again, but keeps them in the file.
+/// Returns free pages to the file system. LMDB itself reuses them, but keeps them in the file.
 ///
-/// The pages become holes in the file, which take up no space and read as zeros. It may be done while other processes
-/// use the store, under two conditions. Nobody may begin to use a page again meanwhile: a transaction for writing, of
-/// which there is one at a time, is held. And no state that somebody sees, or that LMDB may fall back to after a crash,
-/// may hold the page: transaction N lists the pages that are not part of state N and later ones, so only the lists of
-/// transactions before the last one and before every reader are taken, as LMDB does when it uses pages again.
+/// The pages become holes in the file, which take up no space and read as zeros. This is safe while other processes use
+/// the store, under two conditions. No process may start to reuse a page meanwhile: so it holds the write transaction,
+/// of which there is only one at a time. And no state that a reader sees, or that LMDB may fall back to after a crash,
+/// may contain the page. Transaction N lists the pages that are not part of state N and later ones. So only the lists
+/// of transactions before the last one and before every reader are used, just as LMDB does when it reuses pages.
 extension LMDBEnvironment {
-  /// The handle of the database of free pages, a constant of LMDB.
+  /// The handle of the free-page database, a constant of LMDB.
   private static let freeList: MDB_dbi = 0
   /// The first pages of the file, which are never free.
   private static let metaPages = 2
 
-  /// Removes the entries that are expired at `time`, and makes holes of the free pages. Where there is no room to remove
-  /// anything, the holes come first and make some.
+  /// Removes the entries that are expired at `time`, and turns free pages into holes. If there is no room to remove
+  /// anything, it makes the holes first, to gain some.
   func compact(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     do throws(StorageError) {
       try removeExpired(at: time, durability)
@@ -28,9 +28,9 @@ extension LMDBEnvironment {
     try releaseFreePages()
   }
 
-  /// Makes holes of the free pages. Without support by the file system it does nothing.
+  /// Turns the free pages into holes. Does nothing if the file system does not support it.
   ///
-  /// - Throws: `damaged`, before anything is changed, where the structure is: a wrong list would name pages in use.
+  /// - Throws: `damaged`, before changing anything, if the structure is damaged: a wrong list could name pages in use.
   func releaseFreePages() throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try checkStructure(.full)
@@ -38,7 +38,7 @@ extension LMDBEnvironment {
     do throws(StorageError) {
       try commitNothing()
     } catch {
-      // Then what the last transaction freed stays for the next time.
+      // Then the pages that the last transaction freed wait until the next time.
       guard error.isWantOfRoom else { throw error }
     }
     try growing(for: Self.mapGranularity) { () throws(StorageError) in
@@ -50,15 +50,15 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Commits a transaction that changes nothing but its number, so that what the one before it freed is no longer part
-  /// of the last state but one.
+  /// Commits a transaction that changes only its own number, so that the pages freed by the one before it are no longer
+  /// part of the last state but one.
   private func commitNothing() throws(StorageError) {
     try change([], bytes: Self.mapGranularity, .full) { _, _, tally throws(StorageError) in
       try tally.writeSummary()
     }
   }
 
-  /// LMDB lends the list of free pages to transactions for reading only.
+  /// LMDB shows the list of free pages only to read transactions.
   private func releaseFreePages(freedBefore limit: Int) throws(StorageError) {
     let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
     defer { reader.abort() }
@@ -73,7 +73,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Makes a hole of the pages; `false` where the file system cannot.
+  /// Turns the pages into a hole; `false` if the file system cannot.
   private func release(_ pages: Range<Int>, pageSize: Int) throws(StorageError) -> Bool {
     guard pages.lowerBound >= Self.metaPages else { throw error(MDB_CORRUPTED, "free space of") }
     var descriptor: mdb_filehandle_t = -1
@@ -84,9 +84,9 @@ extension LMDBEnvironment {
     return false
   }
 
-  /// The oldest state that a transaction for reading sees, of any process; `nil` where there is none.
+  /// The oldest state that a read transaction of any process sees; `nil` if there is none.
   ///
-  /// LMDB tells it only as lines of text: process, thread and transaction, the last a hyphen for an idle reader.
+  /// LMDB reports it only as lines of text: process, thread and transaction, which is a hyphen for an idle reader.
   private func oldestReader() -> Int? {
     var lines = ReaderLines()
     withUnsafeMutablePointer(to: &lines) { lines in
@@ -107,7 +107,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// The pages that one transaction freed, as ranges: LMDB lists their number, then the pages, the highest first.
+/// The pages that one transaction freed, as ranges. LMDB lists the number of pages, then the pages in descending order.
 struct LMDBFreePages: Sequence, IteratorProtocol {
   private var rest: ArraySlice<Int>
 
@@ -117,7 +117,7 @@ struct LMDBFreePages: Sequence, IteratorProtocol {
     rest = list.dropFirst().prefix(Swift.max(list.first ?? 0, 0))
   }
 
-  /// The next range of neighbouring pages.
+  /// The next range of adjacent pages.
   mutating func next() -> Range<Int>? {
     guard let highest = rest.popFirst() else { return nil }
     var lowest = highest

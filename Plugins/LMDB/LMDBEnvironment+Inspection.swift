@@ -2,13 +2,13 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// What looks at the whole store.
+/// Operations that look at the whole store.
 extension LMDBEnvironment {
-  /// Checks the structure of the file; see `LMDBTreeCheck`. A transaction pins the state meanwhile: it keeps other
-  /// writers from using the pages again, and looks at no page of a tree itself.
+  /// Checks the structure of the file; see `LMDBTreeCheck`. A transaction pins the state meanwhile, so that other
+  /// writers do not reuse its pages; the check does not read any tree pages through it.
   ///
   /// - Returns: the number of the transaction whose state was checked.
-  /// - Throws: `damaged` where the structure is.
+  /// - Throws: `damaged` if the structure is damaged.
   @discardableResult
   func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(StorageError) -> UInt64 {
     gate.enter()
@@ -34,7 +34,7 @@ extension LMDBEnvironment {
         var check = LMDBTreeCheck(file.bytes, meta, extent, branches: branches)
         try check.run()
       } else {
-        // The meta page may be of a later transaction by now, whose pages lie beyond what was mapped.
+        // The meta page may belong to a later transaction by now, with pages beyond the mapped part.
         guard let whole = LMDBMappedFile(descriptor: descriptor) else { throw .damaged("it cannot be mapped") }
         var check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
         try check.run()
@@ -47,7 +47,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// What is wrong with the structure; and only where that is sound, because LMDB trusts it, with the entries.
+  /// The issues with the structure. Only if it is sound, because LMDB trusts it, also the issues with the entries.
   func integrityIssues() throws(StorageError) -> [IntegrityIssue] {
     do throws(StorageError) {
       try checkStructure(.full)
@@ -64,7 +64,7 @@ extension LMDBEnvironment {
           if let issue = transaction.issue(with: item, in: database.namespace.name) { issues.append(issue) }
         }
       }
-      // An entry that cannot be decoded was counted, but cannot be counted again: that is reported already.
+      // An undecodable entry is in the tally but cannot be counted here, and has been reported already.
       if issues.isEmpty, let kept = try transaction.keptTally(), kept != counted {
         issues.append(IntegrityIssue(kind: .structure, message: "the tally of \(path) disagrees with its entries"))
       }
@@ -72,7 +72,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Removes what has expired at `time`, in one transaction. The freed pages stay in the file; see `releaseFreePages`.
+  /// Removes the entries that are expired at `time`, in one transaction. The freed pages stay in the file; see
+  /// `releaseFreePages`.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
@@ -83,7 +84,7 @@ extension LMDBEnvironment {
 }
 
 extension LMDBTransaction {
-  /// An entry that cannot be decoded is left alone: whether it has expired cannot be told.
+  /// Leaves undecodable entries alone, because it is unknown whether they have expired.
   fileprivate func removeExpired(
     at time: Timestamp, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
   ) throws(StorageError) {

@@ -2,16 +2,17 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// The size of the memory map: address space, not memory and not disk. It only ever grows.
+/// The size of the memory map, which is address space rather than memory or disk. It only ever grows.
 ///
-/// LMDB demands that no transaction of the process is open when it is set. Readers are taken from their pool and given
-/// back to it inside the gate: whoever is alone there finds all of them idle, and ends those that kept their snapshot.
+/// LMDB requires that no transaction of this process is open when the size is set. Readers are taken from their pool
+/// and returned to it inside the gate. So a thread that is alone in the gate finds all of them idle, and ends those
+/// that kept their snapshot.
 extension LMDBEnvironment {
-  /// What the size of the map is rounded up to.
+  /// The size of the map is rounded up to a multiple of this.
   static let mapGranularity = 1_048_576
 
-  /// Does `work` inside the gate, where the caller is and has no transaction open. Where another process has written
-  /// beyond the map, it leaves the gate to enlarge that, and does `work` again.
+  /// Runs `work`; the caller is inside the gate and has no transaction open. If another process has written beyond the
+  /// map, this leaves the gate to enlarge the map, and runs `work` again.
   func adoptingMapSize<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     while true {
       do { return try work() } catch {
@@ -23,7 +24,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Makes room for what another process has written beyond the map, unless another thread was faster.
+  /// Enlarges the map to hold what another process has written beyond it, unless another thread already has.
   private func adoptMapSize() throws(StorageError) {
     try gate.alone { () throws(StorageError) in
       let (size, used) = Self.mapUse(of: pointer)
@@ -31,8 +32,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Does `work`, which writes about `bytes` bytes, inside the gate; where the map is too small it grows, and `work` is
-  /// done again from the beginning. It grows beforehand where it can be foreseen.
+  /// Runs `work`, which writes about `bytes` bytes, inside the gate. If the map is too small, it grows and `work`
+  /// starts again from the beginning. If that is foreseeable, the map grows beforehand.
   func growing<Output>(
     for bytes: Int, _ work: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -56,9 +57,9 @@ extension LMDBEnvironment {
     }
   }
 
-  /// At least doubles the map, unless another thread was faster.
+  /// At least doubles the map, unless another thread already has.
   ///
-  /// Readers of crashed processes are cleared away first: they keep freed pages from being used again.
+  /// It first clears the readers of crashed processes, which stop freed pages from being reused.
   private func grow(from size: Int, toHold bytes: Int) throws(StorageError) {
     mdb_reader_check(pointer, nil)
     try gate.alone { () throws(StorageError) in
@@ -66,10 +67,10 @@ extension LMDBEnvironment {
     }
   }
 
-  /// At least doubles the map. Nobody else is inside the gate.
+  /// At least doubles the map. No other thread is inside the gate.
   ///
-  /// LMDB gives up its map before it asks for the new one. Where it does not get that, the next call would end the
-  /// process: so the addresses are asked for beforehand.
+  /// LMDB gives up its map before it asks for a new one. If it got none, the next call would end the process; so this
+  /// reserves the addresses beforehand.
   private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(StorageError) {
     snapshots.endIdle()
     let wanted = max(size * 2, bytes + bytes / 4)
@@ -81,8 +82,8 @@ extension LMDBEnvironment {
     guard status == MDB_SUCCESS else { throw error(status, action) }
   }
 
-  /// The size of the map, and how much of it is in use or free for use again, in bytes. Reads the map:
-  /// the caller is inside the gate.
+  /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller
+  /// must be inside the gate.
   private static func mapUse(of pointer: OpaquePointer) -> (size: Int, used: Int) {
     var (info, stat) = (MDB_envinfo(), MDB_stat())
     mdb_env_info(pointer, &info)

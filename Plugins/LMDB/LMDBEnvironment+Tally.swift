@@ -1,16 +1,16 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// The tally that is kept in the store: see `LMDBSummary` and `LMDBSlot`.
+/// The tally that the store keeps: see `LMDBSummary` and `LMDBSlot`.
 extension LMDBEnvironment {
-  /// Changes entries in one transaction, and the tally with them. Ends with nothing changed where `body` fails, or the
-  /// store would not be within `bounds`.
+  /// Changes entries and the tally in one transaction. Changes nothing if `body` fails, or if the store would exceed
+  /// `bounds`.
   ///
-  /// A store of version 1 is upgraded first, in a transaction of its own.
+  /// Upgrades a store of version 1 first, in a separate transaction.
   ///
   /// - Parameters:
   ///   - needed: namespaces that `body` needs besides those whose databases are known.
-  ///   - bytes: about how much is written.
+  ///   - bytes: the approximate number of bytes to write.
   func change(
     _ needed: [LMDBNamespaceUse], bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
     _ body: (LMDBTransaction, [LMDBDatabase], inout LMDBTallyChange) throws(StorageError) -> Void
@@ -39,10 +39,11 @@ extension LMDBEnvironment {
     }
   }
 
-  /// The summary of the state that `transaction`, one for writing, begins with; `nil` where it is of another state, or
-  /// the store of version 1.
+  /// The summary of the state from which the write transaction `transaction` starts; `nil` if the summary belongs to
+  /// another state, or the store is of version 1.
   ///
-  /// Nobody else has written since this process did where the numbers follow on each other: then the record need not be
+  /// If the transaction numbers are consecutive, no other process has written since this one did, and the record need
+  /// not be read.
   /// read.
   func validSummary(_ transaction: LMDBTransaction) throws(StorageError) -> LMDBSummary? {
     let last = transaction.number - 1
@@ -51,8 +52,8 @@ extension LMDBEnvironment {
     return summary
   }
 
-  /// Counts all entries and writes the tally, in one transaction: upgrades a store of version 1, and sets right the
-  /// tally of one into which a program wrote that keeps none.
+  /// Counts all entries and writes the tally, in one transaction. This upgrades a store of version 1, and corrects the
+  /// tally after a program that keeps none has written to the store.
   ///
   /// Cost: a pass over all entries.
   func countAnew(_ durability: Durability) throws(StorageError) {
@@ -74,8 +75,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// How much the store holds: what is kept, or in a store of version 1, or one into which a program wrote that keeps no
-  /// tally, what a pass over all entries finds.
+  /// How much the store holds, from the stored tally. If the store is of version 1, or a program that keeps no tally
+  /// has written to it, this takes a pass over all entries.
   ///
   /// Cost otherwise: proportional to the number of slots.
   func statistics() throws(StorageError) -> StorageStatistics {
@@ -95,7 +96,7 @@ extension LMDBEnvironment {
 }
 
 extension LMDBTransaction {
-  /// The tally of the state that this transaction reads; `nil` where none is kept of that state.
+  /// The tally of the state that this transaction reads; `nil` if none is stored for that state.
   func keptTally() throws(StorageError) -> EntryTally? {
     guard let summary = try summary(), summary.transaction == number else { return nil }
     var tally = EntryTally()
@@ -103,7 +104,7 @@ extension LMDBTransaction {
     return tally
   }
 
-  /// Calls `body` with the slot and the count of each entry of a namespace that can be decoded.
+  /// Calls `body` with the slot and the count of each decodable entry of a namespace.
   func forEachCount(
     in database: LMDBDatabase, _ body: (LMDBSlot, EntryTally.Count) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -122,7 +123,7 @@ extension LMDBTransaction {
         item = try cursor.next()
       }
     }
-    // Slots are gathered in memory: the pass is in the order of keys, and would write each record for each entry.
+    // Collect slots in memory: the pass is in key order, and would otherwise write a record for each entry.
     var (tally, summary) = ([LMDBSlot: EntryTally.Count](), LMDBSummary(transaction: number))
     for database in databases {
       try forEachCount(in: database) { slot, count in
@@ -137,11 +138,11 @@ extension LMDBTransaction {
   }
 }
 
-/// How an attempt to change entries has ended.
+/// The result of an attempt to change entries.
 private enum LMDBChangeAttempt {
   case isDone
-  /// The tally is none of the store's latest state.
+  /// The tally does not belong to the store's latest state.
   case isNotCounted
-  /// Somebody has opened a database since the transaction began.
+  /// Another thread has opened a database since the transaction began.
   case knowsTooLittle
 }

@@ -2,33 +2,33 @@ internal import CLMDB
 internal import StorageSPI
 internal import Synchronization
 
-/// An open LMDB environment. There is one a store and process; `LMDBRegistry` sees to that.
+/// An open LMDB environment. `LMDBRegistry` makes sure that there is one per store and process.
 ///
-/// `@unchecked Sendable`: the pointer does not change, LMDB's environment is made for many threads, and the one call on
-/// it that is not, setting the size of the map, is made alone behind the gate.
+/// `@unchecked Sendable`: the pointer does not change, and LMDB's environment is thread-safe. The one call that is not,
+/// setting the size of the map, is made alone behind the gate.
 final class LMDBEnvironment: @unchecked Sendable {
   static let maximumNamespaces = 128
   static let maximumReaders: UInt32 = 512
-  /// The handle of the database of databases, a constant of LMDB.
+  /// The handle of the database that names the others, a constant of LMDB.
   static let mainDatabase: MDB_dbi = 1
 
-  /// The folder.
+  /// The store's folder.
   let path: String
   let pointer: OpaquePointer
   let isReadOnly: Bool
-  /// Which file this is, by device and inode.
+  /// Identifies the file, by device and inode.
   let identity: LMDBFileIdentity
   let keyCoding: LMDBKeyCoding
   let gate = LMDBGate()
-  /// Ends the transactions that idle readers keep open, of all handles.
+  /// Ends the transactions that idle readers of all handles keep open.
   let snapshots: SnapshotKeeper
-  /// Where commits wait for the disk.
+  /// Runs commits that wait for the disk.
   let writing = BlockingExecutor()
-  /// Where checks of the whole store run, which may have to read all of it from the disk.
+  /// Runs checks of the whole store, which may have to read all of it from disk.
   let checking = BlockingExecutor()
 
   private let databases = Mutex<[LMDBDatabase]>([])
-  /// The tally's summary after the last transaction of this process that changed entries; `nil` while one is at work.
+  /// The tally's summary after this process's last transaction that changed entries; `nil` while one is running.
   private let summary = Mutex<LMDBSummary?>(nil)
   private let databaseOpening = Mutex<Void>(())
   /// The number of the latest transaction that a reader of this process has seen.
@@ -54,42 +54,42 @@ final class LMDBEnvironment: @unchecked Sendable {
     whenClosed(identity)
   }
 
-  /// What the status means here.
+  /// The `StorageError` for an LMDB status.
   func error(_ status: Int32, _ action: String) -> StorageError { .lmdb(status, action, path: path) }
 
-  /// The databases whose handles are known, which transactions begun from now on can use, and no others. There only ever
-  /// come more.
+  /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
+  /// only ever grows.
   var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
 
-  /// The summary last kept, which is the caller's to change: a copy of it would cost an allocation.
+  /// Takes the last summary, so that the caller can change it without the allocation that a copy would cost.
   func takeSummary() -> LMDBSummary? { summary.withLock { $0.take() } }
 
-  /// Keeps the summary of the transaction that it names.
+  /// Keeps the summary for the transaction that it names.
   func keepSummary(_ latest: LMDBSummary) { summary.withLock { $0 = latest } }
 
-  /// Tells LMDB to order the names of databases by their bytes. It does so by itself only when one is opened by name; to
-  /// look for a name before that ends the process.
+  /// Makes LMDB order the names of databases by their bytes. LMDB sets this only when a database is opened by name, and
+  /// looking for a name before that ends the process.
   ///
-  /// - Throws: `busy` where the file of locks belongs to another data file, which was in this one's place and which
-  ///   somebody still has open: it tells the number of the last transaction, by which LMDB chooses the meta page.
+  /// - Throws: `busy` if the lock file belongs to another data file, which this one has replaced and which another
+  ///   process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by it.
   func openMainDatabase() throws(StorageError) {
     gate.enter()
     defer { gate.leave() }
     let latest = latestTransaction
     let transaction = try beginReading()
     defer { transaction.abort() }
-    // A commit writes the number to its meta page first, and tells it then.
+    // A commit writes the number to its meta page before the lock file.
     let number = UInt64(bitPattern: Int64(transaction.number))
     guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
     _ = try transaction.openDatabase(nil)
     try transaction.commit()
   }
 
-  /// Opens the databases of `namespaces` that exist, so that they become known. The caller is inside the gate, and has
-  /// no transaction open.
+  /// Opens the existing databases of `namespaces`, so that their handles become known. The caller is inside the gate
+  /// and has no transaction open.
   ///
-  /// LMDB demands that no two transactions open databases at once, and that the transaction which did ends before
-  /// another one uses the handle: hence a transaction of its own, behind a lock.
+  /// LMDB requires that no two transactions open databases at once, and that a transaction that opened one ends before
+  /// another uses the handle. Hence a separate transaction, behind a lock.
   func learnDatabases(_ namespaces: [LMDBNamespace]) throws(StorageError) {
     try adoptingMapSize { () throws(StorageError) in
       try databaseOpening.withLock { _ throws(StorageError) in
@@ -106,16 +106,16 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with the databases that `transaction`, one for writing, can use, and commits. Ends the transaction in
-  /// every case.
+  /// Calls `body` with the databases that the write transaction `transaction` can use, and commits. It ends the
+  /// transaction in every case.
   ///
-  /// LMDB would give the handle of a database that another transaction has opened since this one began to the next one
-  /// that this one opens: then nothing is done.
+  /// If another transaction has opened a database since this one began, LMDB would reuse that handle for the next
+  /// database that this one opens; so in that case it does nothing.
   ///
   /// - Parameters:
   ///   - known: the databases whose handles were known before the transaction began.
-  ///   - needed: namespaces that `body` needs besides, at most. Other transactions learn of them after the commit.
-  /// - Returns: whether it was done; where it was not, a new transaction knows more.
+  ///   - needed: the other namespaces that `body` may need. Other transactions learn of them after the commit.
+  /// - Returns: whether the transaction was committed; if not, a new transaction knows more databases.
   func withDatabases(
     _ known: [LMDBDatabase], and needed: [LMDBNamespaceUse], in transaction: LMDBTransaction,
     _ body: ([LMDBDatabase]) throws(StorageError) -> Void
@@ -141,12 +141,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
   }
 
-  /// Begins a transaction for writing, inside the gate. Blocks while another writer is at work.
+  /// Begins a write transaction, inside the gate. Blocks while another writer is active.
   ///
-  /// The transactions that idle readers keep open end before: the writer then uses again what they saw.
+  /// First ends the transactions that idle readers keep open, so that the writer can reuse the pages they saw.
   ///
-  /// What a commit waits for is a property of the environment, but handles on it may want different things. It is set
-  /// here because the transaction just begun is the only one for writing: nobody else sets it, or reads it.
+  /// What a commit waits for is a property of the environment, but its handles may want different durabilities. This
+  /// sets it here because the write transaction that has just begun is the only one: no other thread sets or reads the
+  /// property.
   func beginWriting(_ durability: Durability) throws(StorageError) -> LMDBTransaction {
     snapshots.endIdle()
     let transaction = try LMDBTransaction(self, flags: 0)
@@ -156,12 +157,12 @@ final class LMDBEnvironment: @unchecked Sendable {
     return transaction
   }
 
-  /// Begins a transaction for reading, inside the gate.
+  /// Begins a read transaction, inside the gate.
   func beginReading() throws(StorageError) -> LMDBTransaction {
     try adoptingMapSize { () throws(StorageError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
   }
 
-  /// Lends a reader of its own to `body`, inside the gate.
+  /// Lends a reader to `body`, inside the gate.
   func withReader<Output>(
     _ body: (LMDBReader) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -170,7 +171,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     return try body(try LMDBReader(self))
   }
 
-  /// Does what a reader's `withSnapshot` does, with one of its own.
+  /// Does what a reader's `withSnapshot` does, with a reader from the pool.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
@@ -181,24 +182,24 @@ final class LMDBEnvironment: @unchecked Sendable {
 
 /// Which state of the store is the latest: a transaction's number.
 extension LMDBEnvironment {
-  /// The number of the last transaction that was committed, by any process, as the meta pages have it. The caller is
-  /// inside the gate.
+  /// The number of the last transaction that any process committed, according to the meta pages. The caller is inside
+  /// the gate.
   var latestTransaction: UInt64 {
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
     return UInt64(bitPattern: Int64(info.me_last_txnid))
   }
 
-  /// Notes that a reader sees the state of the transaction `number`.
+  /// Records that a reader sees the state of the transaction `number`.
   func confirm(_ number: UInt64) {
     if confirmed.load(ordering: .relaxed) < number { confirmed.max(number, ordering: .releasing) }
   }
 
-  /// The number of the last transaction, where every reader from now on sees its state or a later one; otherwise `nil`.
-  /// The caller is inside the gate.
+  /// The number of the last transaction if every reader sees its state or a later one from now on; otherwise `nil`. The
+  /// caller is inside the gate.
   ///
-  /// A commit writes the meta page first, and tells readers of it then: in between, or for longer where it died there,
-  /// a reader still sees the state before. So only a number counts that a reader has seen.
+  /// A commit writes the meta page first and then tells readers. In between, or for longer if the process died there,
+  /// readers still see the state before. So a number counts only once a reader has seen it.
   var changeCount: UInt64? {
     let latest = latestTransaction
     return latest <= confirmed.load(ordering: .acquiring) ? latest : nil

@@ -2,30 +2,30 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// A status of LMDB (a negative number) or of the operating system (an `errno`): what lies behind a `StorageError`.
+/// A status of LMDB (a negative number) or of the operating system (an `errno`): the cause of a `StorageError`.
 struct LMDBStatus: Error, Sendable, Hashable, CustomStringConvertible {
   let code: Int32
 
   var description: String { String(cString: mdb_strerror(code)) }
 }
 
-/// Something in a store that cannot be what was written, before it is known where.
+/// Damage found in a store, before its location is known.
 enum LMDBFault: Error, Hashable {
   /// What is wrong, in a few words.
   case damaged(String)
-  /// A format of a later version than this engine reads.
+  /// A later format version than this engine reads.
   case laterVersion(UInt32)
 }
 
 extension StorageError {
-  /// What a status means to the caller of an engine.
+  /// The error that an engine throws for a status.
   ///
   /// - Parameters:
-  ///   - status: what LMDB or the operating system reported.
-  ///   - action: what was attempted, as in "cannot ...".
+  ///   - status: the status that LMDB or the operating system reported.
+  ///   - action: what failed, to follow "cannot".
   ///   - path: the store's folder.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> StorageError {
-    // A write that was cut short, as by a full disk, is EIO to LMDB.
+    // LMDB reports a write that was cut short, such as by a full disk, as EIO.
     let status = LMDBStatus(code: status == EIO && LMDBFile.isDiskFull(at: path) ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
     return StorageError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
@@ -35,7 +35,7 @@ extension StorageError {
     switch code {
     case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN:
       (.damaged, damagedHint)
-    // What mapping a folder fails with.
+    // The errors for mapping a folder.
     case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
     case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use a cachectl built with the LMDB version that made it")
     case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
@@ -52,7 +52,7 @@ extension StorageError {
 
   static let damagedHint = "run: cachectl verify --repair"
 
-  /// The error of a fault found in the file or entry called `place`.
+  /// The error for a fault in the file or entry called `place`.
   static func lmdb(_ fault: LMDBFault, in place: String) -> StorageError {
     switch fault {
     case .damaged(let what): StorageError(.damaged, "\(place) is damaged: \(what)", hint: damagedHint, cause: fault)
@@ -63,23 +63,23 @@ extension StorageError {
     }
   }
 
-  /// The error of work that needs a store to itself which somebody has open.
+  /// The error for an operation that needs a store to itself while another process or handle has it open.
   static func lmdbStoreInUse(_ path: String) -> StorageError {
     StorageError(
       .busy, "the LMDB store \(path) is in use, and cannot be repaired meanwhile",
       hint: "end the processes that have it open, then try again")
   }
 
-  /// The error of a data file that was put in the place of one that somebody has open.
+  /// The error for a data file that has replaced one that is still open.
   static func lmdbStoreReplaced(_ path: String) -> StorageError {
     StorageError(
       .busy, "the LMDB store \(path) was replaced while it was in use",
       hint: "end the processes that have it open, then try again")
   }
 
-  /// Whether a commit may have failed for want of room: a quota or a limit of the size of files also cuts writes short.
+  /// Whether a commit may have failed for lack of room: a quota or a file size limit also cuts writes short.
   var isWantOfRoom: Bool { code == .noSpace || lmdbStatus == EIO }
 
-  /// The status of LMDB behind the error, where there is one.
+  /// The LMDB status that caused the error, if there is one.
   var lmdbStatus: Int32? { (cause as? LMDBStatus)?.code }
 }

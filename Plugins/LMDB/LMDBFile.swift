@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// Which file a path or descriptor means, whatever it is called.
+/// Identifies a file regardless of its name.
 struct LMDBFileIdentity: Sendable, Hashable {
   let device: UInt64
   let inode: UInt64
@@ -25,12 +25,12 @@ enum LMDBFile {
 
   static func identity(_ path: String) -> LMDBFileIdentity? { status(path).map { LMDBFileIdentity($0) } }
 
-  /// What the files take up on the disk: their allocated blocks, since LMDB may leave holes.
+  /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
   static func allocatedBytes(in folder: String) -> Int {
     [data(in: folder), lock(in: folder)].reduce(0) { $0 + Int(status($1)?.st_blocks ?? 0) * 512 }
   }
 
-  /// Makes the folder and those above it, for the user alone, unless it is there.
+  /// Creates the folder and its missing parents, accessible to the user alone, unless it exists.
   static func makeFolder(_ path: String) throws(StorageError) {
     if let status = status(path) {
       guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotCreate(path, ENOTDIR) }
@@ -40,12 +40,12 @@ enum LMDBFile {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw cannotCreate(path, errno) }
   }
 
-  /// Has the disk keep room for the file of locks, which LMDB maps and then writes to: without room that ends the
-  /// process. For the first page at least, in which most readers are.
+  /// Reserves disk space for the lock file. LMDB maps it and then writes to it, and without space that ends the
+  /// process. At least the first page is reserved, which holds most readers.
   ///
-  /// No environment of the store may be open in this process, which would lose its locks.
+  /// No environment of the store may be open in this process: it would lose its locks.
   ///
-  /// - Throws: `noSpace`. What else is wrong LMDB tells.
+  /// - Throws: `noSpace`. LMDB reports everything else.
   static func reserveLocks(in folder: String) throws(StorageError) {
     if let status = status(lock(in: folder)), Int(status.st_blocks) * 512 >= locksSize { return }
     let descriptor = open(lock(in: folder), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -54,23 +54,23 @@ enum LMDBFile {
     try reserveLocks(descriptor, in: folder)
   }
 
-  /// Likewise, of the open file of locks.
+  /// Does the same for the open lock file.
   static func reserveLocks(_ descriptor: Int32, in folder: String) throws(StorageError) {
     for size in [locksSize, locksHeaderSize] where fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, size) == 0 { return }
     guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: folder) }
   }
 
   private static let locksHeaderSize = 4_096
-  /// At least what LMDB makes it: a header, and 64 bytes for each reader.
+  /// At least the size that LMDB gives it: a header, and 64 bytes for each reader.
   private static let locksSize = locksHeaderSize + Int(LMDBEnvironment.maximumReaders) * 64
 
-  /// Whether the disk that the folder `path` is on has no room but for a few pages.
+  /// Whether the disk of the folder `path` is full but for a few pages.
   static func isDiskFull(at path: String) -> Bool {
     var status = statvfs()
     return statvfs(path, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
   }
 
-  /// The error of a store that cannot be made in the folder `path`.
+  /// The error for a store that cannot be created in the folder `path`.
   static func cannotCreate(_ path: String, _ status: Int32) -> StorageError {
     let error = StorageError.lmdb(status, "create", path: path)
     if error.code == .noSpace { return error }
@@ -81,11 +81,11 @@ enum LMDBFile {
   }
 }
 
-/// A file mapped for reading, for the length of its life.
+/// A file mapped for reading during the value's lifetime.
 struct LMDBMappedFile: ~Copyable {
   let bytes: UnsafeRawBufferPointer
 
-  /// Maps the file as it is now; `nil` where that cannot be done, with `errno` set.
+  /// Maps the file at its current size; `nil` if that fails, with `errno` set.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Lets any number of transactions through at once, or one change of the memory map alone: LMDB moves its map when its
-/// size is set, which no transaction of the process survives.
+/// Admits any number of transactions at once, or a single change of the memory map. LMDB moves its map when the size is
+/// set, which no transaction of the process survives.
 ///
-/// A thread that waits to be alone goes first, so that steady reading cannot keep it out; so no thread may enter twice.
+/// A thread that waits to be alone goes first, so that a stream of reads cannot starve it. Therefore no thread may
+/// enter twice.
 ///
-/// `@unchecked Sendable`: the only state is a POSIX lock, made for being used by many threads, at an address that does
-/// not change.
+/// `@unchecked Sendable`: the only state is a POSIX lock, which is thread-safe, at an address that does not change.
 final class LMDBGate: @unchecked Sendable {
   private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 
@@ -23,13 +23,13 @@ final class LMDBGate: @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Waits while another thread is alone; then counts as one of many until `leave()`, on the same thread.
+  /// Waits while another thread is alone, then enters until `leave()` on the same thread.
   func enter() { pthread_rwlock_rdlock(lock) }
 
-  /// Ends what `enter()` began.
+  /// Leaves the gate.
   func leave() { pthread_rwlock_unlock(lock) }
 
-  /// Calls `body` while nobody else is inside.
+  /// Calls `body` while no other thread is inside.
   func alone<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     pthread_rwlock_wrlock(lock)
     defer { pthread_rwlock_unlock(lock) }

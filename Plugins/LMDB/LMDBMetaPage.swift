@@ -1,9 +1,9 @@
-/// One of the two meta pages at the beginning of an LMDB data file: where the trees begin. Transaction N writes page
-/// N modulo 2, so that the state before it stays readable.
+/// One of the two meta pages at the start of an LMDB data file, which say where the trees begin. Transaction N writes
+/// page N modulo 2, so that the previous state stays readable.
 ///
-/// Layout (LMDB 0.9, 64 bits, in the byte order of the machine), after the page's header of 16 bytes: magic number (4
-/// bytes), version (4), address (8), size of the map (8), the records of the free list and of the main database (48
-/// each), last page in use (8), transaction (8).
+/// Layout (LMDB 0.9, 64 bits, in the machine's byte order), after the 16-byte page header: magic number (4 bytes),
+/// version (4), address (8), map size (8), the records of the free list and of the main database (48 each), last page
+/// in use (8), transaction (8).
 struct LMDBMetaPage {
   let pageSize: Int
   /// The size of the writer's map, in bytes.
@@ -16,7 +16,7 @@ struct LMDBMetaPage {
   private static let size = 152
   static let (freeListOffset, mainOffset, transactionOffset) = (40, 88, 144)
 
-  /// Both meta pages, checked as far as that is possible without looking at the trees.
+  /// Both meta pages, checked as far as possible without looking at the trees.
   static func both(in file: UnsafeRawBufferPointer) throws(LMDBFault) -> [LMDBMetaPage] {
     if let version = laterVersion(in: file) { throw .laterVersion(version) }
     let first = try stable(in: file, at: 0, number: 0)
@@ -25,9 +25,9 @@ struct LMDBMetaPage {
     return [first, second]
   }
 
-  /// Fails where the transactions of the meta pages do not follow on each other: one of the two numbers is damaged, and
-  /// LMDB may take the older state for the later one; or one page did not reach the disk before a loss of power, and
-  /// nothing is wrong with the other state. A writer may be at work between the two looks.
+  /// Fails if the transactions of the meta pages are not consecutive. Then either one of the two numbers is damaged,
+  /// and LMDB may mistake the older state for the later one; or one page did not reach the disk before a power loss,
+  /// and the other state is sound. A writer may be active between the two looks.
   static func requireConsecutive(in file: UnsafeRawBufferPointer) throws(LMDBFault) {
     for _ in 0..<8 {
       let numbers = try both(in: file).map(\.transaction).sorted()
@@ -38,14 +38,14 @@ struct LMDBMetaPage {
         + "missing: a loss of power with the durability relaxed leaves this, and the next change puts it right")
   }
 
-  /// The version of LMDB's format, where it is a later one than this: both meta pages say so, because a single one may be
-  /// damaged.
+  /// The version of LMDB's format, if it is later than this one. Both meta pages must say so, because a single one may
+  /// be damaged.
   static func laterVersion(in file: UnsafeRawBufferPointer) -> UInt32? {
     guard let version = version(in: file, at: 0), version > Self.version else { return nil }
     return (9...16).contains { self.version(in: file, at: 1 << $0) == version } ? version : nil
   }
 
-  /// The version in what begins as a meta page does.
+  /// The version in bytes that start like a meta page.
   private static func version(in file: UnsafeRawBufferPointer, at offset: Int) -> UInt32? {
     guard file.count >= offset + size, file.loadUnaligned(fromByteOffset: offset + 16, as: UInt32.self) == magic else {
       return nil
@@ -56,7 +56,7 @@ struct LMDBMetaPage {
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let version: UInt32 = 1
 
-  /// Those of the two meta pages that can be read, the later one first. For a file that nobody writes to.
+  /// The readable ones of the two meta pages, the later one first. Only for a file that no process is writing to.
   static func readable(in file: UnsafeRawBufferPointer) -> [LMDBMetaPage] {
     let first = try? LMDBMetaPage(file, at: 0, number: 0)
     let sizes = first.map { [$0.pageSize] } ?? (9...16).map { 1 << $0 }
@@ -66,7 +66,7 @@ struct LMDBMetaPage {
     return [first, second].compactMap(\.self).sorted { $0.transaction > $1.transaction }
   }
 
-  /// A meta page may just be being written by another process: what is wrong is wrong only if it stays so.
+  /// Another process may be writing a meta page right now, so a fault counts only if it persists.
   private static func stable(
     in file: UnsafeRawBufferPointer, at offset: Int, number: UInt64
   ) throws(LMDBFault) -> LMDBMetaPage {
@@ -79,8 +79,8 @@ struct LMDBMetaPage {
     let page = [UInt8](UnsafeRawBufferPointer(rebasing: file[offset..<offset + Self.size]))
     self = try page.span.withUnsafeBytes { page throws(LMDBFault) in try LMDBMetaPage(page, number: number) }
     guard file.count >= (Int(number) + 1) * pageSize else { throw .damaged("it is cut off") }
-    // The last pages may be missing legitimately, when a transaction took pages and gave them back unwritten: one value
-    // may have been as large as the map.
+    // The last pages may legitimately be missing, if a transaction allocated pages and returned them unwritten: a
+    // single value may have been as large as the map.
     guard lastPage < max(mapSize / UInt64(pageSize), UInt64(file.count / pageSize) + 131_072) else {
       throw .damaged("it is cut off")
     }
@@ -99,14 +99,15 @@ struct LMDBMetaPage {
     lastPage = page.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
     transaction = page.loadUnaligned(fromByteOffset: Self.transactionOffset, as: UInt64.self)
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { throw .damaged("its page size") }
-    // The free list's flags also hold those of the environment: only "without a folder" (0x4000) changes no layout.
+    // The free list's flags also hold the environment's flags, of which only "without a folder" (0x4000) changes no
+    // layout.
     guard freeList.flags & ~0x4000 == LMDBTreeRecord.integerKeys, main.flags == 0, main.pad == 0, lastPage >= 1,
       transaction & 1 == number || transaction == 0
     else { throw .damaged("meta page \(number) contradicts itself") }
   }
 }
 
-/// What LMDB records of a tree: 48 bytes in a meta page, or as the value of a named database in the main one.
+/// LMDB's record of a tree: 48 bytes in a meta page, or as the value of a named database in the main one.
 struct LMDBTreeRecord {
   static let size = 48
   static let integerKeys: UInt16 = 0x08
@@ -121,7 +122,7 @@ struct LMDBTreeRecord {
   let entries: UInt64
   let root: UInt64
 
-  /// How many pages a check of the tree looks at: of a value in pages of its own only the first one.
+  /// How many pages a check of the tree looks at: only the first one of a value that has pages of its own.
   var pagesToCheck: UInt64 {
     [leafPages, min(entries, overflowPages)].reduce(branchPages) { sum, pages in
       let (sum, overflow) = sum.addingReportingOverflow(pages)

@@ -2,22 +2,23 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// An LMDB environment just opened, which is closed again unless somebody takes it over.
+/// An LMDB environment that has just been opened; it is closed again unless its new owner calls `release()`.
 struct LMDBOpenedEnvironment: ~Copyable {
   private let pointer: OpaquePointer
-  /// The data file as it was after the opening.
+  /// The state of the data file after opening.
   let state: LMDBSoundFiles.State
   let isReadOnly: Bool
 
-  /// Opens the store in the folder `path`, and makes it first where there is none.
+  /// Opens the store in the folder `path`, and creates it first if there is none.
   ///
-  /// Where the files may only be read, it is opened for reading only; where not even the table of readers may be
-  /// written, without one, which is safe as long as nobody else writes.
+  /// If the files are read-only, it opens the store for reading only. If not even the reader table can be written, it
+  /// opens without one, which is safe as long as no one else writes.
   ///
   /// - Parameters:
-  ///   - isSound: whether the data file is there and known to be sound.
-  ///   - reservesLocks: whether room is made for the file of locks, unless the caller, who has it open, has done so.
-  ///   - attempts: the flags to try, one after another, each where the one before was refused.
+  ///   - isSound: whether the data file exists and is known to be sound.
+  ///   - reservesLocks: whether to reserve room for the lock file; `false` if the caller, which has it open, already
+  ///     has.
+  ///   - attempts: the flags to try in turn, each after the previous ones were refused.
   init(
     path: String, mapSize: Int, isSound: Bool = false, reservesLocks: Bool = true,
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
@@ -46,7 +47,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
 
   deinit { mdb_env_close(pointer) }
 
-  /// The environment, which is now the caller's to close.
+  /// Hands the environment to the caller, which must close it.
   consuming func release() -> OpaquePointer {
     let pointer = pointer
     discard self
@@ -66,7 +67,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
     return pointer
   }
 
-  /// Checks the two meta pages, which LMDB believes in when it opens the file.
+  /// Checks the two meta pages, which LMDB trusts when it opens the file.
   ///
   /// - Returns: whether there is a store.
   private static func checkDataFile(in folder: String) throws(StorageError) -> Bool {

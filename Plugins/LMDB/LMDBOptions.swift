@@ -2,9 +2,9 @@ internal import StorageSPI
 
 /// The options of the LMDB engine.
 struct LMDBOptions {
-  /// The folder.
+  /// The store's folder.
   let path: String
-  /// The size of the memory map to begin with, in bytes.
+  /// The initial size of the memory map, in bytes.
   let mapSize: Int
   let durability: Durability
 

@@ -1,7 +1,7 @@
-/// A page of a tree as it lies in the file: a header, an array of offsets, free space, and nodes at the end.
+/// A tree page as stored in the file: a header, an array of offsets, free space, and nodes at the end.
 ///
-/// Layout (LMDB 0.9, 64 bits): number (8 bytes), unused (2), kind (2), then the ends of the array and of the free space
-/// (2 each). A node: two halves of a size or of a page number (2 each), flags (2), size of the key (2), key, value.
+/// Layout (LMDB 0.9, 64 bits): number (8 bytes), unused (2), kind (2), then the end of the array and the end of the
+/// free space (2 each). A node: two halves of a size or of a page number (2 each), flags (2), key size (2), key, value.
 struct LMDBPage {
   enum Kind {
     static let branch: UInt16 = 0x01
@@ -17,7 +17,7 @@ struct LMDBPage {
   let isLeaf: Bool
   let count: Int
 
-  /// The page `number` with the bytes `bytes`, its header and the place of every node checked.
+  /// The page `number` in `bytes`; checks its header and the location of every node.
   init(_ bytes: UnsafeRawBufferPointer, number: UInt64) throws(LMDBFault) {
     let kind = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
     let lower = Int(bytes.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
@@ -35,7 +35,7 @@ struct LMDBPage {
     try checkNodes(number)
   }
 
-  /// The node `index`, whose place the initializer has checked.
+  /// The node `index`, whose location the initializer has checked.
   subscript(index: Int) -> LMDBNode { LMDBNode(bytes, at: offset(index), isLeaf: isLeaf) }
 
   private func offset(_ index: Int) -> Int {
@@ -64,7 +64,7 @@ struct LMDBPage {
   }
 }
 
-/// A node of a page: a key and, in a leaf, a value or where it is; in a branch, the number of a page.
+/// A node of a page: a key, plus a value or its location in a leaf, or a page number in a branch.
 struct LMDBNode {
   enum Flag {
     static let overflow: UInt16 = 0x01
@@ -75,11 +75,11 @@ struct LMDBNode {
 
   let flags: UInt16
   let key: UnsafeRawBufferPointer
-  /// What lies in the page after the key: a value, or the number of the value's first overflow page.
+  /// What follows the key in the page: a value, or the number of the value's first overflow page.
   let data: UnsafeRawBufferPointer
-  /// The size of the value, wherever it is.
+  /// The size of the value, wherever it is stored.
   let valueSize: Int
-  /// In a branch: the page below.
+  /// In a branch: the child page.
   let child: UInt64
 
   fileprivate init(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) {
@@ -94,14 +94,14 @@ struct LMDBNode {
     child = UInt64(number) | UInt64(flags) << 32
   }
 
-  /// The node at `offset` of a page that may be damaged; `nil` where it does not lie in the page.
+  /// The node at `offset` of a page that may be damaged; `nil` if it is not within the page.
   static func ifWithin(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) -> LMDBNode? {
     guard offset >= LMDBPage.headerSize, offset + headerSize <= page.count else { return nil }
     guard offset + size(page, at: offset, isLeaf: isLeaf) <= page.count else { return nil }
     return LMDBNode(page, at: offset, isLeaf: isLeaf)
   }
 
-  /// How much of the page the node takes, given that its header lies in the page. The rest of it may not.
+  /// The node's size within the page. Its header must be within the page; the rest may not be.
   static func size(_ page: UnsafeRawBufferPointer, at offset: Int, isLeaf: Bool) -> Int {
     guard offset + headerSize <= page.count else { return headerSize }
     let keySize = Int(page.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))

@@ -1,14 +1,14 @@
 internal import CLMDB
 public import StorageSPI
 
-/// The engine that keeps entries in an LMDB environment: one memory-mapped B+ tree a namespace, read without copying.
+/// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.
 ///
-/// The store is a folder that any number of processes use at once. How it is laid out is described in the README.
+/// The store is a folder that any number of processes can use at once. The README describes its layout.
 public struct LMDBPlugin: StoragePlugin {
-  /// What the engine is called, can do and can be told. The version is that of the LMDB library.
+  /// The engine's name, capabilities and options. The version is that of the LMDB library.
   public let declaration: EngineDeclaration
 
-  /// The plugin.
+  /// Creates the plugin.
   public init() {
     var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
     _ = mdb_version(&major, &minor, &patch)
@@ -18,10 +18,10 @@ public struct LMDBPlugin: StoragePlugin {
       capabilities: [.persistent, .shared, .atomicBatches], options: LMDBOptions.all)
   }
 
-  /// Opens the store, and makes it first where there is none.
+  /// Opens the store, and creates it first if there is none.
   ///
-  /// Handles on one store within a process share one environment, as LMDB demands. Cost: about a tenth of a
-  /// millisecond, and the check of the tree's pages (see the README).
+  /// Handles on one store within a process share one environment, as LMDB requires. Cost: about a tenth of a
+  /// millisecond, plus the check of the tree's pages (see the README).
   ///
   /// - Throws: `StorageError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`,
   ///   `ioFailed`.
@@ -31,7 +31,7 @@ public struct LMDBPlugin: StoragePlugin {
     return LMDBEngine(use, durability: options.durability, clock: configuration.clock)
   }
 
-  /// Looks at the store's files, and in the data file for its format, by the engine's own means.
+  /// Inspects the store's files, and reads the format from the data file without LMDB.
   ///
   /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
@@ -42,12 +42,12 @@ public struct LMDBPlugin: StoragePlugin {
       path: path, files: files, format: format, currentFormat: Int(LMDBSummary.currentFormat))
   }
 
-  /// Saves what can still be read of a damaged store; see `LMDBRepair`.
+  /// Saves the readable entries of a damaged store; see `LMDBRepair`.
   ///
-  /// Cost: two passes over the damaged file, and the writing of a new one.
+  /// Cost: two passes over the damaged file, and writing a new one.
   ///
-  /// - Throws: `StorageError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` where the
-  ///   store is of a later version. Then it is as it was.
+  /// - Throws: `StorageError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` if the store
+  ///   is of a later version. On any error the store is unchanged.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -57,9 +57,9 @@ public struct LMDBPlugin: StoragePlugin {
     }
   }
 
-  /// Says what a repair would do, from the damaged file alone. Cost: two passes over it, and memory for all keys.
+  /// Reports what a repair would do, from the damaged file alone. Cost: two passes over it, and memory for all keys.
   ///
-  /// - Throws: `StorageError`: as `repair`.
+  /// - Throws: `StorageError`: the same errors as `repair`.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -69,10 +69,10 @@ public struct LMDBPlugin: StoragePlugin {
     }
   }
 
-  /// Removes the data file, whatever is in it, while no process has the store open.
+  /// Removes the data file, whatever it contains, unless a process has the store open.
   ///
-  /// - Throws: `StorageError`: `busy` where one has, `unsupportedFormat` where the store is of a later version,
-  ///   `permissionDenied`, `ioFailed`.
+  /// - Throws: `StorageError`: `busy` if a process has the store open, `unsupportedFormat` if the store is of a later
+  ///   version, `permissionDenied`, `ioFailed`.
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     let path = try LMDBOptions(configuration).path
     try await BlockingExecutor().run { () throws(StorageError) in

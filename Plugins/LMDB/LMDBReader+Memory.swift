@@ -3,10 +3,10 @@ internal import Glibc
 internal import StorageSPI
 
 extension LMDBReader {
-  /// Takes the pages of the file out of the memory of the process; they remain in that of the system. Others that read
-  /// at the same time find them there again.
+  /// Removes the file's pages from this process's memory; they stay in the system's cache. Concurrent readers find them
+  /// there again.
   ///
-  /// LMDB does not tell where its map begins. It follows from any page, whose first eight bytes are its number.
+  /// LMDB does not say where its map begins. Any page tells, because its first eight bytes are its number.
   func releaseMappedPages() throws(StorageError) {
     try withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
       try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
@@ -18,14 +18,14 @@ extension LMDBReader {
         let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: key) & ~UInt(size - 1))
         guard let page else { return }
         let start = page - Int(page.load(as: UInt64.self)) * size
-        // It is no failure where the system does not want to.
+        // It is not an error if the system ignores the advice.
         madvise(UnsafeMutableRawPointer(mutating: start), Self.mappedBytes(info, pageSize: size), MADV_DONTNEED)
       }
     }
   }
 
-  /// How much of the map holds pages. Another process may have written beyond the map just now: what lies there in the
-  /// memory of this one is something else.
+  /// How much of the map holds pages. Another process may just have written beyond the map, where this process's memory
+  /// holds something else.
   static func mappedBytes(_ info: MDB_envinfo, pageSize: Int) -> Int {
     min((info.me_last_pgno + 1) * pageSize, info.me_mapsize)
   }

@@ -1,18 +1,19 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// A transaction for reading that is kept for reuse, with the handles of the databases that it has used. Where nothing
-/// changes it stays open, and goes on seeing its state; see `KeptSnapshot`.
+/// A reusable read transaction, with the handles of the databases that it has used. If nothing changes it stays open
+/// and keeps seeing its state; see `KeptSnapshot`.
 ///
-/// It is taken from its pool, used and given back inside the environment's gate; see `LMDBEnvironment+MapSize.swift`.
+/// It is taken from its pool, used and returned inside the environment's gate; see `LMDBEnvironment+MapSize.swift`.
 ///
-/// `@unchecked Sendable`: it is used by one caller at a time, which the pool sees to.
+/// `@unchecked Sendable`: the pool gives it to one caller at a time.
 final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   let environment: LMDBEnvironment
   private let transaction: LMDBTransaction
   private var databases: [LMDBDatabase]
-  // These are looked at in every read, by the one who has the reader: what checks that at run time costs too much.
-  /// The one used last, which most often is the next one, too.
+  // Every read accesses these, and the caller has the reader to itself: checking exclusivity at run time costs too
+  // much.
+  /// The database used last, which is most often the next one too.
   @exclusivity(unchecked) private var latest: LMDBDatabase?
   @exclusivity(unchecked) private var kept: KeptSnapshot
 
@@ -25,9 +26,9 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     databases = environment.knownDatabases
   }
 
-  /// Finds the entry under `key` in the latest state, which is kept until `end()` if there is one.
+  /// Finds the entry under `key` in the latest state. If there is one, the state is held until `end()`.
   ///
-  /// This is the hot path: it allocates nothing, and is not generic, so that no metadata of types is looked up.
+  /// This is the hot path: it allocates nothing, and is not generic, which saves looking up type metadata.
   func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(StorageError) -> LMDBEntry? {
     guard let database = try database(LMDBNamespace(key, count: namespaceLength)) else { return nil }
     try begin()
@@ -47,12 +48,13 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     return nil
   }
 
-  /// Likewise, given the key.
+  /// The same, for a `CacheKey`.
   func begin(reading key: CacheKey) throws(StorageError) -> LMDBEntry? {
     try key.withBytes { bytes throws(StorageError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
-  /// Calls `body` with the latest state and the databases of all namespaces in it that `isWanted`, in order.
+  /// Calls `body` with the latest state, and with the databases of all its namespaces that `isWanted` selects, in
+  /// order.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
@@ -72,7 +74,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     }
   }
 
-  /// The handle of a namespace's database; `nil` where it does not exist. It must be known before the transaction
+  /// The handle of a namespace's database; `nil` if it does not exist. The handle must be known before the transaction
   /// begins: an older transaction cannot use a newer handle.
   private func database(_ namespace: LMDBNamespace) throws(StorageError) -> MDB_dbi? {
     if let latest, latest.namespace == namespace { return latest.handle }
@@ -85,7 +87,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     return latest?.handle
   }
 
-  /// Takes over all handles that are known, which a snapshot begun before could not use.
+  /// Adopts all known handles; a snapshot that began before could not use them.
   private func refreshDatabases() {
     endKeptSnapshot(unlessUsed: false)
     databases = environment.knownDatabases
@@ -103,7 +105,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     kept.began(at: number)
   }
 
-  /// Lets go of the state, unless it is kept.
+  /// Releases the state, unless the snapshot is kept.
   func end() {
     if !kept.stays() { transaction.reset() }
   }
@@ -116,7 +118,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 }
 
 extension CacheKey {
-  /// Lends the bytes of the key's text.
+  /// Lends the UTF-8 bytes of the key's text.
   func withBytes<Output>(
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -125,7 +127,7 @@ extension CacheKey {
   }
 }
 
-/// Turns a fault found by `body` into the error that names the entry.
+/// Turns a fault thrown by `body` into an error that names the entry.
 func decoding<Output>(
   _ key: @autoclosure () -> CacheKey, _ body: () throws(LMDBFault) -> Output
 ) throws(StorageError) -> Output {

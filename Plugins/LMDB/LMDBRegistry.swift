@@ -2,31 +2,31 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// The environments that are open in this process: one for each store, however many handles there are on it.
+/// The open environments of this process: one per store, however many handles there are on it.
 ///
-/// LMDB locks with `fcntl`, whose locks a process loses when it closes any descriptor of the file: two environments on
-/// one store would silently lose each other's.
+/// LMDB locks with `fcntl`, and a process loses such locks when it closes any descriptor of the file. Two environments
+/// on one store would silently lose each other's locks.
 final class LMDBRegistry: Sendable {
-  /// The one of the process.
+  /// The process's registry.
   static let shared = LMDBRegistry()
 
   private struct Slot: Sendable {
     weak var use: LMDBEnvironmentUse?
-    /// Which file of locks it uses.
+    /// Identifies the lock file that it uses.
     let locks: LMDBFileIdentity?
   }
 
   private let slots = Mutex<[LMDBFileIdentity: Slot]>([:])
   private let opening = Mutex<Void>(())
   private let sound = Mutex(LMDBSoundFiles())
-  /// The time in seconds since 1970, by the clock that files get their times from.
+  /// The time in seconds since 1970, by the clock that sets file times.
   private let now: @Sendable () -> Int
 
   init(now: @escaping @Sendable () -> Int = { time(nil) }) { self.now = now }
 
-  /// The environment of the store in the folder `path`, which is made first where there is none.
+  /// The environment of the store in the folder `path`, which is created first if there is none.
   ///
-  /// - Parameter mapSize: the size of the map to begin with; without effect where the environment is open already.
+  /// - Parameter mapSize: the initial map size; ignored if the environment is already open.
   func environment(
     at path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding()
   ) throws(StorageError) -> LMDBEnvironmentUse {
@@ -47,8 +47,8 @@ final class LMDBRegistry: Sendable {
     }
   }
 
-  /// Fails where this process has the data file open that was in the place of the one in `path` before: that one uses
-  /// the file of locks, which this process would not be kept from taking for unused.
+  /// Fails if this process has the data file open that was at `path` before the current one. That environment uses the
+  /// lock file, and nothing else would stop this process from treating the file as unused.
   private func requireUnusedLocks(_ path: String) throws(StorageError) {
     guard let locks = LMDBFile.identity(LMDBFile.lock(in: path)) else { return }
     if slots.withLock({ $0.values.contains { $0.locks == locks } }) { throw .lmdbStoreReplaced(path) }
@@ -59,7 +59,7 @@ final class LMDBRegistry: Sendable {
     return sound.withLock { $0.contains(LMDBSoundFiles.State(status)) }
   }
 
-  /// Checks the structure, unless the file was found sound in this state.
+  /// Checks the structure, unless the file is known to be sound in this state.
   private func check(
     _ environment: LMDBEnvironment, _ state: LMDBSoundFiles.State, from start: Int
   ) throws(StorageError) {
@@ -69,9 +69,10 @@ final class LMDBRegistry: Sendable {
     sound.withLock { $0.add(state, transaction: checked, checkedFrom: start) }
   }
 
-  /// Calls `body` while no environment of the store in the folder `path` is open in this process, and none is opened.
+  /// Calls `body` while no environment of the store in the folder `path` is open in this process; none can be opened
+  /// meanwhile.
   ///
-  /// - Throws: `busy` where one is open.
+  /// - Throws: `busy` if one is open.
   func whileClosed<Output>(
     at path: String, _ body: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -83,7 +84,7 @@ final class LMDBRegistry: Sendable {
     }
   }
 
-  /// The open environment of the store, if there is one. Waits for one that is just being closed, which takes
+  /// The open environment of the store, if there is one. If one is just being closed, it waits for that, which takes
   /// microseconds.
   private func existing(_ identity: LMDBFileIdentity) -> LMDBEnvironmentUse? {
     while true {
@@ -99,10 +100,10 @@ final class LMDBRegistry: Sendable {
   }
 }
 
-/// Keeps an environment open for those who use it.
+/// Keeps an environment open for its users.
 ///
-/// Apart from the environment, because the registry knows this one weakly: to count the references to an object that
-/// anybody refers to weakly costs several times as much, and a commit counts those to the environment many times.
+/// It is separate from the environment because the registry holds it weakly. Counting references to an object with weak
+/// references costs several times as much, and a commit retains and releases the environment many times.
 final class LMDBEnvironmentUse: Sendable {
   let environment: LMDBEnvironment
 

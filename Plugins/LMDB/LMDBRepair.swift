@@ -2,17 +2,17 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// Makes a new store of what can be read of a damaged one, and puts it in its place.
+/// Builds a new store from the readable parts of a damaged one, and replaces it.
 ///
-/// LMDB never sees the damaged file, which is only read. The new store is made beside it, in a folder of its own, by the
-/// engine itself, and synced; then the damaged file gets its second name, and the new one takes over the first in one
-/// step. Interrupted anywhere, one of the two is in place.
+/// LMDB never sees the damaged file, which is only read. The engine builds the new store in a folder beside it, and
+/// syncs it. Then the damaged file gets a second name, and the new one takes over the first name in one step. After an
+/// interruption at any point, one of the two is in place.
 struct LMDBRepair {
   private let path: String
   private let plan: RepairPlan
-  /// Called just before the store is locked, so that a test acts as another process then.
+  /// Called just before the store is locked, so that a test can act as another process.
   private let willLock: () -> Void
-  /// Where the new store is made. Whoever repairs is alone, so what is there already was left behind by a crash.
+  /// Where the new store is built. Only one repair runs at a time, so anything found here is left over from a crash.
   private var scratch: String { path + "/repair" }
 
   init(_ path: String, _ plan: RepairPlan, willLock: @escaping () -> Void = {}) {
@@ -24,7 +24,7 @@ struct LMDBRepair {
     guard try LMDBDataFile(readingIfPresentIn: path) != nil else { return RepairReport(saved: 0) }
     willLock()
     let lock = try LMDBExclusiveLock(path)
-    // Again: until then another process may have written to the file, or put another one in its place.
+    // Read it again: until now another process may have written to the file, or replaced it.
     guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
     var salvage = LMDBSalvage(file)
     try salvage.requireKnownFormat(path)
@@ -36,7 +36,7 @@ struct LMDBRepair {
     return outcome.report
   }
 
-  /// Says what `run` would do, and changes nothing. No environment of the store may be open in this process.
+  /// Reports what `run` would do, and changes nothing. No environment of the store may be open in this process.
   func preview() throws(StorageError) -> RepairReport {
     let lock = try LMDBExclusiveLock(ifPossible: path)
     defer { withExtendedLifetime(lock) {} }
@@ -48,7 +48,7 @@ struct LMDBRepair {
     return try save(&salvage, to: &keys).report
   }
 
-  /// Makes the new store, and closes it.
+  /// Builds the new store, and closes it.
   private func saveToNewStore(_ salvage: inout LMDBSalvage) throws(StorageError) -> LMDBRepairOutcome {
     var store = try LMDBNewStore(path: scratch)
     let outcome = try save(&salvage, to: &store)
@@ -56,7 +56,7 @@ struct LMDBRepair {
     return outcome
   }
 
-  /// The number of entries, where nothing is wrong.
+  /// The number of entries if there is no damage; otherwise `nil`.
   private func entriesIfSound(_ salvage: inout LMDBSalvage) throws(StorageError) -> Int? {
     guard salvage.structureFault() == nil else { return nil }
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
@@ -78,7 +78,7 @@ struct LMDBRepair {
     case wrong(IntegrityIssue)
   }
 
-  /// Whether an entry is what was once written.
+  /// Judges whether an entry still has the content that was written.
   private func judge(_ found: LMDBSalvage.Found) -> Judgement {
     do throws(LMDBFault) {
       let entry = try LMDBEntry(found.value)
@@ -93,15 +93,16 @@ struct LMDBRepair {
     }
   }
 
-  /// Saves the entries that are sound.
+  /// Saves the sound entries.
   private func save(
     _ salvage: inout LMDBSalvage, to store: inout some LMDBEntrySaving
   ) throws(StorageError) -> LMDBRepairOutcome {
     let fault = salvage.structureFault()
     var unsound: [CacheKey: IntegrityIssue] = [:]
-    // Whether each entry that was found is known to be one of the last state.
+    // Whether every entry found is known to belong to the last state.
     var isExact = true
-    // Only entries that would be saved are judged: `RepairPlan.isSound` sees no version that another one replaces.
+    // Only entries that would be saved are judged, so `RepairPlan.isSound` never sees a version that another one
+    // replaces.
     try salvage.run { found throws(StorageError) in
       let isKnown = try found.isListed ? false : store.holds(found.key)
       if isKnown { return }
@@ -114,7 +115,7 @@ struct LMDBRepair {
     }
     let (expected, knowsFreePages) = (salvage.expectedEntries, salvage.knowsFreePages)
     if fault != nil, try store.count() + unsound.count != expected {
-      // What lies elsewhere may be older, or removed: it counts where nothing else is known of its key.
+      // Entries elsewhere may be older or removed, so they count only if nothing else is known about their key.
       try salvage.runUnreached { found throws(StorageError) in
         guard unsound[found.key] == nil, try !store.holds(found.key),
           case .sound(let entry, let metadata) = judge(found)
@@ -138,14 +139,15 @@ struct LMDBRepair {
     return outcome
   }
 
-  /// Puts the new store in place of the damaged one.
+  /// Replaces the damaged store with the new one.
   ///
-  /// - Returns: where the damaged file is now.
+  /// - Returns: the new path of the damaged file.
   private func exchange(_ lock: borrowing LMDBExclusiveLock) throws(StorageError) -> String {
     let (current, new) = (LMDBFile.data(in: path), LMDBFile.data(in: scratch))
     let aside = try linkAside(current)
     do throws(StorageError) {
-      // What is in the file of locks belongs to the damaged store: emptied, nobody takes it for the new one's.
+      // The lock file's content belongs to the damaged store; empty it, so that no process mistakes it for the new
+      // store's.
       guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "repair", path: path) }
       try LMDBFile.reserveLocks(lock.descriptor, in: path)
       guard rename(new, current) == 0 else { throw .lmdb(errno, "repair", path: path) }
@@ -154,7 +156,7 @@ struct LMDBRepair {
       throw error
     }
     syncFolder()
-    // Fills the file of locks.
+    // Initializes the lock file.
     _ = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity, reservesLocks: false)
     return aside
   }
@@ -183,11 +185,11 @@ struct LMDBRepair {
   }
 }
 
-/// The lock that every process shares as long as it has the store open, held alone: nobody has, and whoever opens it
-/// waits.
+/// An exclusive hold on the lock that every process shares while it has the store open: no process has it open, and one
+/// that opens it waits.
 ///
-/// It is the one of LMDB: the first byte of the file of locks, locked with `fcntl`. A process loses it when it closes
-/// any descriptor of the file, so no environment of the store may be open in this one.
+/// It is LMDB's own lock: the first byte of the lock file, locked with `fcntl`. A process loses it when it closes any
+/// descriptor of the file, so no environment of the store may be open in this one.
 struct LMDBExclusiveLock: ~Copyable {
   let descriptor: Int32
 
@@ -198,8 +200,8 @@ struct LMDBExclusiveLock: ~Copyable {
     try self.init(locking: descriptor, path)
   }
 
-  /// The lock without making its file; `nil` where there is none, or it may not be written: where no process of this user
-  /// can have the store open for writing.
+  /// The lock, without creating its file. It is `nil` if the file does not exist or is read-only: then no process of
+  /// this user can have the store open for writing.
   init?(ifPossible path: String) throws(StorageError) {
     let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -2,22 +2,22 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// What a repair has found out, and what it makes of that.
+/// The findings of a repair, and the report made from them.
 struct LMDBRepairOutcome {
-  /// The number of entries that were saved.
+  /// The number of saved entries.
   let saved: Int
-  /// What is wrong with the structure of the file.
+  /// The damage to the structure of the file.
   let structure: IntegrityIssue?
-  /// The number of entries that the store had by its own record; `nil` where none tells.
+  /// The number of entries according to the store's own record; `nil` if no record tells.
   let expected: Int?
   /// The entries that cannot be saved.
   var lost: [IntegrityIssue] = []
-  /// Where something is wrong, so that entries may be missing of which nothing else tells.
+  /// Damaged places where entries may be missing without any other trace.
   var places: [IntegrityIssue] = []
-  /// Where the damaged files are.
+  /// The new paths of the damaged files.
   var movedTo: [String] = []
 
-  /// The report. Where as many entries were found as the store's record says, the rest of the damage cost none.
+  /// The report. If as many entries were found as the store's record says, the rest of the damage cost none.
   var report: RepairReport {
     let found = saved + lost.count
     let isComplete = expected.map { $0 == found } ?? places.isEmpty
@@ -45,16 +45,16 @@ struct LMDBRepairOutcome {
     kind: .structure, message: "the tally disagrees with the entries: it was counted anew")
 }
 
-/// Where a repair puts the entries that it saves.
+/// The destination of the entries that a repair saves.
 protocol LMDBEntrySaving {
   mutating func save(_ key: CacheKey, _ entry: LMDBEntry, _ metadata: EntryMetadata) throws(StorageError)
-  /// Whether an entry of the key was saved.
+  /// Whether an entry with the key was saved.
   mutating func holds(_ key: CacheKey) throws(StorageError) -> Bool
-  /// The number of entries that were saved.
+  /// The number of saved entries.
   mutating func count() throws(StorageError) -> Int
 }
 
-/// Puts them nowhere, and remembers their keys.
+/// Saves nothing, and only remembers the keys.
 struct LMDBSavedKeys: LMDBEntrySaving {
   private var keys: Set<CacheKey> = []
 
@@ -63,9 +63,9 @@ struct LMDBSavedKeys: LMDBEntrySaving {
   func count() -> Int { keys.count }
 }
 
-/// Puts them into a new store, made by the engine itself.
+/// Saves entries to a new store, which the engine itself creates.
 struct LMDBNewStore: LMDBEntrySaving {
-  /// The bytes of payloads after which a batch is written.
+  /// A batch is written once its payloads reach this many bytes.
   private static let batchBytes = 1 << 20
   private static let batchEntries = 1_000
 
@@ -73,7 +73,7 @@ struct LMDBNewStore: LMDBEntrySaving {
   private var batch = WriteBatch()
   private var bytes = 0
 
-  /// A new store in the folder `path`, where none is.
+  /// Creates a new store in the folder `path`, which must contain none.
   init(path: String) throws(StorageError) {
     let opened = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity)
     environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding()) { _ in }
@@ -102,7 +102,7 @@ struct LMDBNewStore: LMDBEntrySaving {
     return try environment.statistics().entries
   }
 
-  /// Waits until all is on the disk.
+  /// Waits until everything is on disk.
   mutating func finish() throws(StorageError) {
     try write()
     let status = mdb_env_sync(environment.pointer, 1)

@@ -1,34 +1,34 @@
 internal import Glibc
 internal import StorageSPI
 
-/// Finds the entries of a store that may be damaged anywhere. It goes down the trees of one state, and takes from each
-/// page all that lies within it: whether an entry is what was once written is for others to tell.
+/// Finds the entries of a store that may be damaged anywhere. It walks the trees of one state and takes every entry
+/// that lies within its page. The caller judges whether an entry still has the content that was written.
 struct LMDBSalvage {
-  /// An entry that lies in the file, under the key that it says it has.
+  /// An entry in the file, under the key that it claims to have.
   struct Found {
     let key: CacheKey
     let value: UnsafeRawBufferPointer
-    /// Whether its page lists it. One that lies there unlisted may have been replaced or removed.
+    /// Whether its page lists it. An unlisted entry may have been replaced or removed.
     let isListed: Bool
   }
 
   private let file: LMDBDataFile
   private let states: LMDBStates
-  /// The state whose trees are read; `nil` where no tree can be found.
+  /// The state whose trees are read; `nil` if no tree can be found.
   let state: LMDBState?
-  /// What is wrong, but for what the receiver of entries finds wrong with those.
+  /// The damage found, not counting what the receiver finds wrong with entries.
   private(set) var issues: [IntegrityIssue] = []
   private var pageSize: Int { states.pageSize }
   private var visited: Set<UInt64> = []
-  /// The pages that are free; `nil` where that is not known.
+  /// The free pages; `nil` if they are unknown.
   private let free: Set<UInt64>?
-  /// The pages that are free and in a tree: one of the two is wrong.
+  /// Pages that are both free and in a tree: one of the two is wrong.
   private var disputed: Set<UInt64> = []
-  /// Whether a page in a tree says that its place is another: then it may be an older one.
+  /// Whether a page in a tree names another location as its own: then it may be outdated.
   private(set) var hasMisplacedPage = false
   private var namespace = LMDBNamespace.none
 
-  /// - Parameter file: a data file that no process writes to.
+  /// - Parameter file: a data file that no process is writing to.
   init(_ file: LMDBDataFile) {
     file.coverHoles()
     let states = LMDBStates(file)
@@ -47,14 +47,14 @@ struct LMDBSalvage {
     return state.summary != nil || !probe.namespaceTrees(state).isEmpty
   }
 
-  /// The error of a store of a later version, of which this program cannot tell what is damaged.
+  /// Throws if the store is of a later version, whose damage this program cannot recognize.
   func requireKnownFormat(_ path: String) throws(StorageError) {
     if let version = LMDBMetaPage.laterVersion(in: file.bytes) ?? states.laterFormat {
       throw .lmdb(.laterVersion(version), in: path)
     }
   }
 
-  /// What is wrong with the structure of the file; `nil` where nothing is.
+  /// The damage to the structure of the file; `nil` if there is none.
   func structureFault() -> LMDBFault? {
     do throws(LMDBFault) {
       try LMDBMetaPage.requireConsecutive(in: file.bytes)
@@ -69,13 +69,13 @@ struct LMDBSalvage {
     }
   }
 
-  /// Whether it is certain which pages are free, so that what lies on others is not what was removed.
+  /// Whether the free pages are known for certain, so that entries on other pages are not removed ones.
   var knowsFreePages: Bool { free != nil && disputed.isEmpty }
 
   /// Whether the state is known to be that of the last transaction.
   var isLast: Bool { state.map(states.isLast) ?? false }
 
-  /// The number of entries that the state has by its own record; `nil` where it has none that counts.
+  /// The number of entries according to the state's own record; `nil` if there is no valid record.
   var expectedEntries: Int? {
     guard isLast, let state, let summary = state.summary, state.told ?? state.recorded == state.recorded else {
       return nil
@@ -87,7 +87,7 @@ struct LMDBSalvage {
     }
   }
 
-  /// The tally that the state keeps of itself; `nil` where it keeps none. The structure must be sound.
+  /// The tally stored with the state; `nil` if there is none. The structure must be sound.
   mutating func keptTally() -> (totals: [LMDBNamespace: EntryTally.Count], slots: [LMDBSlot: EntryTally.Count])? {
     guard let state, let summary = state.summary, state.told == state.recorded else { return nil }
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
@@ -101,7 +101,7 @@ struct LMDBSalvage {
     return (totals, slots)
   }
 
-  /// Gives every entry to `receive` that a tree leads to.
+  /// Passes every entry that a tree leads to to `receive`.
   mutating func run(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
     (issues, visited, disputed) = ([], [], [])
     guard let state else { return report("its trees cannot be found: entries may be lost") }
@@ -114,8 +114,8 @@ struct LMDBSalvage {
     }
   }
 
-  /// After `run`: gives the entries to `receive` that lie on pages to which no tree leads, and which are not free: those
-  /// that something damaged led to. Where it is not known which are free, removed entries are among them, and older ones.
+  /// After `run`: passes to `receive` the entries on pages that no tree leads to and that are not free. Something
+  /// damaged led to those. If the free pages are unknown, removed and outdated entries are among them.
   mutating func runUnreached(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
     let isMetaPageAlone = state != nil && issues.count == (isLast ? 0 : 1)
     if free == nil {
@@ -128,7 +128,7 @@ struct LMDBSalvage {
     }
   }
 
-  /// The pages that are free in a state; `nil` where the list of them is damaged.
+  /// The pages that are free in a state; `nil` if the list of them is damaged.
   private static func freePages(_ state: LMDBState, _ file: LMDBDataFile, _ pageSize: Int) -> Set<UInt64>? {
     guard let root = state.freeList else { return nil }
     if root == LMDBTreeRecord.noRoot { return [] }
@@ -149,8 +149,8 @@ struct LMDBSalvage {
     return free
   }
 
-  /// Goes through those of the file's leaves that are wanted, where no tree leads to them. Of several entries under one
-  /// key the one that was stored last is taken.
+  /// Visits the wanted leaves of the file that no tree leads to. Of several entries under one key it takes the one
+  /// stored last.
   private mutating func visitLeaves(
     _ receive: (Found) throws(StorageError) -> Void, _ isWanted: (UInt64) -> Bool
   ) throws(StorageError) {
@@ -171,7 +171,7 @@ struct LMDBSalvage {
     for (key, found) in latest { try receive(Found(key: key, value: found.value, isListed: false)) }
   }
 
-  /// The trees of the namespaces, found in the main one.
+  /// The trees of the namespaces, found in the main tree.
   private mutating func namespaceTrees(_ state: LMDBState) -> [(LMDBNamespace, LMDBTreeRecord)] {
     var (found, lost) = ([(LMDBNamespace, LMDBTreeRecord)](), [String]())
     forEachNode(ofMainTreeIn: state) { node, isListed in
@@ -209,9 +209,9 @@ struct LMDBSalvage {
     }
   }
 
-  /// The entry in a node of a leaf; `nil` where there is none.
+  /// The entry in a leaf's node; `nil` if there is none.
   ///
-  /// - Parameter isListed: whether the page names the node: then it is an entry that is lost.
+  /// - Parameter isListed: whether the page lists the node, so that the entry counts as lost if it is unreadable.
   private mutating func entry(_ node: LMDBNode, _ isListed: Bool) -> Found? {
     guard let value = file.value(of: node, pageSize) else {
       if isListed { lose(node.key, "it lies outside of the file") }
@@ -242,8 +242,8 @@ struct LMDBSalvage {
 }
 
 extension LMDBSalvage {
-  /// A page of a tree, whose place in the tree stands in where its own kind is wrong; `nil` where it was visited
-  /// already, or is not in the file.
+  /// A page of a tree; `nil` if it was already visited or is not in the file. If its kind is wrong, its position in the
+  /// tree decides.
   private mutating func page(_ number: UInt64, levels: Int) -> (bytes: UnsafeRawBufferPointer, isLeaf: Bool)? {
     guard free?.contains(number) != true else {
       disputed.insert(number)
@@ -271,8 +271,8 @@ extension LMDBSalvage {
     }
   }
 
-  /// All that may be a node of a page: those that it lists, and in the order in which they lie side by side, those that
-  /// it does not.
+  /// Everything that may be a node of a page: the listed nodes and, in the order in which they lie side by side, the
+  /// unlisted ones.
   private func nodes(of page: UnsafeRawBufferPointer, isLeaf: Bool) -> [(node: LMDBNode, isListed: Bool)] {
     let end = Int(page.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
     let listed = stride(from: LMDBPage.headerSize, to: min(end, page.count - 1), by: 2).map {

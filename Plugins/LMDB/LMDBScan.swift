@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// Collects the first entries of a range, in the order of full keys.
+/// Collects the first entries of a range, ordered by full key.
 struct LMDBScan {
   private let range: KeyRange
   private let limit: Int
@@ -11,7 +11,7 @@ struct LMDBScan {
 
   private typealias Candidate = (key: CacheKey, value: UnsafeRawBufferPointer)
 
-  /// A scan of at most `limit` entries of `range`.
+  /// Starts a scan for at most `limit` entries of `range`.
   init(_ range: KeyRange, limit: Int, _ transaction: LMDBTransaction) {
     (self.range, self.limit, self.transaction) = (range, limit, transaction)
   }
@@ -23,10 +23,10 @@ struct LMDBScan {
     return start.hasPrefix(range.prefix) || range.prefix.hasPrefix(start)
   }
 
-  /// Whether as many entries were found as were wanted.
+  /// Whether `limit` entries were found.
   var isFull: Bool { summaries.count >= limit }
 
-  /// Goes through the database of a namespace. Namespaces are to come in order.
+  /// Scans the database of a namespace. Visit namespaces in order.
   mutating func visit(_ namespace: String, _ database: MDB_dbi) throws(StorageError) {
     self.namespace = namespace
     let start = Array(max(range.prefix, range.after?.text ?? "").utf8.prefix(LMDBKeyCoding.prefixSize))
@@ -44,7 +44,7 @@ struct LMDBScan {
     }
   }
 
-  /// Gathers the long keys that share their beginning with the current one, and goes through them in true order.
+  /// Collects the long keys that share the current key's prefix, and visits them in true order.
   ///
   /// - Returns: the item after the group.
   private mutating func visitGroup(
@@ -71,7 +71,7 @@ struct LMDBScan {
     summaries.append(EntrySummary(key: candidate.key, metadata: entry.metadata, payloadBytes: entry.size))
   }
 
-  /// Whether a stored key is not yet past those with the wanted prefix.
+  /// Whether a stored key can still have the wanted prefix.
   private func mayBeInRange(_ stored: UnsafeRawBufferPointer) -> Bool {
     let known = stored.prefix(LMDBKeyCoding.prefixSize)
     let prefix = range.prefix.utf8
@@ -79,14 +79,14 @@ struct LMDBScan {
       ? prefix.starts(with: known) || known.lexicographicallyPrecedes(prefix) : known.starts(with: prefix)
   }
 
-  /// The key with the bytes `bytes`, which must be one of the namespace at hand.
+  /// The key with the bytes `bytes`, which must belong to the current namespace.
   private func key(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> CacheKey {
     try CacheKey(stored: bytes, namespace: namespace, path: transaction.environment.path)
   }
 }
 
 extension CacheKey {
-  /// The key that was stored in a namespace's database.
+  /// The key stored in a namespace's database.
   init(stored bytes: UnsafeRawBufferPointer, namespace: String, path: String) throws(StorageError) {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let key = try? CacheKey(text), key.namespace == namespace else {

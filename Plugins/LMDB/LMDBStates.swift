@@ -1,38 +1,38 @@
 internal import StorageSPI
 
-/// A state of a damaged store: where the trees of one transaction begin.
+/// One state of a damaged store: the roots of one transaction's trees.
 struct LMDBState {
   /// The root of the main tree, and the number of its levels.
   let root: UInt64
   let depth: Int
-  /// The root of the list of free pages; `nil` where it is not known.
+  /// The root of the free list; `nil` if it is unknown.
   let freeList: UInt64?
-  /// The number of its transaction by a meta page; `nil` where none says so that can be believed.
+  /// Its transaction number according to a meta page; `nil` if no credible meta page has one.
   let told: UInt64?
-  /// The record of the format in its main tree; `nil` where there is none, as in stores of version 1.
+  /// The format record in its main tree; `nil` if there is none, as in stores of version 1.
   let summary: LMDBSummary?
 
-  /// The number of its transaction by its own record.
+  /// Its transaction number according to its own record.
   var recorded: UInt64? { summary.flatMap { UInt64(exactly: $0.transaction) } }
 }
 
-/// The states that a data file holds whose meta pages may be damaged, the one to be believed first.
+/// The states in a data file whose meta pages may be damaged, the most credible first.
 ///
-/// Three places name the last transaction: its meta page, the record of the format, which is the first of its
-/// main tree and is written with each change of entries, and the other meta page, whose number is the one before. So
-/// the leaf with the latest record leads to the last state also where no meta page does, and a meta page with a wrong
-/// byte is still known by the rest of it.
+/// Three places name the last transaction: its meta page; the format record, which is the first record of its main tree
+/// and is written with each change of entries; and the other meta page, whose number is one lower. So the leaf with the
+/// latest record leads to the last state even if no meta page does, and the rest of a meta page with a wrong byte still
+/// identifies it.
 struct LMDBStates {
   let pageSize: Int
   private(set) var all: [LMDBState] = []
-  /// A later version of the format that a record names.
+  /// A later format version that a record names.
   private(set) var laterFormat: UInt32?
-  /// The number of the last transaction, where both meta pages can be told.
+  /// The number of the last transaction, if both meta pages are readable.
   private let last: UInt64?
 
   private let file: LMDBDataFile
   private var metaPages: [LMDBDamagedMetaPage] = []
-  /// The branch pages whose first child is a page, by that.
+  /// For each page, the branch pages whose first child it is.
   private var parents: [UInt64: [UInt64]] = [:]
   private var leaves: [(page: UInt64, summary: LMDBSummary)] = []
 
@@ -48,7 +48,7 @@ struct LMDBStates {
   /// Whether the state is known to be that of the last transaction.
   func isLast(_ state: LMDBState) -> Bool { last != nil && (state.told == last || state.recorded == last) }
 
-  /// The size by which most pages have the number of their place.
+  /// The page size at which most pages carry the number of their position.
   private static func pageSize(of file: LMDBDataFile) -> Int {
     if let state = LMDBMetaPage.readable(in: file.bytes).first { return state.pageSize }
     let sizes = (9...16).map { 1 << $0 }
@@ -62,7 +62,7 @@ struct LMDBStates {
     return best == 0 ? 4_096 : zip(sizes, counts).first { $1 == best }?.0 ?? 4_096
   }
 
-  /// Looks at each page for the first leaf of a main tree, and for the branch pages above it.
+  /// Scans all pages for first leaves of main trees, and for the branch pages above them.
   private mutating func scan() {
     for number in 2..<max(2, UInt64(file.bytes.count / pageSize)) {
       guard let page = file.treePage(number, pageSize), page.count > 0 else { continue }
@@ -87,8 +87,8 @@ struct LMDBStates {
     }
   }
 
-  /// The states whose main trees begin with a leaf that was found; none that is later than a sound pair of meta pages
-  /// says: its transaction was never finished.
+  /// The states whose main trees begin with a leaf found in the scan. It leaves out states later than a sound pair of
+  /// meta pages says: their transactions never finished.
   private func statesOfLeaves() -> [LMDBState] {
     let isTold = metaPages.count == 2 && metaPages.allSatisfy(\.isConfirmed)
     let limit = isTold ? last ?? .max : .max
@@ -110,8 +110,8 @@ struct LMDBStates {
     return found
   }
 
-  /// The later state goes first, by its own record before the meta page. Of two of one transaction goes first the one that a
-  /// meta page tells, then the one that has the trees of all namespaces that the record names.
+  /// The later state goes first; its own record outranks the meta page. Of two states of one transaction, the one that
+  /// a meta page names goes first, then the one with the trees of all namespaces in the record.
   private func precedes(_ left: LMDBState, _ right: LMDBState) -> Bool {
     func rank(_ state: LMDBState) -> [UInt64] {
       [state.recorded ?? state.told ?? 0, state.told ?? 0, isComplete(state) ? 1 : 0, UInt64(state.depth)]
@@ -126,16 +126,16 @@ struct LMDBStates {
   }
 }
 
-/// A meta page as it lies in the file, whatever is wrong with it.
+/// A meta page as stored, with whatever damage it has.
 private struct LMDBDamagedMetaPage {
   let root: UInt64
   let depth: Int
   let freeList: UInt64
-  /// The number of its transaction, as the page has it.
+  /// The transaction number in the page.
   let told: UInt64
-  /// The record of the format in the tree that it leads to.
+  /// The format record in the tree that it leads to.
   let summary: LMDBSummary?
-  /// Whether nothing is wrong with the page itself.
+  /// Whether the page itself is undamaged.
   let isSound: Bool
 
   init?(_ file: LMDBDataFile, _ number: Int, size: Int) {
@@ -150,15 +150,15 @@ private struct LMDBDamagedMetaPage {
     }
   }
 
-  /// Whether page and record agree. An earlier version of the program keeps no record: an older one may be left.
+  /// Whether page and record agree. Earlier program versions write no record, so an older one may remain.
   var isConfirmed: Bool { isSound && (summary.map { $0.transaction <= Int(clamping: told) } ?? true) }
 
-  /// What may be the number of its transaction. A page of zeros says nothing.
+  /// The candidates for its transaction number. A page of zeros has none.
   private var numbers: [UInt64] {
     (isSound || told > 0 ? [told] : []) + [summary.flatMap { UInt64(exactly: $0.transaction) }].compactMap(\.self)
   }
 
-  /// Whether the number that the page has for its transaction can be the right one.
+  /// Whether the transaction number in the page can be correct.
   func isBelievable(_ last: UInt64?) -> Bool {
     guard isSound || last.map({ told == $0 || told &+ 1 == $0 }) ?? false else { return false }
     return summary.map { $0.transaction <= Int(clamping: told) } ?? true
@@ -168,11 +168,11 @@ private struct LMDBDamagedMetaPage {
     summary != nil || !file.namespaces(below: root, size).isEmpty
   }
 
-  /// The number of the last transaction: that of one of two pages whose numbers follow on each other, as they do in every
-  /// store; of a pair that does, the latest.
+  /// The number of the last transaction. It is taken from two pages with consecutive numbers, which every intact store
+  /// has; of several such pairs, the latest counts.
   static func last(of pages: [LMDBDamagedMetaPage]) -> UInt64? {
     guard pages.count == 2 else { return nil }
-    // Neither was written since the file was made.
+    // Neither page was written since the file was created.
     if pages.allSatisfy({ $0.isSound && $0.told == 0 }) { return 0 }
     return pages[0].numbers.flatMap { first in
       pages[1].numbers.filter { first &+ 1 == $0 || $0 &+ 1 == first }.map { max(first, $0) }
@@ -181,7 +181,7 @@ private struct LMDBDamagedMetaPage {
 }
 
 extension LMDBDataFile {
-  /// The page of a tree; `nil` where it is none, or damaged.
+  /// The tree page `number`; `nil` if it is not one, or is damaged.
   func treePage(_ number: UInt64, _ pageSize: Int) -> LMDBPage? {
     guard let bytes = pages(number, count: 1, pageSize), bytes.loadUnaligned(as: UInt64.self) == number else {
       return nil
@@ -189,7 +189,7 @@ extension LMDBDataFile {
     return try? LMDBPage(bytes, number: number)
   }
 
-  /// The namespaces of a main tree, as far as it is not damaged.
+  /// The namespaces in a main tree, as far as it is undamaged.
   func namespaces(below root: UInt64, _ pageSize: Int) -> Set<LMDBNamespace> {
     var (found, open, seen) = (Set<LMDBNamespace>(), [root], Set<UInt64>())
     while let number = open.popLast(), seen.count < 10_000 {

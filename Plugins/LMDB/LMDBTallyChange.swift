@@ -1,23 +1,23 @@
 internal import StorageSPI
 
-/// What a transaction changes about the tally, gathered while it changes entries and written at its end.
+/// A transaction's changes to the tally, collected while it changes entries and written at its end.
 struct LMDBTallyChange {
-  /// More slots than this are written before the end.
+  /// If there are more slots than this, they are written early.
   private static let capacity = 1_024
-  /// How many of the latest slots are looked through for one that is changed again. One not found is noted twice, which
-  /// costs time only.
+  /// How many of the latest slots to search for one that changes again. A slot that is not found is recorded twice,
+  /// which only costs time.
   private static let lookBack = 8
 
   private let transaction: LMDBTransaction
-  /// The summary with the changes written so far.
+  /// The summary, including the changes written so far.
   private(set) var summary: LMDBSummary
   private var changes: [(slot: LMDBSlot, count: EntryTally.Count)] = []
   private var hasChanges = false
-  /// Whether the tally is right after the changes. It is not where an entry was replaced or removed that cannot be
-  /// decoded: it was counted, but nobody knows how.
+  /// Whether the tally is correct after the changes. It is not if an undecodable entry was replaced or removed: it was
+  /// counted, but in an unknown slot.
   private var isRight = true
 
-  /// No changes of the state of `transaction`, which `summary` sums up.
+  /// Starts without changes to the state of `transaction`, which `summary` describes.
   init(_ transaction: LMDBTransaction, _ summary: LMDBSummary) {
     self.transaction = transaction
     self.summary = summary
@@ -29,7 +29,7 @@ struct LMDBTallyChange {
     try add(EntryTally.Count(entries: 1, payloadBytes: payloadBytes), to: slot)
   }
 
-  /// Counts no longer the entry written in `value`, which is about to be replaced or removed.
+  /// Stops counting the entry in `value`, which is about to be replaced or removed.
   mutating func remove(_ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace) throws(StorageError) {
     hasChanges = true
     guard let (slot, count) = LMDBSlot.counting(value, in: namespace) else {
@@ -39,16 +39,16 @@ struct LMDBTallyChange {
     try add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
   }
 
-  /// Writes what has changed, and the number of the transaction.
+  /// Writes the changes and the transaction number.
   ///
-  /// - Throws: `overBounds` where the store would not be within `bounds`.
+  /// - Throws: `overBounds` if the store would exceed `bounds`.
   mutating func finish(_ bounds: StoreBounds?) throws(StorageError) {
     try writeChanges()
     if let bounds { try summary.require(bounds) }
     if hasChanges { try writeSummary() }
   }
 
-  /// Writes the summary as that of this transaction.
+  /// Writes the summary as this transaction's.
   mutating func writeSummary() throws(StorageError) {
     summary.transaction = isRight ? transaction.number : 0
     try transaction.write(summary)
@@ -74,7 +74,7 @@ struct LMDBTallyChange {
 }
 
 extension LMDBSlot {
-  /// Where and as what the entry written in `value` is counted; `nil` where it cannot be decoded, and is not counted.
+  /// The slot and count of the entry in `value`; `nil` if it cannot be decoded, and is not counted.
   static func counting(
     _ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace
   ) -> (slot: LMDBSlot, count: EntryTally.Count)? {
@@ -88,11 +88,11 @@ extension LMDBSlot {
   }
 }
 
-/// The records of the tally in the main database.
+/// Access to the tally's records in the main database.
 extension LMDBTransaction {
-  /// The summary, whatever transaction it is of; `nil` in a store of version 1.
+  /// The summary, whichever transaction it belongs to; `nil` in a store of version 1.
   ///
-  /// - Throws: `unsupportedFormat` where the store is of a later version, `damaged`.
+  /// - Throws: `unsupportedFormat` if the store is of a later version, `damaged`.
   func summary() throws(StorageError) -> LMDBSummary? {
     let key = LMDBSummary.key
     let value = try key.span.withUnsafeBytes { key throws(StorageError) -> UnsafeRawBufferPointer? in
@@ -114,9 +114,9 @@ extension LMDBTransaction {
     }
   }
 
-  /// Adds `change`, which may be negative, to what is counted in `slot`.
+  /// Adds `change`, which may be negative, to the count of `slot`.
   ///
-  /// - Returns: whether the sum is possible. Where it is not, nothing is counted in the slot.
+  /// - Returns: whether the sum is valid. If it is not, the slot is left with no count.
   func add(_ change: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) -> Bool {
     try slot.withKey { key throws(StorageError) in
       let value = try value(key, in: LMDBEnvironment.mainDatabase)
@@ -131,7 +131,7 @@ extension LMDBTransaction {
     }
   }
 
-  /// Calls `body` with each slot in which something is counted, in the order of namespaces.
+  /// Calls `body` with each slot that has a count, ordered by namespace.
   func forEachSlot(_ body: (LMDBSlot, EntryTally.Count) throws(StorageError) -> Void) throws(StorageError) {
     try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
       var item = try cursor.first()

@@ -1,36 +1,35 @@
 internal import StorageSPI
 
-/// The record that says of which format the store is and how much it holds: one value in the main database under the
-/// key of one zero byte.
+/// The record of the store's format and content: one value in the main database, under a key of one zero byte.
 ///
-/// All numbers are little-endian: format version (2 bytes) and its complement (2), so that no damage is taken for a later
-/// version; number of namespaces (4), transaction (8); then for each
-/// namespace its name filled up with zeros (32), its entries (8) and the bytes of their payloads (8).
+/// All numbers are little-endian: format version (2 bytes) and its complement (2), so that damage does not look like a
+/// later version; number of namespaces (4), transaction (8); then for each namespace its name padded with zeros (32),
+/// its entries (8) and the bytes of their payloads (8).
 ///
-/// The transaction is the one that wrote the record, and each that changes entries writes it. A store whose last
-/// transaction is another one was written by a program that keeps no tally: what is counted here then counts for
-/// nothing, and the entries are counted anew.
+/// The transaction is the one that wrote the record; each transaction that changes entries writes it. If the store's
+/// last transaction is a different one, a program that keeps no tally wrote to the store: the counts here are then
+/// invalid, and the entries are counted again.
 struct LMDBSummary: Equatable {
-  /// What a namespace holds.
+  /// The totals of a namespace.
   struct Total: Equatable {
     let namespace: LMDBNamespace
     var count: EntryTally.Count
   }
 
-  /// The format that this engine writes. Version 1 is one without this record.
+  /// The format that this engine writes. Version 1 has no such record.
   static let currentFormat: UInt32 = 2
   static let key: [UInt8] = [0]
 
   private static let fixedSize = 16
   private static let totalSize = 48
 
-  /// The transaction that wrote the record; 0, which no transaction is, where the count is known to be wrong.
+  /// The transaction that wrote the record; 0, which is no valid number, if the count is known to be wrong.
   var transaction: Int
   private(set) var totals: [Total] = []
 
   init(transaction: Int) { self.transaction = transaction }
 
-  /// The record written in `bytes`.
+  /// Parses the record in `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard bytes.count >= 4 else { throw .damaged("its format record is cut off") }
     let word = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
@@ -51,13 +50,13 @@ struct LMDBSummary: Equatable {
     }
   }
 
-  /// A format version of 16 bits with its complement above it.
+  /// A 16-bit format version with its complement above it.
   private static func word(_ format: UInt32) -> UInt32 { format | (~format & 0xFFFF) << 16 }
 
   /// The size of the record, in bytes.
   var size: Int { Self.fixedSize + totals.count * Self.totalSize }
 
-  /// Writes the record to `room`, which has its size.
+  /// Writes the record to `room`, which has exactly its size.
   func write(to room: UnsafeMutableRawBufferPointer) {
     room.storeBytes(of: Self.word(Self.currentFormat).littleEndian, as: UInt32.self)
     room.storeBytes(of: UInt32(totals.count).littleEndian, toByteOffset: 4, as: UInt32.self)
@@ -69,9 +68,9 @@ struct LMDBSummary: Equatable {
     }
   }
 
-  /// Adds `count`, which may be negative, to what `namespace` has.
+  /// Adds `count`, which may be negative, to the total of `namespace`.
   ///
-  /// - Returns: whether that leaves nothing negative, as it must.
+  /// - Returns: whether the result is not negative, as it must be.
   mutating func add(_ count: EntryTally.Count, to namespace: LMDBNamespace) -> Bool {
     guard let index = totals.firstIndex(where: { $0.namespace == namespace }) else {
       totals.append(Total(namespace: namespace, count: count))
@@ -81,7 +80,7 @@ struct LMDBSummary: Equatable {
     return totals[index].count.isPossible
   }
 
-  /// Fails with `overBounds` where the store would not be within `bounds`.
+  /// Throws `overBounds` if the store would exceed `bounds`.
   func require(_ bounds: StoreBounds) throws(StorageError) {
     let exempt = bounds.exemptNamespace.flatMap { name in Array(name.utf8).withUnsafeBytes { LMDBNamespace(name: $0) } }
     var sum = EntryTally.Count()
@@ -95,13 +94,13 @@ struct LMDBSummary: Equatable {
   }
 }
 
-/// Entries that are counted together, in a form that costs no allocation: a record in the main database.
+/// A group of entries counted together, in a form that needs no allocation: a record in the main database.
 ///
-/// The key: the name of the namespace, a zero byte, then the complements of the two slots of time, big-endian, 4 bytes
-/// each, so that the latest, which change most, lie beside the namespace's own record and so in a page that every
+/// The key: the namespace's name, a zero byte, then the complements of the two time slots, big-endian, 4 bytes each.
+/// With complements, the latest slots, which change most, lie beside the namespace's own record, in a page that every
 /// commit writes anyway. The value: the number of entries and the bytes of their payloads, little-endian, 8 bytes each.
 ///
-/// LMDB's tools pass over keys with a zero byte in them.
+/// LMDB's tools skip keys that contain a zero byte.
 struct LMDBSlot: Hashable {
   let namespace: LMDBNamespace
   let fresh: UInt32
@@ -110,14 +109,14 @@ struct LMDBSlot: Hashable {
   static let maximumKeySize = LMDBNamespace.size + 9
   static let valueSize = 16
 
-  /// The slot of an entry. A time has at most 48 bits, so a slot of time at most 28.
+  /// The slot of an entry. A time has at most 48 bits, so a time slot has at most 28.
   init(_ namespace: LMDBNamespace, freshUntil: Timestamp, retainUntil: Timestamp) {
     self.namespace = namespace
     fresh = UInt32(truncatingIfNeeded: freshUntil.milliseconds >> EntryTally.slotBits)
     retain = UInt32(truncatingIfNeeded: retainUntil.milliseconds >> EntryTally.slotBits)
   }
 
-  /// The slot whose record has the key `key`; `nil` where that is no such key.
+  /// The slot of the record with the key `key`; `nil` if `key` is not a slot's key.
   init?(key: UnsafeRawBufferPointer) {
     let size = key.count - 9
     guard size > 0, size <= LMDBNamespace.size, key[size] == 0,
@@ -128,7 +127,7 @@ struct LMDBSlot: Hashable {
     retain = ~UInt32(bigEndian: key.loadUnaligned(fromByteOffset: size + 5, as: UInt32.self))
   }
 
-  /// Calls `body` with the key of the record.
+  /// Calls `body` with the record's key.
   func withKey<Output>(
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -143,24 +142,24 @@ struct LMDBSlot: Hashable {
     }
   }
 
-  /// The same slot as others know it.
+  /// The same slot as an `EntryTally.Slot`.
   var slot: EntryTally.Slot {
     EntryTally.Slot(namespace: namespace.name, freshSlot: Int64(fresh), retainSlot: Int64(retain))
   }
 }
 
 extension EntryTally.Count {
-  /// Whether there can be so many entries of that size.
+  /// Whether the number of entries and their size are consistent.
   var isPossible: Bool { entries > 0 ? payloadBytes >= 0 : entries == 0 && payloadBytes == 0 }
 
-  /// The count written at `offset` of `bytes`, which are long enough.
+  /// The count at `offset` of `bytes`, which must be long enough.
   init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     self.init(
       entries: Int(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)),
       payloadBytes: Int(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: Int.self)))
   }
 
-  /// Writes the count at `offset` of `room`, which is large enough.
+  /// Writes the count at `offset` of `room`, which must be large enough.
   func write(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
     room.storeBytes(of: entries.littleEndian, toByteOffset: offset, as: Int.self)
     room.storeBytes(of: payloadBytes.littleEndian, toByteOffset: offset + 8, as: Int.self)

@@ -1,16 +1,16 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// Access by the key of the cache, of any length.
+/// Access by cache key, of any length.
 extension LMDBTransaction {
-  /// The value under a key, given its bytes; `nil` where there is none.
+  /// The value under the key with the bytes `key`; `nil` if there is none.
   func value(ofKey key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) -> UnsafeRawBufferPointer? {
     if key.count <= LMDBKeyCoding.prefixSize { return try value(key, in: database) }
     return try locate(key, in: database).value
   }
 
-  /// Calls `body` with the stored form of a key, given its bytes: the one under which it is stored already, or for one
-  /// that is not, the one under which it is to be stored.
+  /// Calls `body` with the stored form of a key: the existing one, or for a key that is not stored yet, the one to
+  /// store it under.
   func withStoredKey<Output>(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
@@ -21,10 +21,10 @@ extension LMDBTransaction {
     return try stored.span.withUnsafeBytes { stored throws(StorageError) in try body(stored) }
   }
 
-  /// Finds a long key among those with the same prefix and hash, of which there hardly ever is another.
+  /// Finds a long key among those with the same prefix and hash; there is hardly ever more than one.
   ///
-  /// - Returns: the value, and the byte that tells the key apart; for a key that is not stored, the lowest free one,
-  ///   `nil` where there is none.
+  /// - Returns: the value, and the byte that distinguishes the key; for a key that is not stored, the lowest free byte,
+  ///   or `nil` if there is none.
   private func locate(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi
   ) throws(StorageError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
@@ -43,7 +43,7 @@ extension LMDBTransaction {
     }
   }
 
-  /// The full key in an entry that is stored under a shortened key.
+  /// The full key of an entry that is stored under a shortened key.
   func fullKey(
     of value: UnsafeRawBufferPointer, storedAs stored: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeRawBufferPointer {
@@ -56,14 +56,14 @@ extension LMDBTransaction {
     }
   }
 
-  /// The namespaces that have databases, in order. The records of the tally, which follow the name of a namespace and a
-  /// zero byte, are skipped all at once, so that the cost is proportional to the number of namespaces.
+  /// The namespaces that have databases, in order. It skips each namespace's tally records (its name followed by a zero
+  /// byte) in one step, so the cost is proportional to the number of namespaces.
   func namespaces() throws(StorageError) -> [LMDBNamespace] {
     try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
       var found: [LMDBNamespace] = []
       var item = try cursor.seek([1])
       while let (name, _) = item {
-        // Without order the search for the next one could go back for ever.
+        // If the names were out of order, the search for the next one could loop forever.
         guard let namespace = LMDBNamespace(name: name), found.last.map({ $0.name < namespace.name }) ?? true else {
           throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
         }

@@ -1,17 +1,17 @@
 internal import CLMDB
 internal import StorageSPI
 
-/// An LMDB transaction, aborted unless it was committed. Everything that calls LMDB on one is here.
+/// An LMDB transaction, aborted unless it is committed. All LMDB calls on a transaction are here.
 ///
-/// Whoever uses it is inside the environment's gate, and uses nothing that it lent once it has ended.
+/// The caller is inside the environment's gate, and stops using everything that the transaction lent once it has ended.
 ///
-/// `@unchecked Sendable`: a transaction for writing never leaves the thread that begins it; one for reading is used by
-/// one caller at a time, which a `ResourcePool` sees to, and may move between threads because of `MDB_NOTLS`.
+/// `@unchecked Sendable`: a write transaction never leaves the thread that begins it. A `ResourcePool` gives a read
+/// transaction to one caller at a time, and `MDB_NOTLS` allows it to move between threads.
 final class LMDBTransaction: @unchecked Sendable {
   let environment: LMDBEnvironment
   private let pointer: OpaquePointer
   private var hasEnded = false
-  /// The places at which entries are changed, one in each database. LMDB closes them with the transaction.
+  /// The cursors that change entries, one per database. LMDB closes them with the transaction.
   private var places: [(database: MDB_dbi, cursor: OpaquePointer)] = []
 
   /// Begins a transaction with the flags of `mdb_txn_begin`.
@@ -29,28 +29,28 @@ final class LMDBTransaction: @unchecked Sendable {
 
   deinit { abort() }
 
-  /// Drops the changes, unless the transaction has ended already.
+  /// Discards the changes, unless the transaction has already ended.
   func abort() {
     if !hasEnded { mdb_txn_abort(pointer) }
     hasEnded = true
   }
 
-  /// The number of the transaction whose state this one reads, or of this one where it writes.
+  /// The number of the transaction whose state this one reads, or its own number if it writes.
   var number: Int { mdb_txn_id(pointer) }
 
-  /// Makes the changes durable and visible. Whatever it reports, the transaction has ended.
+  /// Makes the changes durable and visible. The transaction has ended even if this throws.
   func commit() throws(StorageError) {
     hasEnded = true
     try check(mdb_txn_commit(pointer), "write to")
   }
 
-  /// Lets go of the state that a transaction for reading sees, but keeps its place in the table of readers.
+  /// Releases the state of a read transaction, but keeps its slot in the reader table.
   func reset() { mdb_txn_reset(pointer) }
 
   /// Sees the latest state again after `reset()`.
   func renew() throws(StorageError) { try check(mdb_txn_renew(pointer), "read") }
 
-  /// The handle of the database called `name`; `nil` where there is none and it is not to be created.
+  /// The handle of the database called `name`; `nil` if it does not exist and `create` is false.
   func openDatabase(_ name: String?, create: Bool = false) throws(StorageError) -> MDB_dbi? {
     var handle: MDB_dbi = 0
     let status = mdb_dbi_open(pointer, name, create ? UInt32(MDB_CREATE) : 0, &handle)
@@ -59,7 +59,7 @@ final class LMDBTransaction: @unchecked Sendable {
     return handle
   }
 
-  /// How many entries a database holds.
+  /// The number of entries in a database.
   func count(of database: MDB_dbi) throws(StorageError) -> Int {
     var stat = MDB_stat()
     let status = mdb_stat(pointer, database, &stat)
@@ -68,7 +68,7 @@ final class LMDBTransaction: @unchecked Sendable {
     return stat.ms_entries
   }
 
-  /// The value under a stored key, in place; `nil` where there is none.
+  /// The value under a stored key, in place; `nil` if there is none.
   func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) -> UnsafeRawBufferPointer? {
     var (key, value) = (MDB_val(key), MDB_val())
     let status = mdb_get(pointer, database, &key, &value)
@@ -77,7 +77,7 @@ final class LMDBTransaction: @unchecked Sendable {
     return UnsafeRawBufferPointer(value)
   }
 
-  /// Makes room for a value of `count` bytes under a stored key. It must be filled before the next call.
+  /// Reserves `count` bytes for the value of a stored key. Fill them before the next call.
   func reserve(
     _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi
   ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
@@ -93,10 +93,10 @@ final class LMDBTransaction: @unchecked Sendable {
     if status != MDB_NOTFOUND { try check(status, "write to") }
   }
 
-  /// Makes room for a value of `count` bytes under a stored key, as `reserve` does. Looking for what is there and
-  /// storing share one way down the tree.
+  /// Like `reserve`, reserves `count` bytes for the value of a stored key. It finds the old value and stores the new
+  /// one in a single descent of the tree.
   ///
-  /// - Parameter replacing: is given the value that was there, in place, before it is gone.
+  /// - Parameter replacing: receives the old value, in place, before it is replaced.
   func replace(
     _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi,
     _ replacing: (UnsafeRawBufferPointer) throws(StorageError) -> Void
@@ -115,7 +115,7 @@ final class LMDBTransaction: @unchecked Sendable {
 
   /// Removes the value under a stored key, if there is one.
   ///
-  /// - Parameter removing: is given the value, in place, before it is gone.
+  /// - Parameter removing: receives the value, in place, before it is removed.
   func remove(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
     _ removing: (UnsafeRawBufferPointer) throws(StorageError) -> Void

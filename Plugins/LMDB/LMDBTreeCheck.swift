@@ -1,22 +1,24 @@
 internal import Glibc
 internal import StorageSPI
 
-/// Walks the trees of a data file by its own means and checks all that LMDB takes for granted: LMDB trusts its file,
-/// and a wrong byte in a page can end the process.
+/// Walks the trees of a data file without LMDB, and checks everything that LMDB assumes: LMDB trusts its file, and a
+/// wrong byte in a page can end the process.
 ///
-/// After a full walk every page that LMDB can reach from this state is where, what and as large as it has to be. The
-/// payloads are not looked at.
+/// After a full walk, every page that LMDB can reach from this state has the right location, kind and size. Payloads
+/// are not checked.
 struct LMDBTreeCheck {
-  /// How much to look at.
+  /// How much to check.
   enum Extent {
-    /// What can end the process, and in a store that is not small not the leaves of the namespaces, which are most of
-    /// it. The order of their keys is left out: LMDB does not find an entry then, but comes to no harm.
+    /// Checks what can end the process. In a store that is not small, it skips the leaves of the namespaces, which are
+    /// most of the store. It does not check the key order: if that is wrong, LMDB fails to find an entry but does no
+    /// harm.
     case bounded
-    /// Everything.
+    /// Checks everything.
     case full
   }
 
-  /// A store is small up to this many pages to look at. They take about 0.2 ms: most of it is waiting for memory.
+  /// A store is small if it has at most this many pages to check. They take about 0.2 ms, most of it spent waiting for
+  /// memory.
   static let smallStore: UInt64 = 256
   private static let firstTreePage: UInt64 = 2
   static let maximumDepth = 32
@@ -35,15 +37,15 @@ struct LMDBTreeCheck {
     var leaves: UInt64 = 0
     var overflows: UInt64 = 0
     var entries: UInt64 = 0
-    /// The last key seen, or the separator before the current leaf, which its first key may equal.
+    /// The last key seen, or the separator before the current leaf, which the leaf's first key may equal.
     var last: (key: UnsafeRawBufferPointer, mayRepeat: Bool)?
   }
 
   private enum Tree { case main, namespace, freeList }
 
-  /// A check of the state that the meta page `meta` describes.
+  /// Checks the state that the meta page `meta` describes.
   ///
-  /// - Parameter branches: reads the branch pages where the leaves are left out.
+  /// - Parameter branches: reads the branch pages if leaves are skipped.
   init(
     _ file: UnsafeRawBufferPointer, _ meta: LMDBMetaPage, _ extent: Extent, branches: LMDBBranchReader? = nil
   ) {
@@ -54,8 +56,8 @@ struct LMDBTreeCheck {
     pages = Array(repeating: 0, count: Int(meta.lastPage / 64) + 1)
   }
 
-  /// Walks all trees: the main one, those of the namespaces found in it, and the free list, whose pages must be none of
-  /// the others'.
+  /// Walks all trees: the main tree, the namespaces' trees found in it, and the free list, whose pages must not belong
+  /// to any other tree.
   mutating func run() throws(LMDBFault) {
     try walk(meta.main, .main, withLeaves: true)
     let namespaces = try namespaceRecords()
@@ -126,7 +128,7 @@ struct LMDBTreeCheck {
     }
   }
 
-  /// The format's record is the first of all, so that what a later format holds is not taken for damage.
+  /// The format record comes first, so that the content of a later format is not mistaken for damage.
   private mutating func visitTallyRecord(_ node: LMDBNode) throws(LMDBFault) {
     if node.key.elementsEqual(LMDBSummary.key) {
       guard node.flags & ~LMDBNode.Flag.overflow == 0 else { throw .damaged("its format record has unknown flags") }
@@ -138,7 +140,7 @@ struct LMDBTreeCheck {
     }
   }
 
-  /// Keys ascend: by their bytes, and in the free list as numbers, none of which is a later transaction than this.
+  /// Keys must ascend: by their bytes, or in the free list as numbers, none later than this transaction.
   private mutating func advance(to key: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard (1...LMDBKeyCoding.shortenedSize).contains(key.count) else { throw .damaged("a key has an impossible size") }
     let isNumber = tree == .freeList
@@ -178,7 +180,7 @@ extension LMDBTreeCheck {
     return try LMDBPage(branches.read(number, size: meta.pageSize, level: level), number: number)
   }
 
-  /// The value of a node that lies in pages of its own, which have one header and no gaps.
+  /// The value of a node that is stored in overflow pages, which have one header and no gaps.
   private mutating func overflowValue(of node: LMDBNode) throws(LMDBFault) -> UnsafeRawBufferPointer {
     let number = node.data.loadUnaligned(as: UInt64.self)
     try mark(number, count: 1, mustBeInFile: true)
@@ -194,7 +196,7 @@ extension LMDBTreeCheck {
     return UnsafeRawBufferPointer(rebasing: file[first..<first + node.valueSize])
   }
 
-  /// Free pages are listed as their number and then the pages, descending.
+  /// Free pages are listed as their number, followed by the pages in descending order.
   private mutating func visitFreePages(_ list: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard list.count >= 8 else { throw .damaged("the free list is cut off") }
     let count = list.loadUnaligned(as: UInt64.self)
@@ -208,7 +210,7 @@ extension LMDBTreeCheck {
     }
   }
 
-  /// Notes that pages are in use, once and within the file.
+  /// Marks pages as used, each once and within the file.
   private mutating func mark(_ first: UInt64, count: UInt64, mustBeInFile: Bool) throws(LMDBFault) {
     let end = first.addingReportingOverflow(count)
     guard first >= Self.firstTreePage, !end.overflow, end.partialValue <= meta.lastPage + 1,
@@ -221,7 +223,7 @@ extension LMDBTreeCheck {
     }
   }
 
-  /// The records of the namespaces' trees, after the main tree was walked.
+  /// The records of the namespaces' trees, available once the main tree was walked.
   private func namespaceRecords() throws(LMDBFault) -> [LMDBTreeRecord] {
     guard meta.main.root != LMDBTreeRecord.noRoot else { return [] }
     var (records, open) = ([LMDBTreeRecord](), [meta.main.root])

@@ -1,7 +1,7 @@
 internal import CLMDB
 
 extension MDB_val {
-  /// The bytes as LMDB takes them; it does not write to them.
+  /// The bytes in LMDB's form; LMDB does not write to them.
   init(_ bytes: UnsafeRawBufferPointer) {
     self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }

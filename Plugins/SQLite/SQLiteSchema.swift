@@ -38,8 +38,8 @@ enum SQLiteSchema {
   /// The definitions of all versions.
   static let allDefinitions = Set(definitions + firstDefinitions)
 
-  /// Whether `found` is all that a store of a version has that is read. A later version has other definitions: they are
-  /// the second copy of the version, by which damage is told from it.
+  /// Whether `found` is the complete set of definitions of a readable version. A later version has other definitions:
+  /// they act as a second copy of the version, which tells a later version from damage.
   static func areDefinitions(_ found: Set<String>) -> Bool {
     found == Set(definitions) || found == Set(firstDefinitions)
   }

@@ -2,5 +2,5 @@
 
 #include <linux/falloc.h>
 
-// The system's header declares it for GNU sources only.
+// The system's header declares this only for GNU sources.
 int fallocate(int fd, int mode, off_t offset, off_t count);
