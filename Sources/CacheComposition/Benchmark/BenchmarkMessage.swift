@@ -1,8 +1,8 @@
-/// What a process of a run by several tells the one that started it, a line each.
+/// A line that one process of a shared run sends to the process that started it.
 public enum BenchmarkMessage: Sendable, Hashable {
-  /// It is about to begin what has this name, and waits for the others.
+  /// It is about to begin the phase of this name, and waits for the others.
   case waiting(String)
-  /// How far it is.
+  /// Its progress.
   case progress(BenchmarkStep)
 
   /// The line, with its end.
@@ -14,7 +14,7 @@ public enum BenchmarkMessage: Sendable, Hashable {
     }
   }
 
-  /// The message that `line`, without its end, is; `nil` where it is none.
+  /// The message in `line`, without its end; `nil` if it is not a message.
   public init?(line: [UInt8]) {
     let fields = String(decoding: line, as: UTF8.self).split(separator: "\t", omittingEmptySubsequences: false)
     switch (fields.first, fields.count) {
@@ -27,7 +27,7 @@ public enum BenchmarkMessage: Sendable, Hashable {
     }
   }
 
-  /// Which of the names of points in a run comes first. The names are numbers with full stops between.
+  /// Whether `left` comes before `right`. The names of points in a run are numbers separated by full stops.
   public static func isOrdered(_ left: String, _ right: String) -> Bool {
     let numbers = [left, right].map { $0.split(separator: ".").map { Int($0) ?? 0 } }
     return numbers[0].lexicographicallyPrecedes(numbers[1])

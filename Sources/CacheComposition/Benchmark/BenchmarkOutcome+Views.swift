@@ -66,14 +66,14 @@ extension BenchmarkFigures {
 }
 
 extension BenchmarkEnvironment {
-  /// The members of the document, in the order in which people want to know them.
+  /// The members of the document, the most interesting first.
   var members: [JSONValue.Member] {
     let program = ["program", "build"].map { JSONValue.Member($0, JSONValue(facts[$0])) }
     return [.init("date", JSONValue(time: date.sinceEpoch))] + program + machine.members + [
       .init("engines", .array(engines.map(\.json))), .init("durability", .string(durability.rawValue)),
       .init("rounds", .integer(rounds)), .init("warmUpRounds", .integer(warmUpRounds)),
       .init("threads", .integer(threads)), .init("processes", .integer(processes)),
-      // A seed can be larger than what readers of JSON take for a whole number.
+      // A seed can exceed what JSON readers accept as a whole number.
       .init("seed", .string(String(seed))), .init("targetRate", targetRate.map(JSONValue.double) ?? .null),
     ]
   }

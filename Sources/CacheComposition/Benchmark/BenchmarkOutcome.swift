@@ -2,7 +2,7 @@ public import CachePresentation
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// What came of a benchmark.
+/// The outcome of a benchmark.
 public struct BenchmarkOutcome: Sendable {
   private let report: BenchmarkReport
   private let comparison: BenchmarkComparison?
@@ -17,25 +17,25 @@ public struct BenchmarkOutcome: Sendable {
     comparison = saved.map { BenchmarkComparison(saved: $0, now: report) }
   }
 
-  /// Whether it came to its end.
+  /// Whether the run reached its end.
   public var isComplete: Bool { report.isComplete }
 
   /// Whether an engine failed, or gave a wrong answer.
   public var hasFailure: Bool { report.hasFailure }
 
-  /// Whether something is worse than in the saved report; false where there is none.
+  /// Whether something is worse than in the saved report; false if there is none.
   public var isWorse: Bool { comparison?.isWorse ?? false }
 
-  /// The report as a file, to be compared with later.
+  /// The report as a file, for a later comparison.
   public var savedBytes: [UInt8] { report.json() }
 
-  /// The report with all that it takes to merge it with those of other processes.
+  /// The report with the histograms, which merging it with those of other processes takes.
   public var transferBytes: [UInt8] { report.json(includingHistograms: true) }
 
-  /// The report as a page.
+  /// The report as an HTML page.
   public var page: String { BenchmarkReportPage(view).html }
 
-  /// What is shown.
+  /// The view of the outcome.
   public var view: BenchmarkView {
     BenchmarkView(
       environment: report.environment.members, rows: report.results.map(row),

@@ -1,20 +1,20 @@
 public import CacheDomain
 
-/// Where a benchmark runs: its folder, and its part in a run by several processes.
+/// Where a benchmark runs: its folder, and its share in a run by several processes.
 public struct BenchmarkPlace: Sendable {
-  /// Waits until every process of the run has come to the point of the given name.
+  /// Waits until every process of the run has reached the point with the given name.
   public typealias Rendezvous = @Sendable (String) async throws(CacheError) -> Void
 
-  /// The absolute path of the folder for the stores, which is the run's alone. Whoever made it removes it.
+  /// The absolute path of the folder for the stores, which belongs to this run alone. Its creator removes it.
   public var scratchFolder: String
-  /// What the names of stores on servers begin with: lower-case letters, digits and hyphens, the first a letter, 48 at
-  /// most. No other run has it.
+  /// The prefix of store names on servers, unique to this run: lower-case letters, digits and hyphens, first a letter,
+  /// at most 48.
   public var runName: String
   /// The date of the run, since 1970-01-01T00:00:00Z.
   public var date: Duration
-  /// Which process this is, from 0, and how many there are; `nil` where it is the only one.
+  /// The number of this process, from 0, and the number of processes; `nil` if it is the only one.
   public var share: (index: Int, count: Int)?
-  /// How the processes wait for each other; `nil` where there is one.
+  /// How the processes wait for each other; `nil` if there is only one.
   public var rendezvous: Rendezvous?
 
   /// A place for a run by this process alone.
@@ -24,13 +24,12 @@ public struct BenchmarkPlace: Sendable {
 }
 
 extension BenchmarkPlace {
-  /// The place as a text, without the folder, by which a process tells another which part it has: "0/4 1767225600000
-  /// bench-1f".
+  /// The place without the folder, as one process passes it to another: "0/4 1767225600000 bench-1f".
   public var shareText: String {
     "\(share?.index ?? 0)/\(share?.count ?? 1) \(date.wholeMilliseconds) \(runName)"
   }
 
-  /// The place that `shareText` says, in `scratchFolder`; `nil` where it says none.
+  /// The place described by `shareText`, in `scratchFolder`; `nil` if `shareText` is malformed.
   public init?(shareText: String, scratchFolder: String) {
     let words = shareText.split(separator: " ")
     guard words.count == 3, let date = Int64(words[1]) else { return nil }

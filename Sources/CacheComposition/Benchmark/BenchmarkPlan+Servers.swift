@@ -2,14 +2,14 @@ internal import ResponseStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// What runs leave on servers.
+/// What runs leave behind on servers.
 extension BenchmarkPlan {
-  /// Removes what runs of this machine that were killed left on the servers, and notes on these that the run in
-  /// `place` has begun.
+  /// Removes what killed runs of this machine left on the servers, and notes on the servers that the run in `place` has
+  /// begun.
   ///
-  /// A server that fails is passed over: the run meets the same failure, and reports it.
+  /// Skips a server that fails: the run meets the same failure, and reports it.
   ///
-  /// - Returns: how many runs were cleaned up after.
+  /// - Returns: how many runs it cleaned up after.
   public func begin(in place: BenchmarkPlace) async -> Int {
     let storeCount = options(place).storeCount(workloads, subjectCount: subjects.count)
     let processes = SystemProcessTable()
@@ -23,7 +23,7 @@ extension BenchmarkPlan {
     return count
   }
 
-  /// Notes on the servers that the run has ended and removed its stores. Where that fails, the next run finds nothing to
+  /// Notes on the servers that the run has ended and removed its stores. If that fails, the next run finds nothing to
   /// remove.
   public func end(in place: BenchmarkPlace) async {
     for runs in serverRuns { try? await runs.end(place.runName) }

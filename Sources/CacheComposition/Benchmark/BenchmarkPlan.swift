@@ -12,14 +12,14 @@ public struct BenchmarkPlan: Sendable {
   /// The date of the run, since 1970-01-01T00:00:00Z.
   public let date: Duration
 
-  /// The engines whose stores are not in the scratch folder but on the servers of the configuration.
+  /// The engines whose stores are on the configured servers instead of in the scratch folder.
   public var servers: [String] { subjects.filter(\.hasNamedStore).map(\.name) }
 
-  /// Runs it in this process. Cancelling the task ends it early, with what was measured until then.
+  /// Runs the benchmark in this process. Cancelling the task ends it early, with the measurements made so far.
   ///
-  /// - Parameter progress: is told how far it is, before each phase.
-  /// - Throws: `CacheError`: `invalidOption` where an engine does not take what is configured for it, `failed` where
-  ///   there are no threads to be had. What goes wrong with one engine is in the outcome.
+  /// - Parameter progress: called with the progress before each phase.
+  /// - Throws: `CacheError`: `invalidOption` if an engine rejects its configuration, `failed` if threads cannot be
+  ///   started. The outcome contains the failures of single engines.
   public func run(
     in place: BenchmarkPlace, progress: @escaping @Sendable (BenchmarkStep) -> Void
   ) async throws(CacheError) -> BenchmarkOutcome {
@@ -31,10 +31,10 @@ public struct BenchmarkPlan: Sendable {
     } catch { throw CacheError(error) }
   }
 
-  /// What came of a run by several processes.
+  /// The outcome of a run by several processes.
   ///
-  /// - Parameter reports: what `BenchmarkOutcome.transferBytes` was in each.
-  /// - Throws: `CacheError` with the code `malformed` where one is none.
+  /// - Parameter reports: the `BenchmarkOutcome.transferBytes` of each process.
+  /// - Throws: `CacheError` with the code `malformed` if one of them is not a report.
   public func merge(_ reports: [[UInt8]]) throws(CacheError) -> BenchmarkOutcome {
     var all: [BenchmarkReport] = []
     for (index, bytes) in reports.enumerated() {
@@ -56,7 +56,7 @@ public struct BenchmarkPlan: Sendable {
     #else
       var facts = ["program": settings.program, "build": "release"]
     #endif
-    // What is in place of what the workloads say: without it, rows of the same name would be taken for the same work.
+    // The settings that override the workloads: without them, rows of the same name would pass for the same work.
     facts["operations"] = settings.operations.map(String.init)
     facts["valueSize"] = settings.valueSize.map(String.init)
     return facts
@@ -81,7 +81,7 @@ public struct BenchmarkPlan: Sendable {
     return options
   }
 
-  /// What the workloads among these need; making it costs some milliseconds.
+  /// The actions that these workloads need; making them takes some milliseconds.
   private func actions(_ place: BenchmarkPlace) async throws(CacheError) -> BenchmarkActions {
     var actions = BenchmarkActions()
     if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
@@ -100,7 +100,7 @@ public struct BenchmarkPlan: Sendable {
 }
 
 extension StorageError {
-  /// The failure of the storage that became `error`, or one of the same kind.
+  /// The storage failure behind `error`, or one of the same kind.
   init(_ error: CacheError) {
     self.init(Code(rawValue: error.code.rawValue), error.message, hint: error.hint, cause: error)
   }

@@ -5,8 +5,8 @@ internal import StorageSPI
 
 /// Benchmarks engines against each other.
 public struct BenchmarkPresenter: Sendable {
-  /// The workloads of a benchmark that names none, with their numbers of entries and operations where it does not say:
-  /// each is about another question, and all built-in engines together take less than a minute.
+  /// The workloads of a benchmark that names none, with numbers of entries and operations unless it sets them. Each
+  /// answers a different question; all built-in engines together take less than a minute.
   static let standardWorkloads = [
     ("fill", entries: 100, operations: 100), ("read", entries: 10_000, operations: 20_000),
     ("typed", entries: 1_000, operations: 5_000), ("typed-repeated", entries: 500, operations: 20_000),
@@ -17,15 +17,15 @@ public struct BenchmarkPresenter: Sendable {
 
   init(container: AppDIContainer) { self.container = container }
 
-  /// The names of the workloads that are built in.
+  /// The names of the built-in workloads.
   public static var workloadNames: [String] { WorkloadCatalogue.names }
 
-  /// The built-in workload that is spelled most like `name`.
+  /// The built-in workload whose name is closest to `name`.
   public static func nearestWorkload(to name: String) -> String? { WorkloadCatalogue.nearestName(to: name) }
 
-  /// Finds everything that `settings` name, so that a run which has begun fails for nothing that could be known before.
+  /// Resolves everything that `settings` name, so that a run cannot fail later for a reason known before it.
   ///
-  /// - Throws: `CacheError`: `unknownBackend`; `malformed` for a file with a mistake, whose message has the place.
+  /// - Throws: `CacheError`: `unknownBackend`; `malformed` for a file with a mistake, with its place in the message.
   public func plan(_ settings: BenchmarkSettings) throws(CacheError) -> BenchmarkPlan {
     var workloads: [Workload] = []
     for source in settings.workloads { workloads.append(try workload(source)) }
@@ -78,16 +78,16 @@ public struct BenchmarkPresenter: Sendable {
 }
 
 extension AppDIContainer {
-  /// What benchmarks the engines.
+  /// The presenter that benchmarks the engines.
   public func makeBenchmarkPresenter() -> BenchmarkPresenter { BenchmarkPresenter(container: self) }
 }
 
 extension CacheError {
-  /// The error of a file that the user named and that has a mistake.
+  /// The error for a mistake in a file that the user named.
   init(_ error: BenchmarkFileError) { self.init(.malformed, error.message, hint: error.hint) }
 }
 
 extension CacheError.Code {
-  /// A file that was named has a mistake.
+  /// A named file has a mistake.
   fileprivate static let malformed = CacheError.Code(rawValue: "malformed")
 }

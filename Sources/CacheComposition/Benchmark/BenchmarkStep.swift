@@ -1,17 +1,17 @@
 internal import StorageBenchmark
 
-/// How far a benchmark is.
+/// The progress of a benchmark.
 public struct BenchmarkStep: Sendable, Hashable {
-  /// How many phases of all rounds are done.
+  /// The number of phases done, over all rounds.
   public let done: Int
-  /// How many there are in all.
+  /// The number of phases in all.
   public let total: Int
-  /// How long the rest is likely to take; `nil` where there is nothing to go by yet.
+  /// How long the rest will probably take; `nil` if there is no basis for an estimate yet.
   public let timeLeft: Duration?
-  /// What is under way, such as "lmdb, ycsb-b run, round 2 of 5"; empty at the end.
+  /// The current work, such as "lmdb, ycsb-b run, round 2 of 5"; empty at the end.
   public let item: String
 
-  /// A step with the given fields.
+  /// A step of the progress.
   public init(done: Int, total: Int, timeLeft: Duration?, item: String) {
     (self.done, self.total, self.timeLeft, self.item) = (done, total, timeLeft, item)
   }

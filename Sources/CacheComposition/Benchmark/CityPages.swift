@@ -5,22 +5,22 @@ internal import SampleOrigin
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// Pages of cities, as the sample answers them, for the workloads that fetch through the cache. A run that asks for more
-/// pages than there are gets the same cities again, under other numbers of pages.
+/// Pages of cities from the bundled sample, for the workloads that fetch through the cache. A run that needs more pages
+/// than there are gets the same cities again, under other page numbers.
 struct CityPages: Sendable {
   private static let sorts = CityOrder.allCases.flatMap { order in
     SortDirection.allCases.map { (order: order, direction: $0) }
   }
 
-  /// All pages that have cities, by the numbers of their queries.
+  /// All pages that have cities, indexed by the numbers of their queries.
   private let pages: [CitiesPage]
   private let origin: BenchmarkCityOrigin
   private let now: Duration
 
-  /// Asks the sample for all of its pages.
+  /// Loads all pages of the sample.
   ///
   /// - Parameters:
-  ///   - share: which process this is: each has keys of its own.
+  ///   - share: the number of this process: each process has its own keys.
   ///   - now: the time of the run.
   static func load(share: Int, now: Duration) async throws(CacheError) -> CityPages {
     let sample = SampleCityOrigin()
@@ -46,8 +46,8 @@ struct CityPages: Sendable {
     page.page == Self.query(number).page && page.cities == pages[number % pages.count].cities
   }
 
-  /// Fetches by the use case, the repository and the storage that `fetch cities` has, over `engine`. The store has
-  /// bounds, which are kept count of and never reached, and the time stands still.
+  /// Makes a fetcher with the use case, repository and storage of `fetch cities`, over `engine`. The store is bounded
+  /// and keeps its tallies, but never reaches the bounds, and the clock stands still.
   func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
     let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .leastRecentlyUsed)
     let store = EntryStore(engine: engine, clock: RunClock(now), limits: limits)
@@ -71,14 +71,14 @@ private struct CityFetcher: BenchmarkFetcher {
     let snapshot: Snapshot<CitiesPage>?
     do throws(CacheError) { snapshot = try await snapshots.next() } catch { throw StorageError(error) }
     guard let snapshot else { return false }
-    // A store that fails is done without, and is a warning then: here that is what must not happen.
+    // A fetch goes on without a store that fails, and warns of it; here that failure is an error.
     if let warning = snapshot.warnings.first { throw StorageError(warning) }
     return snapshot.source == (isStored ? .cache : .origin) && pages.isAnswer(snapshot.value, to: number)
   }
 }
 
-/// The sample, which begins again behind its last page, under a name that only one process of a run uses, because the
-/// name is part of the keys.
+/// The sample, which starts over after its last page. Its name is unique to one process of a run, because the name is
+/// part of the keys.
 private struct BenchmarkCityOrigin: CityOrigin {
   private let sample = SampleCityOrigin()
   private let pageCount: Int
@@ -108,10 +108,10 @@ private struct BenchmarkCityOrigin: CityOrigin {
   }
 }
 
-/// A clock that stands still: nothing becomes stale while a benchmark runs.
+/// A clock that stands still: no entry becomes stale during a benchmark.
 struct RunClock: WallClock {
   let now: Timestamp
 
-  /// A clock that stands at `now` after 1970-01-01T00:00:00Z.
+  /// A clock stopped at `now` after 1970-01-01T00:00:00Z.
   init(_ now: Duration) { self.now = Timestamp(milliseconds: Int64(now / .milliseconds(1))) }
 }

@@ -5,16 +5,16 @@ internal import SampleOrigin
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// Pages of 20 movies each, as the sample answers them, for the workloads that decode what they read.
+/// Pages of 20 movies each from the bundled sample, for the workloads that decode what they read.
 struct MoviePages: Sendable {
-  /// How many different ones there are: a prime, so that no regular choice of entries meets the same ones only.
+  /// The number of different pages: a prime, so that no regular choice of entries always meets the same pages.
   static let count = 61
 
   private let coding: MoviesPageCoding
   let pages: [MoviesPageDTO]
   private let payloads: [[UInt8]]
 
-  /// The answers to a search that finds enough.
+  /// Loads the pages from a search with enough results.
   static func load() async throws(CacheError) -> MoviePages {
     let origin = SampleMovieOrigin()
     var pages: [MoviesPageDTO] = []
@@ -33,7 +33,7 @@ struct MoviePages: Sendable {
     (self.coding, self.pages, self.payloads) = (coding, pages, payloads)
   }
 
-  /// The records of a benchmark: a read decodes the page as a hit of the cache does, and compares all of it.
+  /// The records of a benchmark: a read decodes the page as a cache hit does, and compares all of it.
   var payload: TypedPayload {
     TypedPayload(
       encode: { [payloads] number throws(StorageError) in payloads[number % payloads.count] },

@@ -6,10 +6,11 @@ internal import StorageSPI
 internal import Synchronization
 
 extension MoviePages {
-  /// Reads pages by the storage that a search has, over `engine`, after storing them by it. The time stands still.
+  /// Makes a reader that stores and reads the pages through the storage that a search uses, over `engine`. The clock
+  /// stands still.
   ///
   /// - Parameters:
-  ///   - share: which process this is: each has keys of its own.
+  ///   - share: the number of this process: each process has its own keys.
   ///   - now: the time of the run.
   func reader(over engine: any StorageEngine, share: Int, now: Duration) -> any BenchmarkFetcher {
     let store = EntryStore(engine: engine, clock: RunClock(now))
@@ -18,7 +19,7 @@ extension MoviePages {
   }
 }
 
-/// Reads pages of movies as a hit of the cache does: out of the store, or as they were decoded before.
+/// Reads pages of movies as a cache hit does: from the store, or already decoded.
 private struct MoviesReader: BenchmarkFetcher {
   let storage: EngineMoviesResponseStorage
   let pages: [MoviesPageDTO]
@@ -53,14 +54,14 @@ private struct MoviesReader: BenchmarkFetcher {
   }
 }
 
-/// The answers that are right, by the numbers of the pages.
+/// The correct answers, indexed by page number.
 private final class KnownAnswers: Sendable {
   private let pages = Mutex<[Int: MoviesPageDTO]>([:])
 
   func expect(_ page: MoviesPageDTO, for number: Int) { pages.withLock { $0[number] = page } }
 
-  /// Whether `page` is right. An answer that was found to be the same, letter by letter, takes the place of the one that
-  /// it was compared with: two pages with the same list in memory are compared in no time.
+  /// Whether `page` is correct. An answer found equal by a full comparison replaces the one it was compared with:
+  /// comparing two pages that share their list in memory takes no time.
   func isAnswer(_ page: MoviesPageDTO, to number: Int) -> Bool {
     pages.withLock { pages in
       guard let known = pages[number], known == page else { return false }

@@ -9,7 +9,7 @@ public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Compa
   /// The size of `bytes`; a negative one becomes 0.
   public init(bytes: Int64) { self.bytes = max(bytes, 0) }
 
-  /// The size that `text` says; `nil` where it is malformed or does not fit into 63 bits.
+  /// The size written in `text`; `nil` if it is malformed or does not fit into 63 bits.
   public init?(_ text: String) {
     var scanner = QuantityScanner(text)
     guard let (number, name) = scanner.next(), scanner.isAtEnd,
@@ -28,7 +28,7 @@ public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Compa
     return "0B"
   }
 
-  /// Orders by size.
+  /// Orders by number of bytes.
   public static func < (left: ByteSizeText, right: ByteSizeText) -> Bool { left.bytes < right.bytes }
 
   /// The same grammar as a regular expression of JSON Schema (ECMA-262).

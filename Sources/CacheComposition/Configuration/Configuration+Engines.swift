@@ -1,9 +1,9 @@
 public import StorageSPI
 
 extension Configuration {
-  /// The values of the options of `engine`, by option, ready for `EngineConfiguration`; none where no such engine was
-  /// declared. Paths are absolute; a secret whose variable is not set has no value. Secrets are the values themselves:
-  /// do not show them, show `entries`.
+  /// The option values of `engine`, by option, ready for `EngineConfiguration`; empty if no such engine was declared.
+  /// Paths are absolute; a secret whose variable is not set has no value. Secrets are the plain values: do not show
+  /// them, show `entries`.
   public func options(of engine: String) -> [String: OptionValue] {
     var values: [String: OptionValue] = [:]
     for option in settings.table.engines.first(where: { $0.name == engine })?.options ?? [] {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The typed values, out of the settings.
+/// Builds the typed values from the settings.
 extension Configuration {
   init(
     _ document: ConfigurationDocument?, home: (path: String, source: ConfigurationSource),

@@ -1,6 +1,7 @@
-/// Everything that can be configured, with the value that counts: flag before environment before file before default.
+/// The whole configuration with its effective values: a flag overrides the environment, which overrides the file, which
+/// overrides the default.
 public struct Configuration: Sendable {
-  /// Which origins are asked where the configuration names none.
+  /// The origins to ask if the configuration names none.
   public enum Environment: String, Sendable, CaseIterable {
     /// The bundled sample.
     case dev
@@ -10,56 +11,57 @@ public struct Configuration: Sendable {
     case real
   }
 
-  /// Which entries go first when a limit of the cache is reached.
+  /// Which entries are evicted first when a limit of the cache is reached.
   public enum Eviction: String, Sendable, CaseIterable {
-    /// Those that were last read the longest ago.
+    /// The entries read longest ago.
     case leastRecentlyUsed = "least-recently-used"
-    /// Those that were read the fewest times.
+    /// The entries read the fewest times.
     case leastFrequentlyUsed = "least-frequently-used"
-    /// Those that were stored the longest ago.
+    /// The entries stored longest ago.
     case leastRecentlyStored = "least-recently-stored"
-    /// None but expired ones: where they do not make room enough, nothing more is stored.
+    /// Only expired entries: if removing them does not make enough room, nothing more is stored.
     case none
   }
 
-  /// How long entries count, and how many are kept.
+  /// How long entries are used, and how many are kept.
   public struct Cache: Sendable, Hashable {
-    /// How long an entry is fresh when its origin does not say.
+    /// How long an entry is fresh if its origin does not say.
     public let timeToLive: Duration
     /// How long a stale entry stands in for an origin that fails.
     public let staleIfError: Duration
     /// How long a stale entry is served while the origin is asked again.
     public let staleWhileRevalidate: Duration
-    /// How many entries are kept at most, 1 or more.
+    /// The maximum number of entries, 1 or more.
     public let maxEntries: Int
-    /// How many bytes of payload are kept at most, 1,024 or more.
+    /// The maximum number of payload bytes in all, 1,024 or more.
     public let maxBytes: Int
-    /// How many bytes of payload the answer of a URL may have to be kept. A larger one is passed on as it comes in.
+    /// The maximum number of payload bytes of a stored URL answer. A larger answer is passed on as it comes in.
     public let maxEntryBytes: Int
-    /// Which entries go first when one of these is reached.
+    /// Which entries are evicted first when a limit is reached.
     public let eviction: Eviction
-    /// Whether several users share the cache, as RFC 9111 means it.
+    /// Whether this is a shared cache as defined by RFC 9111.
     public let isShared: Bool
   }
 
-  /// How requests are made; every kind of origin has it.
+  /// How requests are made, for every kind of origin.
   public struct Transport: Sendable, Hashable {
-    /// How long a request may take.
+    /// The time limit of a request.
     public let timeout: Duration
-    /// The largest answer that is accepted, in bytes.
+    /// The size limit of an answer, in bytes.
     public let maxResponseBytes: Int
-    /// How many requests may be under way at once, 1 to 64.
+    /// The maximum number of concurrent requests, 1 to 64.
     public let maxConcurrentRequests: Int
-    /// Headers that are sent with each request, in the order of the configuration.
+    /// The headers to send with each request, in the order of the configuration.
     public let headers: [HeaderSetting]
-    /// How servers are reached.
+    /// How to reach servers.
     public let network: Network
-    /// What one command asks for beyond the configuration.
+    /// What the command asks for beyond the configuration.
     public var demands = TransferDemands()
-    /// Whether an answer of more than `maxResponseBytes` comes in as it is read. The time-out is then for each wait.
+    /// Whether an answer of more than `maxResponseBytes` is streamed as it is read. The time limit then applies to each
+    /// wait.
     public var isStreamed = false
 
-    /// The limits of requests for URLs: 30 seconds for each wait, and `maxEntryBytes` held in memory.
+    /// The limits of URL requests: 30 seconds for each wait, and at most `maxEntryBytes` held in memory.
     static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
       Transport(
         timeout: .seconds(30), maxResponseBytes: maxEntryBytes, maxConcurrentRequests: 4, headers: [],
@@ -67,18 +69,18 @@ public struct Configuration: Sendable {
     }
   }
 
-  /// How servers are reached; what is `nil` is left to the environment and the system.
+  /// How to reach servers; `nil` leaves a setting to the environment and the system.
   public struct Network: Sendable, Hashable {
-    /// The URL of the proxy; an empty text for none.
+    /// The URL of the proxy; empty for no proxy.
     public var proxy: String?
-    /// The path of a file of certificates (PEM): no others are trusted.
+    /// The path of a file of certificates (PEM): no other authorities are trusted.
     public var authorityFile: String?
-    /// The path of the certificate (PEM) by which servers may know the client.
+    /// The path of the client certificate (PEM).
     public var clientCertificate: String?
-    /// The path of its private key; `nil` where it is in the same file.
+    /// The path of its private key; `nil` if it is in the same file.
     public var clientKey: String?
 
-    /// The given settings.
+    /// The settings; each defaults to `nil`.
     public init(
       proxy: String? = nil, authorityFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil
     ) {
@@ -88,7 +90,7 @@ public struct Configuration: Sendable {
       self.clientKey = clientKey
     }
 
-    /// These settings, with those of `others` in their place where they are not `nil`.
+    /// These settings, overridden by those of `others` that are not `nil`.
     func overridden(by others: Network) -> Network {
       let hasCertificate = others.clientCertificate != nil
       return Network(
@@ -104,7 +106,7 @@ public struct Configuration: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
       /// The bundled sample.
       case sample
-      /// A server that answers like the sample.
+      /// A server that answers in the sample's format.
       case http
       /// ProPublica's Nonprofit Explorer.
       case propublica
@@ -112,7 +114,7 @@ public struct Configuration: Sendable {
 
     /// The kind of origin.
     public let kind: Kind
-    /// The address of the server; never `nil` for kinds that ask one.
+    /// The address of the server; never `nil` for a kind that asks a server.
     public let baseURL: String?
     /// How requests are made.
     public let transport: Transport
@@ -130,42 +132,42 @@ public struct Configuration: Sendable {
 
     /// The kind of origin.
     public let kind: Kind
-    /// The address of the server; never `nil` for kinds that ask one.
+    /// The address of the server; never `nil` for a kind that asks a server.
     public let baseURL: String?
-    /// The address of the posters; never `nil` for kinds that ask a server.
+    /// The address of the poster server; never `nil` for a kind that asks a server.
     public let imagesBaseURL: String?
-    /// The key of the server; `nil` where the configuration names none.
+    /// The API key for the server; `nil` if the configuration names none.
     public let apiKey: Secret?
     /// How requests are made.
     public let transport: Transport
   }
 
-  /// The absolute path of the file that was read; `nil` where there was none.
+  /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
-  /// Why that file may be used; `own` where there was none.
+  /// Why that file may be used; `own` if there is none.
   public let trust: ConfigurationTrust
-  /// The absolute path of the folder in which stores live.
+  /// The absolute path of the folder for stores.
   public let home: String
   /// Where `home` comes from.
   public let homeSource: ConfigurationSource
-  /// The name of the engine: one of those that were declared, or that of a loaded one.
+  /// The name of the engine, which is declared or loaded.
   public let backend: String
-  /// Which origins are asked where the configuration names none.
+  /// The origins to ask if the configuration names none.
   public let environment: Environment
-  /// The absolute paths of the folders in which plugins are looked for.
+  /// The absolute paths of the folders to search for plugins.
   public let pluginSearchPath: [String]
-  /// How long entries count, and how many are kept.
+  /// How long entries are used, and how many are kept.
   public let cache: Cache
-  /// How many recent movie queries are kept, 1 or more.
+  /// The maximum number of recent movie queries, 1 or more.
   public let maxQueries: Int
-  /// How servers are reached.
+  /// How to reach servers.
   public let network: Network
   /// Where cities come from.
   public let cities: CitiesOrigin
   /// Where movies and posters come from.
   public let movies: MoviesOrigin
 
-  /// The engines that are named and not built in, whose libraries were loaded.
+  /// The named engines that are not built in, with their libraries loaded.
   public let loadedEngines: [LoadedEngine]
 
   let settings: ConfigurationSettings

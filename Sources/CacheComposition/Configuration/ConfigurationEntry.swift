@@ -1,13 +1,13 @@
 public import CachePresentation
 
-/// One key with its value, for people to see.
+/// One key with its value, for display.
 public struct ConfigurationEntry: Sendable, Hashable {
-  /// The names of the objects around the key and its own, joined by full stops.
+  /// The path of the key: the names of the enclosing objects and its own, joined by full stops.
   public let key: String
-  /// The value without quotation marks: "1h30m", "64MiB", "true". A secret names its variable only, and says whether
+  /// The value without quotation marks: "1h30m", "64MiB", "true". For a secret, the name of its variable and whether
   /// that is set.
   public let text: String
-  /// The value as the configuration file would have it.
+  /// The value as in the configuration file.
   public let json: JSONValue
   /// Where the value comes from.
   public let source: ConfigurationSource
@@ -27,17 +27,17 @@ public struct ConfigurationEntry: Sendable, Hashable {
 }
 
 extension Configuration {
-  /// Each key that has a value, in the order of the schema. Paths are absolute; secrets are not shown.
+  /// All keys that have a value, in the order of the schema. Paths are absolute; secrets are not shown.
   public var entries: [ConfigurationEntry] { settings.all.map { ConfigurationEntry($0.key, $0.setting) } }
 
-  /// All of `entries` as a configuration file with a line feed at its end. It reads back as the same values.
+  /// All of `entries` as a configuration file with a line feed at its end. Loading it gives the same values.
   public var fileText: String {
     JSONText.text(.nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }), .pretty) + "\n"
   }
 }
 
 extension JSONValue {
-  /// The object that has each value at its path, whose names are joined by full stops.
+  /// An object with each value at its path, whose names are joined by full stops.
   static func nested(_ values: [(path: String, value: JSONValue)]) -> JSONValue {
     var members: [Member] = []
     var rest = values[...]
@@ -51,7 +51,7 @@ extension JSONValue {
     return .object(members)
   }
 
-  /// The object with the given members, in the given order.
+  /// An object with the given members, in the given order.
   static func object(members: [(key: String, value: JSONValue)]) -> JSONValue {
     .object(members.map { Member($0.key, $0.value) })
   }

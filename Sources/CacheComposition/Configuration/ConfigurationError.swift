@@ -1,44 +1,44 @@
-/// Something that is wrong with the configuration.
+/// A mistake in the configuration.
 public struct ConfigurationError: Error, Sendable, Hashable {
   /// A kind of mistake.
   public enum Code: String, Sendable, CaseIterable {
-    /// A file that was named does not exist.
+    /// A named file does not exist.
     case missingFile
     /// A file cannot be read.
     case unreadableFile
-    /// A file was found in the working folder that sets what only a trusted one may.
+    /// A file found in the working folder sets what only a trusted file may set.
     case untrusted
     /// A file is not JSON.
     case syntax
     /// There is no such key, variable or backend.
     case unknownKey
-    /// A value is of another type than the key's.
+    /// A value has the wrong type.
     case wrongType
-    /// A value is of the right type, but not written as such values are.
+    /// A value has the right type, but is written wrongly.
     case malformed
-    /// A value is not among those that are allowed.
+    /// A value is not allowed.
     case outOfRange
-    /// A value is missing that the others make necessary.
+    /// A value is missing that other values require.
     case missing
-    /// A library is no engine, or none that can be used here.
+    /// A library is not an engine, or cannot be used here.
     case invalidPlugin
-    /// Others may change a library.
+    /// Other users may change a library.
     case permissionDenied
   }
 
-  /// What kind of mistake this is.
+  /// The kind of the mistake.
   public let code: Code
-  /// What is wrong, in one line without a final full stop, naming the source, the place and the key.
+  /// The mistake, in one line without a final full stop, naming the source, the place and the key.
   public let message: String
-  /// What to do about it, in one line.
+  /// How to correct it, in one line.
   public let hint: String
-  /// The path of the key that the mistake is in; `nil` where it is in none.
+  /// The path of the wrong key; `nil` if the mistake is not in a key.
   public let key: String?
-  /// The flag, variable or place that the mistake is in; `nil` where it is in none. A mistake in a flag is one of the
-  /// command line.
+  /// The flag, variable or place of the mistake; `nil` if it has none. A mistake in a flag is a mistake of the command
+  /// line.
   public let source: ConfigurationSource?
 
-  /// An error with the given parts.
+  /// An error with its message and hint, each in one line.
   public init(_ code: Code, _ message: String, hint: String, key: String? = nil, source: ConfigurationSource? = nil) {
     self.code = code
     self.message = message
@@ -47,7 +47,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     self.source = source
   }
 
-  /// The error that the file at `path` cannot be read, because of `reason`.
+  /// The error for the file at `path` that cannot be read, for `reason`.
   public static func unreadable(_ path: String, reason: String) -> ConfigurationError {
     ConfigurationError(.unreadableFile, "\(path): \(reason)", hint: "make it a file that you may read")
   }

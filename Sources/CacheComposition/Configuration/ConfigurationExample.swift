@@ -1,9 +1,9 @@
 internal import CachePresentation
 public import StorageSPI
 
-/// The file that shows every key with its default, those of this project's own libraries among them.
+/// The example file with every key and its default, including those of this project's own libraries.
 public enum ConfigurationExample {
-  /// The text of the file for `engines`, with a line feed at its end. It is itself a valid configuration.
+  /// The text of the file for `engines`, with a line feed at its end. The file is a valid configuration.
   public static func text(engines: [EngineDeclaration]) -> String {
     var values = ConfigurationKey.all(engines).compactMap { key in
       key.defaultValue.map { (path: key.path, value: key.kind.json($0)) }

@@ -6,12 +6,12 @@
   internal import Darwin
 #endif
 
-/// The files of the operating system, for `ConfigurationLoader`.
+/// Reads files of the operating system for `ConfigurationLoader`.
 public enum ConfigurationFiles {
-  /// The bytes of the file at `path`, not many more than `ConfigurationLoader.maximumFileSize`; `nil` where there is
-  /// no such file.
+  /// The bytes of the file at `path`, not many more than `ConfigurationLoader.maximumFileSize`; `nil` if there is no
+  /// such file.
   ///
-  /// - Throws: `ConfigurationError` with the code `unreadableFile` where there is one that cannot be read.
+  /// - Throws: `ConfigurationError` with the code `unreadableFile` if the file exists but cannot be read.
   public static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ public enum ConfigurationFiles {
     return bytes
   }
 
-  /// The next bytes; none at the end.
+  /// The next bytes; empty at the end.
   private static func chunk(_ descriptor: Int32, _ path: String) throws(ConfigurationError) -> [UInt8] {
     var error: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, initializedCount in

@@ -1,19 +1,19 @@
-/// The options of the command line that bear on the configuration.
+/// The command-line options that affect the configuration.
 public struct ConfigurationFlags: Sendable, Hashable {
-  /// The value of `--config`; `nil` where it was not given.
+  /// The value of `--config`; `nil` if not given.
   public var file: String?
-  /// Whether naming the file vouches for it; not where the command only checks it.
+  /// Whether naming the file vouches for it; false if the command only checks the file.
   public var vouchesForFile = true
-  /// The value of `--backend`; `nil` where it was not given.
+  /// The value of `--backend`; `nil` if not given.
   public var backend: String?
-  /// The option or argument that `backend` is the value of.
+  /// The option or argument that gave `backend`.
   public var backendFlag = "--backend"
-  /// The value of `--home`; `nil` where it was not given.
+  /// The value of `--home`; `nil` if not given.
   public var home: String?
-  /// The values of `--set`, each written KEY=VALUE; of several with one key the last counts.
+  /// The values of `--set`, each written KEY=VALUE; if a key repeats, the last counts.
   public var settings: [String]
 
-  /// The given options.
+  /// The options; without arguments none is set.
   public init(file: String? = nil, backend: String? = nil, home: String? = nil, settings: [String] = []) {
     self.file = file
     self.backend = backend

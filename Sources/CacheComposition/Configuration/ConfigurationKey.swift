@@ -1,17 +1,18 @@
 internal import StorageSPI
 
-/// One key of the configuration, declared once: reading, checking, showing, the schema and the example follow from it.
+/// One key of the configuration, declared once: reading, checking, showing, the schema and the example all derive from
+/// it.
 struct ConfigurationKey: Sendable {
-  /// The names of the objects around the key and its own, joined by full stops.
+  /// The path of the key: the names of the enclosing objects and its own, joined by full stops.
   let path: String
   let kind: ConfigurationKind
-  /// The value where none is given; `nil` where there is none, or another key decides it.
+  /// The default; `nil` if there is none, or another key decides it.
   let defaultValue: ConfigurationValue?
-  /// What it is for, in one line without a final full stop.
+  /// The purpose of the key, in one line without a final full stop.
   let help: String
-  /// What a file that was merely found in the working folder may set it to.
+  /// The values that an untrusted file in the working folder may set.
   let safety: ConfigurationSafety
-  /// The environment variable that its declaration names; others follow from their paths.
+  /// The environment variable of the declaration; other names derive from their paths.
   let ownVariable: String?
 
   init(
@@ -26,8 +27,8 @@ struct ConfigurationKey: Sendable {
     ownVariable = variable
   }
 
-  /// The key of `option` of the engine called `engine`. An option may say where data goes, or weaken what a commit
-  /// survives: without trust only a path below the home is allowed.
+  /// The key for `option` of the engine called `engine`. An option may place data or weaken durability: without trust
+  /// it may only be set to a path below the home.
   init(_ option: EngineOption, of engine: String) {
     self.init(
       Self.path(of: option.name, engine), option.isSecret ? .secret : .option(option.kind),
@@ -35,8 +36,8 @@ struct ConfigurationKey: Sendable {
       safety: option.kind == .path ? .belowHome : .nothing, help: option.help)
   }
 
-  /// The environment variable that overrides the file; `nil` where there is none, as headers are several values. Made
-  /// when asked for, because few processes are given one.
+  /// The environment variable that overrides the file; `nil` for headers, which are several values. Computed on demand,
+  /// because most processes have few such variables.
   var variable: String? {
     if let ownVariable { return ownVariable }
     if kind == .headers { return nil }
@@ -45,25 +46,25 @@ struct ConfigurationKey: Sendable {
       + names.dropFirst(names[0] == Self.engines ? 1 : 0).map { "_" + Self.upperSnakeCase(String($0)) }.joined()
   }
 
-  /// The objects whose names variables of keys begin with. No engine can be called so, or "plugin".
+  /// The objects that begin the variable names of keys. No engine may have such a name, or "plugin".
   static var sections: [String] { ["cache", "network", "queries", "origin"] }
 
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }
 
-  /// The path of the engine that is used.
+  /// The path of the key that chooses the engine.
   static var engine: String { "backend" }
 
-  /// The object that has an object for each engine.
+  /// The object that contains one object per engine.
   static var engines: String { "backends" }
 
-  /// The path of the folders in which libraries are looked for.
+  /// The path of the key for the folders to search for libraries.
   static var searchPath: String { "plugins.searchPath" }
 
-  /// What the names of the variables of `engine` begin with.
+  /// The prefix of the variable names of `engine`.
   static func variable(of engine: String) -> String { "CACHECTL_\(upperSnakeCase(engine))_" }
 
-  /// `name`, which is in camel case and ASCII, as part of a variable's name: mapSize becomes MAP_SIZE.
+  /// `name`, in camel case and ASCII, as part of a variable name: mapSize becomes MAP_SIZE.
   static func upperSnakeCase(_ name: String) -> String {
     var bytes: [UInt8] = []
     var isInWord = false

@@ -2,10 +2,10 @@ internal import StorageSPI
 
 /// The table of all keys.
 extension ConfigurationKey {
-  /// All keys, those of `engines` among them, in the order in which they are shown.
+  /// All keys, including those of `engines`, in the order of display.
   ///
-  /// Each process needs the table once, at its start. That is why it is not kept in globals, and why its defaults are
-  /// numbers and its paths plain texts: to parse or to assemble them took longer than all the rest.
+  /// Each process needs the table once, at its start. So the table is not kept in globals, its defaults are numbers,
+  /// and its paths are plain strings: parsing or assembling them took longer than everything else.
   static func all(_ engines: [EngineDeclaration]) -> [ConfigurationKey] {
     var keys = general(engines)
     keys.reserveCapacity(48)

@@ -1,13 +1,14 @@
 public import StorageSPI
 
-/// Reads the configuration: flag before environment variable before file before default.
+/// Loads the configuration: a flag overrides an environment variable, which overrides the file, which overrides the
+/// default.
 ///
 /// Everything from outside is passed in; the loader reads no global state.
 public struct ConfigurationLoader: Sendable {
-  /// Reads the file at an absolute path: its bytes, or `nil` where there is none.
+  /// Reads the file at an absolute path: its bytes, or `nil` if there is none.
   public typealias ReadFile = @Sendable (String) throws(ConfigurationError) -> [UInt8]?
 
-  /// The size of the largest file that is read, in bytes.
+  /// The size limit of a configuration file, in bytes.
   public static let maximumFileSize = 1 << 20
 
   private let table: ConfigurationTable
@@ -17,14 +18,14 @@ public struct ConfigurationLoader: Sendable {
   let files: any FileInspection
   let readFile: ReadFile
 
-  /// A loader.
+  /// Creates a loader.
   ///
   /// - Parameters:
-  ///   - engines: the declarations of the engines that are built in.
+  ///   - engines: the declarations of the built-in engines.
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
-  ///   - userHome: the absolute path of the user's home folder; the root where there is none.
-  ///   - libraries: finds and loads the engines that are named and not built in.
+  ///   - userHome: the absolute path of the user's home folder; the root if there is none.
+  ///   - libraries: finds and loads named engines that are not built in.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   public init(
     engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
@@ -35,7 +36,7 @@ public struct ConfigurationLoader: Sendable {
       libraries: libraries, files: SystemFileInspection(), readFile: readFile)
   }
 
-  /// The same, which looks at links, and at what is trusted, through `files`.
+  /// Creates a loader that examines links and trust records through `files`.
   init(
     engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
     libraries: EngineLibraries, files: any FileInspection, readFile: @escaping ReadFile
@@ -49,12 +50,12 @@ public struct ConfigurationLoader: Sendable {
     self.readFile = readFile
   }
 
-  /// The files that are looked for, first wins.
+  /// The candidate files, the first found wins.
   public func searchPath(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationFile] {
     locations.files(flags)
   }
 
-  /// The configuration. Engines that it or `references` name and that are not built in are loaded.
+  /// The configuration. Loads the engines that it or `references` name and that are not built in.
   ///
   /// - Throws: `ConfigurationError`: the first of `problems`.
   public func load(
@@ -66,8 +67,8 @@ public struct ConfigurationLoader: Sendable {
     return try Configuration(document, home: home, settings, loaded: engines)
   }
 
-  /// Everything that is wrong with the configuration, 100 mistakes at most: first the file's in their order, then the
-  /// environment's, then the flags', then what does not fit together, then engines that cannot be had.
+  /// All mistakes in the configuration, at most 100: first the file's in order, then the environment's, then the
+  /// flags', then contradictions, then engines that cannot be loaded.
   public func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] {
     do {
       if let document = try document(flags), !document.trust.permits {
@@ -80,7 +81,7 @@ public struct ConfigurationLoader: Sendable {
     }
   }
 
-  /// Whether the file that is there may be used; `nil` where there is none.
+  /// Whether the existing file may be used; `nil` if there is none.
   ///
   /// - Throws: `ConfigurationError`: the file cannot be read, or is not JSON.
   public func trust(
@@ -89,9 +90,9 @@ public struct ConfigurationLoader: Sendable {
     try document(flags)?.trust
   }
 
-  /// The library of the engine that `flags.backend` names, which is not loaded; `nil` where the engine is built in.
+  /// The library of the engine that `flags.backend` names, without loading it; `nil` if the engine is built in.
   ///
-  /// - Throws: `ConfigurationError`: what is wrong with the configuration, or there is no such library.
+  /// - Throws: `ConfigurationError`: the configuration has a mistake, or there is no such library.
   public func library(_ flags: ConfigurationFlags) throws(ConfigurationError) -> EngineLibrary? {
     let settings = self.settings(table, try usableDocument(flags), flags, home: try locations.home(flags).path)
     if let problem = settings.problems.first { throw problem }
@@ -106,8 +107,8 @@ public struct ConfigurationLoader: Sendable {
     document: ConfigurationDocument?, settings: ConfigurationSettings, engines: [LoadedEngine]
   )
 
-  /// Where all engines are built in, that is all. Otherwise the settings say which libraries to load, and are made
-  /// again with the options that those declare.
+  /// Gathers the settings, once if all engines are built in. Otherwise the settings say which libraries to load, and
+  /// are gathered again with the options that the libraries declare.
   private func gather(
     _ flags: ConfigurationFlags, _ references: [EngineReference], home: String
   ) throws(ConfigurationError) -> Gathered {
@@ -147,14 +148,14 @@ public struct ConfigurationLoader: Sendable {
     return settings
   }
 
-  /// `reference`, which stands on the command line: a path there is relative to the current directory.
+  /// `reference` from the command line, with a path made absolute from the current directory.
   private func absolute(_ reference: String) -> String {
     EngineName.isPath(reference) ? locations.paths.absolute(reference) : reference
   }
 
-  /// The file that is used.
+  /// The file to use.
   ///
-  /// - Throws: `ConfigurationError`, with the code `untrusted` where there is one that may not be used.
+  /// - Throws: `ConfigurationError`, with the code `untrusted` if there is a file that must not be used.
   private func usableDocument(_ flags: ConfigurationFlags) throws(ConfigurationError) -> ConfigurationDocument? {
     let document = try document(flags)
     if let refusal = document?.refusal { throw refusal }
@@ -179,8 +180,8 @@ public struct ConfigurationLoader: Sendable {
     return record == TrustRecord(path: path, contents: bytes) ? .trusted : .needed(isChanged: true)
   }
 
-  /// What is wrong with `content`, which stands in `file`, and what of it asks for trust. No library is loaded for it,
-  /// and no variable of the environment is read.
+  /// The mistakes in `content` of the file `file`, and its settings that need trust. Loads no library and reads no
+  /// environment variable.
   func examine(
     _ content: JSONDocument, in file: String, _ flags: ConfigurationFlags
   ) throws(ConfigurationError) -> (problems: [ConfigurationError], unsafe: [UnsafeSetting]) {
@@ -192,7 +193,7 @@ public struct ConfigurationLoader: Sendable {
     return (settings.problems, settings.unsafeSettings(places))
   }
 
-  /// The records of what the user trusts.
+  /// The records of the files that the user trusts.
   var trustRecords: TrustRecords { TrustRecords(folder: locations.trust, files: files) }
 
   private func find(
@@ -208,7 +209,8 @@ public struct ConfigurationLoader: Sendable {
     return nil
   }
 
-  /// The contents of `file`; `nil` where there is none. One that was found may be a pipe, at which a read would wait.
+  /// The contents of `file`; `nil` if it does not exist. A file that was merely found may be a pipe, and reading it
+  /// would block.
   func bytes(of file: ConfigurationFile) throws(ConfigurationError) -> [UInt8]? {
     if !file.isVouchedFor, files.file(at: file.path)?.kind == .other {
       throw .unreadable(file.path, reason: "not a regular file")
@@ -216,7 +218,7 @@ public struct ConfigurationLoader: Sendable {
     return try readFile(file.path)
   }
 
-  /// The document that `bytes`, the contents of the file at `path`, are.
+  /// The document in `bytes`, the contents of the file at `path`.
   func parse(_ path: String, _ bytes: [UInt8]) throws(ConfigurationError) -> JSONDocument {
     guard bytes.count <= Self.maximumFileSize else {
       throw .unreadable(path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize)))")

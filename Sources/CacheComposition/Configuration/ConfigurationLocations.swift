@@ -1,10 +1,10 @@
-/// Where the file and the home are looked for.
+/// Where to look for the file and the home.
 struct ConfigurationLocations: Sendable {
   let environment: EnvironmentVariables
-  /// Relative paths start from the current directory.
+  /// Makes paths absolute from the current directory.
   let paths: PathResolver
 
-  /// The files to try, in order; where one was named explicitly, that one alone.
+  /// The files to try, in order; only the named file if one was named.
   func files(_ flags: ConfigurationFlags) -> [ConfigurationFile] {
     if let file = explicit(flags.file, "--config", "CACHECTL_CONFIG") {
       return [ConfigurationFile(path: file.path, source: file.source, isVouchedFor: flags.vouchesForFile)]
@@ -16,17 +16,17 @@ struct ConfigurationLocations: Sendable {
     ]
   }
 
-  /// The file at `path`, as if it were found in the working folder; the one that is looked for there where it is `nil`.
+  /// The file at `path`, as if it were found in the working folder; with `nil` the default file there.
   func found(_ path: String?) -> ConfigurationFile {
     ConfigurationFile(path: paths.absolute(path ?? "cachectl.json"), source: .default, isVouchedFor: false)
   }
 
-  /// The folder that remembers which files the user trusts.
+  /// The folder with the records of trusted files.
   var trust: String { folder("XDG_STATE_HOME", otherwise: "~/.local/state").path + "/cachectl/trusted" }
 
-  /// The folder in which stores live.
+  /// The folder for stores.
   ///
-  /// - Throws: `ConfigurationError` where nothing says which folder, and the user has none of their own.
+  /// - Throws: `ConfigurationError` if no setting gives the folder and the user has no home folder.
   func home(
     _ flags: ConfigurationFlags
   ) throws(ConfigurationError) -> (path: String, source: ConfigurationSource) {
@@ -52,7 +52,7 @@ struct ConfigurationLocations: Sendable {
     return (paths.absolute(value), .variable(variable))
   }
 
-  /// A folder of the XDG Base Directory Specification: a relative one is to be ignored.
+  /// A folder of the XDG Base Directory Specification, which says to ignore a relative one.
   private func folder(_ variable: String, otherwise path: String) -> (path: String, source: ConfigurationSource) {
     guard let value = environment[variable], value.hasPrefix("/") else { return (paths.absolute(path), .default) }
     return (value, .variable(variable))
@@ -63,10 +63,10 @@ struct ConfigurationLocations: Sendable {
 public struct ConfigurationFile: Sendable, Hashable {
   /// Its absolute path.
   public let path: String
-  /// What names it. Where that is a flag or `CACHECTL_CONFIG`, the file must exist.
+  /// Where its name comes from. If that is a flag or `CACHECTL_CONFIG`, the file must exist.
   public let source: ConfigurationSource
-  /// Whether it is the user's own, or the user named it to be used. Otherwise it must set nothing that asks for trust,
-  /// or be trusted.
+  /// Whether it is the user's own file, or named by the user for use. Any other file may not set what needs trust,
+  /// unless the user trusts the file.
   public let isVouchedFor: Bool
 
   /// Whether the user named the file.

@@ -5,7 +5,8 @@ public import StorageSPI
 public enum ConfigurationSchema {
   /// The schema (draft 2020-12) for `engines`, with a line feed at its end.
   ///
-  /// It says all that JSON Schema can: ranges of sizes and durations, which are texts, stand in the descriptions.
+  /// It covers everything JSON Schema can express. Sizes and durations are strings, so their ranges are in the
+  /// descriptions.
   public static func text(engines: [EngineDeclaration]) -> String {
     let table = ConfigurationTable(engines)
     let head: [(key: String, value: JSONValue)] = [
@@ -15,12 +16,12 @@ public enum ConfigurationSchema {
     return JSONText.text(.object(members: head + object(table, "") + [("$defs", definitions)]), .pretty) + "\n"
   }
 
-  /// The paths of the keys that have one value, so that a flag or a variable can set them.
+  /// The paths of the keys that have a single value, which a flag or a variable can set.
   public static func keys(engines: [EngineDeclaration]) -> [String] {
     ConfigurationKey.all(engines).filter { $0.kind != .headers }.map(\.path)
   }
 
-  /// The keywords for the object at `section`.
+  /// The keywords of the object at `section`.
   private static func object(_ table: ConfigurationTable, _ section: String) -> [(key: String, value: JSONValue)] {
     let properties = table.children(of: section).map { name in
       let path = section.isEmpty ? name : "\(section).\(name)"
@@ -34,7 +35,7 @@ public enum ConfigurationSchema {
       + [("properties", .object(members: own + properties))]
   }
 
-  /// The sections of engines that are libraries: which keys they have is known once they are loaded.
+  /// The section of an engine in a library: its keys are unknown until the library is loaded.
   private static let library = JSONValue.object(members: [
     ("^[a-z][a-z0-9]{0,31}$", .object(members: [("type", .string("object"))]))
   ])

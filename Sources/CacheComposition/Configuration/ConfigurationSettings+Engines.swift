@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// Which engine is named, and where its library may be.
+/// The named engine, and where its library may be.
 extension ConfigurationSettings {
-  /// The engine that is configured, where it is not known yet: its name, or the absolute path of its library.
+  /// The configured engine if it is not known yet: its name, or the absolute path of its library.
   var backendToLoad: (reference: String, source: ConfigurationSource)? {
     guard let setting = self[ConfigurationKey.engine], case .option(.text(let reference)) = setting.value,
       !table.engines.contains(where: { $0.name == reference })
@@ -10,7 +10,7 @@ extension ConfigurationSettings {
     return (reference, setting.source)
   }
 
-  /// Whether nothing is wrong with the setting that names the folders of libraries.
+  /// Whether the setting for the folders of libraries is free of mistakes.
   var saysWhereLibrariesAre: Bool {
     !problems.contains { $0.key == ConfigurationKey.searchPath }
   }

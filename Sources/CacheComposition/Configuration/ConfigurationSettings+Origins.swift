@@ -1,10 +1,10 @@
 internal import CacheData
 internal import StorageSPI
 
-/// What other keys decide where an origin's own say nothing.
+/// The settings that other keys decide if an origin's own do not.
 extension ConfigurationSettings {
-  /// Fills in the kinds of origins that the environment stands for, and the addresses that a kind knows; reports what
-  /// they and a client's key lack.
+  /// Fills in the origin kinds that the environment implies, and the default addresses of the kinds; reports missing
+  /// settings of the origins, and a client key without its certificate.
   mutating func completeOrigins() {
     if optionalText("environment") != Configuration.Environment.dev.rawValue {
       follow("origin.cities.kind", Configuration.CitiesOrigin.Kind.propublica.rawValue)
@@ -29,7 +29,7 @@ extension ConfigurationSettings {
     }
   }
 
-  /// The value of the key at `path`; `nil` where it has none, or none that is a text.
+  /// The text at `path`; `nil` if the key has no value or its value is not a text.
   func optionalText(_ path: String) -> String? {
     guard case .option(.text(let text))? = self[path]?.value else { return nil }
     return text

@@ -1,25 +1,25 @@
 internal import CachePresentation
 internal import StorageSPI
 
-/// The value of each key and where it comes from, gathered layer by layer: defaults, file, environment, flags.
+/// The value of each key and its source, gathered layer by layer: defaults, file, environment, flags.
 struct ConfigurationSettings: Sendable {
   struct Setting: Sendable {
     let value: ConfigurationValue
     let source: ConfigurationSource
   }
 
-  /// How many mistakes are reported at most: enough to mend a file, and a bound on the work for a hopeless one.
+  /// The maximum number of reported mistakes: enough to correct a file, and a limit on the work for a hopeless one.
   static let maximumProblems = 100
 
   let table: ConfigurationTable
   let environment: EnvironmentVariables
   let paths: PathResolver
   private(set) var problems: [ConfigurationError] = []
-  /// What the file says of engines that are not known yet.
+  /// What the file sets for engines that are not known yet.
   private(set) var libraryMembers: [UnsafeSetting] = []
   private var settings: [Setting?]
 
-  /// The defaults. Relative paths are looked for in the home of `paths`.
+  /// The defaults. Relative paths are resolved in the home of `paths`.
   init(_ table: ConfigurationTable, environment: EnvironmentVariables, paths: PathResolver) {
     self.table = table
     self.environment = environment
@@ -29,7 +29,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// The setting of the key at `path`; `nil` where it has no value.
+  /// The setting of the key at `path`; `nil` if it has no value.
   subscript(path: String) -> Setting? { table.position(ofPath: path).flatMap { settings[$0] } }
 
   /// The keys that have a value, in the order of their declaration.
@@ -37,7 +37,7 @@ struct ConfigurationSettings: Sendable {
     zip(table.keys, settings).compactMap { key, setting in setting.map { (key, $0) } }
   }
 
-  /// Sets the key at `path` without a check.
+  /// Sets the key at `path` without checking the value.
   mutating func derive(_ path: String, _ value: ConfigurationValue, from source: String) {
     guard let position = table.position(ofPath: path) else { return }
     settings[position] = Setting(value: value, source: .derived(source))
@@ -47,7 +47,7 @@ struct ConfigurationSettings: Sendable {
     if problems.count < Self.maximumProblems { problems.append(problem) }
   }
 
-  /// Overrides what `document`, which stands in `file`, says.
+  /// Applies the settings of `document`, the content of `file`.
   mutating func apply(_ document: JSONDocument, in file: String) {
     guard case .object(let members) = document.root.value else {
       return report(
@@ -77,8 +77,8 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Looks at the section of an engine that is not loaded. What it may say is known when it is; but no address may hold a
-  /// password.
+  /// Examines the section of an engine that is not loaded. Its keys are checked once the library is loaded, but an
+  /// address must not contain a password even now.
   private mutating func applyUnknown(_ members: [JSONDocument.Member], section: String, _ file: String) {
     for member in members {
       libraryMembers.append(
@@ -94,7 +94,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// The key that tells editors the file's JSON Schema. It is no setting.
+  /// The key that tells editors the JSON Schema of the file. It is not a setting.
   static let schemaKey = "$schema"
 
   private mutating func checkSchema(_ member: JSONDocument.Member, _ file: String) {
@@ -106,7 +106,7 @@ struct ConfigurationSettings: Sendable {
         key: member.key, source: .file(file, place)))
   }
 
-  /// The members of an object; `nil` where the value is none, which is then reported.
+  /// The members of an object; `nil`, after reporting it, if the value is not an object.
   private mutating func object(
     _ member: JSONDocument.Member, _ path: String, _ file: String
   ) -> [JSONDocument.Member]? {
@@ -128,7 +128,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Overrides what the environment says. An empty variable counts as absent.
+  /// Applies the environment variables. An empty variable counts as absent.
   mutating func applyEnvironment() {
     let names = environment.names(beginning: "CACHECTL_").filter { environment[$0]?.isEmpty == false }
     guard !names.isEmpty else { return }
@@ -144,7 +144,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Overrides the key that `text`, the value of `flag` and written KEY=VALUE, names.
+  /// Applies `text`, a KEY=VALUE from `flag`.
   mutating func apply(assignment text: String, of flag: String) {
     let source = ConfigurationSource.flag(flag)
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign > text.startIndex else {
@@ -169,7 +169,7 @@ struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Overrides the key at `path` by the text of `flag`.
+  /// Sets the key at `path` to the value in `text`, which comes from `flag`.
   mutating func apply(_ text: String, of flag: String, path: String) {
     guard let position = table.position(ofPath: path) else { return }
     apply(text, position, .flag(flag))
@@ -182,7 +182,8 @@ struct ConfigurationSettings: Sendable {
     }
     do {
       let reader = ValueReader(kind: key.kind, environment: environment)
-      // A secret on the command line would be there for all to see, and headers are several: both as in the file.
+      // A secret on the command line would be visible to everyone, and headers are several values: both are written as
+      // in the file.
       let isObject = key.kind == .secret || key.kind == .headers
       set(position, isObject ? try reader.value(json: text) : try reader.value(text), source)
     } catch {
@@ -211,7 +212,7 @@ struct ConfigurationSettings: Sendable {
       source: source)
   }
 
-  /// `key` as it may be shown: quoted where it is not a plain name, and shortened where it is long.
+  /// `key` in a form for display: quoted unless it is a plain name, and shortened if it is long.
   static func shown(key: String) -> String {
     let short = key.utf8.count > 80 ? String(key.unicodeScalars.prefix(40)) + "..." : key
     let isPlain = short.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || $0 == "_" || $0 == "-" }

@@ -1,16 +1,16 @@
 public import StorageSPI
 
-/// Where the value of a key comes from.
+/// The source of a key's value.
 public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   /// The flag of that name, with its dashes.
   case flag(String)
   /// The environment variable of that name.
   case variable(String)
-  /// The file of that absolute path, and the place of the value in it.
+  /// The file at that absolute path, and the place of the value in it.
   case file(String, SourcePlace)
-  /// The value of another key, whose path this is, decides it.
+  /// Another key, with this path, decides it.
   case derived(String)
-  /// Nothing said otherwise.
+  /// The default: no other source has a value.
   case `default`
 
   /// The source in a few words, such as "/etc/cachectl.json:3:5", "CACHECTL_HOME" or "default".

@@ -12,30 +12,30 @@ struct ConfigurationTable: Sendable {
     self.engines = engines
   }
 
-  /// The position of the key at `path`; `nil` where there is none.
+  /// The position of the key at `path`; `nil` if there is none.
   ///
-  /// Looks at one after the other: a dictionary costs more to fill than a process saves by asking it.
-  /// The lengths are compared first, because that is a single instruction.
+  /// A linear search: filling a dictionary costs a process more than the lookups save. Comparing the lengths first
+  /// takes a single instruction.
   func position(ofPath path: String) -> Int? {
     let count = path.utf8.count
     return keys.firstIndex { $0.path.utf8.count == count && $0.path == path }
   }
 
-  /// The position of the key that `variable` overrides; `nil` where there is none.
+  /// The position of the key that `variable` overrides; `nil` if there is none.
   ///
-  /// The names of variables are made only for a variable that is named like one of them.
+  /// Variable names are computed only if `variable` looks like one of them.
   func position(ofVariable variable: String) -> Int? {
     if let position = keys.firstIndex(where: { $0.ownVariable == variable }) { return position }
     return mayNameKey(variable: variable) ? keys.firstIndex { $0.variable == variable } : nil
   }
 
-  /// Whether keys stand in an object at `path`.
+  /// Whether `path` is an object with keys in it.
   func isSection(_ path: String) -> Bool {
     keys.contains { $0.path.utf8.starts(with: path.utf8) && $0.path.utf8.dropFirst(path.utf8.count).first == Self.stop }
       || path == ConfigurationKey.engines || engines.contains { path == "\(ConfigurationKey.engines).\($0.name)" }
   }
 
-  /// Whether `variable` is named like an option of an engine, or like a key in an object.
+  /// Whether `variable` is named like an engine option, or like a key in an object.
   func mayNameKey(variable: String) -> Bool { prefix(ofVariable: variable) != nil }
 
   private func prefix(ofVariable variable: String) -> String? {
@@ -43,25 +43,25 @@ struct ConfigurationTable: Sendable {
       .first(where: variable.hasPrefix)
   }
 
-  /// Whether `name` may be that of an engine that is not known because its library is not loaded. A name that is close
-  /// to a known one is more likely a mistake.
+  /// Whether `name` may belong to an engine whose library is not loaded. A name close to a known one is more likely a
+  /// mistake.
   func mayBelongToLibrary(_ name: String) -> Bool {
     EngineName.isValid(name) && !engines.contains { EngineName.isNear(name, $0.name) }
   }
 
-  /// Whether `path` may be that of an option of such an engine.
+  /// Whether `path` may belong to an option of such an engine.
   func mayBelongToLibrary(path: String) -> Bool {
     let names = path.split(separator: ".", omittingEmptySubsequences: false)
     return names.count == 3 && names[0] == ConfigurationKey.engines && mayBelongToLibrary(String(names[1]))
   }
 
-  /// What to write instead of the unknown key at `path`.
+  /// A hint with a replacement for the unknown key at `path`.
   func hint(forUnknownPath path: String) -> String {
     let names = path.split(separator: ".", omittingEmptySubsequences: false)
     return hint(forUnknown: String(names.last ?? ""), in: names.dropLast().joined(separator: "."))
   }
 
-  /// How to set a key of the object at `section` on the command line.
+  /// A hint how to set a key of the object at `section` on the command line.
   func hint(forSection section: String) -> String {
     let examples = keys.lazy.filter { $0.path.hasPrefix(section + ".") }.compactMap { key in
       key.defaultValue.map { "\(key.path)=\(JSONText.text(key.kind.json($0)).filter { $0 != "\"" })" }
@@ -69,9 +69,10 @@ struct ConfigurationTable: Sendable {
     return examples.first.map { "set its keys one by one, as in: --set \($0)" } ?? hint(forUnknown: "", in: section)
   }
 
-  /// What to write instead of the unknown key `name` in the object at `section`.
+  /// A hint with a replacement for the unknown key `name` in the object at `section`.
   ///
-  /// A near one in the same object, else one that was written into the wrong object, else what can stand there.
+  /// It suggests a similar key of the same object, otherwise a key that belongs in another object, otherwise all keys
+  /// of this one.
   func hint(forUnknown name: String, in section: String) -> String {
     let here = children(of: section)
     if let near = Spelling.nearest(to: name, among: here) {
@@ -88,7 +89,8 @@ struct ConfigurationTable: Sendable {
     return "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
   }
 
-  /// What to set instead of the unknown variable `name`: a near one of the same engine or object, else all of them.
+  /// A hint with a replacement for the unknown variable `name`: a similar one of the same engine or object, otherwise
+  /// all of them.
   func hint(forUnknownVariable name: String) -> String {
     let prefix = prefix(ofVariable: name) ?? ""
     let known = keys.compactMap(\.variable).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
@@ -108,7 +110,7 @@ struct ConfigurationTable: Sendable {
     return names.filter { seen.insert($0).inserted }
   }
 
-  /// The paths of all keys, and of the objects that they stand in.
+  /// The paths of all keys and of the objects that contain them.
   private var paths: [String] {
     let sections = Set(
       keys.flatMap { Self.parents(of: $0.path) } + engines.map { "\(ConfigurationKey.engines).\($0.name)" })

@@ -1,7 +1,7 @@
 internal import CachePresentation
 internal import StorageSPI
 
-/// The value of a key, checked.
+/// The checked value of a key.
 enum ConfigurationValue: Sendable, Hashable {
   case option(OptionValue)
   case list([String])
@@ -12,15 +12,15 @@ enum ConfigurationValue: Sendable, Hashable {
   static func integer(_ number: Int64) -> ConfigurationValue { .option(.integer(number)) }
 }
 
-/// What values a key takes.
+/// The kind of values that a key takes.
 enum ConfigurationKind: Sendable, Hashable {
-  /// A value like that of an engine's option.
+  /// The same kind of values as an engine option.
   case option(EngineOption.Kind)
-  /// An engine: one of the names, or a library by its name or by its path, which has a slash in it.
+  /// An engine: one of the names, or a library given by its name or by its path, which contains a slash.
   case backend([String])
   /// The address of an HTTP server.
   case url
-  /// The address of a proxy, perhaps with a scheme, or an empty text.
+  /// The address of a proxy, with or without a scheme, or an empty text.
   case proxy
   /// A list of folders.
   case paths
@@ -29,7 +29,7 @@ enum ConfigurationKind: Sendable, Hashable {
   /// A secret, written `{"env": "NAME"}`.
   case secret
 
-  /// `value`, which is of this kind, as the configuration writes it.
+  /// `value`, which is of this kind, as written in the configuration.
   func json(_ value: ConfigurationValue) -> JSONValue {
     switch (self, value) {
     case (.option(.size), .option(.integer(let bytes))): .string(ByteSizeText(bytes: bytes).description)
@@ -43,7 +43,7 @@ enum ConfigurationKind: Sendable, Hashable {
     }
   }
 
-  /// What a person calls such a value, with its article.
+  /// What to call such a value in a message, with its article.
   var noun: String {
     switch self {
     case .option(.text), .option(.choice), .option(.storeName), .backend: "a text"
@@ -60,7 +60,7 @@ enum ConfigurationKind: Sendable, Hashable {
     }
   }
 
-  /// The first of `numbers` that is in `range`, as an example of how to write one.
+  /// The first of `numbers` in `range`, as an example of the notation.
   private static func example(
     _ numbers: [Int64], in range: ClosedRange<Int64>, _ text: (Int64) -> some CustomStringConvertible
   ) -> String {

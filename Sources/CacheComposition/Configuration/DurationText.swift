@@ -9,7 +9,7 @@ public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Compa
   /// The length of `milliseconds`; a negative one becomes 0.
   public init(milliseconds: Int64) { self.milliseconds = max(milliseconds, 0) }
 
-  /// The length of `duration` without fractions of a millisecond, moved into the range of `milliseconds`.
+  /// The length of `duration` without fractions of a millisecond, clamped to the range of `milliseconds`.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -17,7 +17,7 @@ public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Compa
     self.init(milliseconds: overflow || sumOverflow ? (seconds < 0 ? 0 : .max) : sum)
   }
 
-  /// The length that `text` says; `nil` where it is malformed or does not fit into 64 bits of milliseconds.
+  /// The length written in `text`; `nil` if it is malformed or does not fit into 64 bits of milliseconds.
   public init?(_ text: String) {
     var scanner = QuantityScanner(text)
     var units = Self.units[...]

@@ -1,15 +1,15 @@
-/// The environment variables of a process, each of them looked for when it is asked for.
+/// The environment variables of a process, each looked up on demand.
 ///
-/// A process is given many and asks for few: to make a dictionary of all of them took a tenth of a warm fetch.
+/// A process has many and needs few: making a dictionary of all of them took a tenth of a warm fetch.
 public struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
   private let value: @Sendable (String) -> String?
   private let names: @Sendable (String) -> [String]
 
-  /// The variables that two functions know.
+  /// The variables that two functions look up.
   ///
   /// - Parameters:
-  ///   - value: gives the value of the variable of a name; `nil` where there is none.
-  ///   - names: gives the names that begin with a prefix, each once, in any order.
+  ///   - value: returns the value of the variable with the given name; `nil` if there is none.
+  ///   - names: returns the names with the given prefix, each once, in any order.
   public init(
     value: @escaping @Sendable (String) -> String?, names: @escaping @Sendable (_ prefix: String) -> [String]
   ) {
@@ -17,17 +17,17 @@ public struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
     self.names = names
   }
 
-  /// The variables in `variables`, under their names.
+  /// The variables in the dictionary `variables`.
   public init(_ variables: [String: String]) {
     self.init(value: { variables[$0] }, names: { prefix in variables.keys.filter { $0.hasPrefix(prefix) } })
   }
 
-  /// The variables of the given names and values; of several with one name the last counts.
+  /// The variables with the given names and values; if a name repeats, the last counts.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(Dictionary(elements) { $1 })
   }
 
-  /// The value of the variable called `name`; `nil` where there is none.
+  /// The value of the variable called `name`; `nil` if there is none.
   public subscript(name: String) -> String? { value(name) }
 
   /// The names that begin with `prefix`, in any order.

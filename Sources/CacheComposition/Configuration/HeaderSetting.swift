@@ -1,8 +1,8 @@
 internal import CachePresentation
 
-/// A header that is sent with each request to an origin.
+/// A header to send with each request to an origin.
 public struct HeaderSetting: Sendable, Hashable {
-  /// What is sent.
+  /// The value to send.
   public enum Value: Sendable, Hashable {
     /// A text that may be shown.
     case text(String)
@@ -10,7 +10,7 @@ public struct HeaderSetting: Sendable, Hashable {
     case secret(Secret)
   }
 
-  /// The header's name, as it was written.
+  /// The header's name, as written.
   public let name: String
   /// The header's value.
   public let value: Value
@@ -28,7 +28,7 @@ public struct HeaderSetting: Sendable, Hashable {
     }
   }
 
-  /// The headers whose value must be written as a secret, in lower case.
+  /// The lower-case names of headers whose value must be a secret.
   static let secretNames: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
   /// Whether `name` is a token (RFC 9110, section 5.6.2).
@@ -37,7 +37,7 @@ public struct HeaderSetting: Sendable, Hashable {
       && name.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0) }
   }
 
-  /// Whether `text` can be sent as a value: no control character but the tab (RFC 9110, section 5.5).
+  /// Whether `text` is a valid header value: no control character except the tab (RFC 9110, section 5.5).
   static func isValue(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7F) }
   }

@@ -4,10 +4,10 @@ internal import StorageSPI
 struct PathResolver: Sendable {
   /// The absolute folder that relative paths start from.
   let base: String
-  /// The absolute home folder of the user, for which `~` stands.
+  /// The absolute path of the user's home folder, which `~` stands for.
   let userHome: String
 
-  /// `path` made absolute. Only a leading "~" and "./" are replaced; links and ".." are for the file system to follow.
+  /// `path` as an absolute path. Replaces only a leading "~" or "./"; links and ".." are left to the file system.
   func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     if path == "~" || path.hasPrefix("~/") { return (userHome == "/" ? "" : userHome) + Self.dropping(1, path) }
@@ -20,13 +20,13 @@ struct PathResolver: Sendable {
     return base.hasSuffix("/") ? base + rest : base + "/" + rest
   }
 
-  /// `path` without its first `count` bytes, which are ASCII. Strings, unlike their slices, are joined without a search
-  /// for conformances at run time, which counts at the start of a process.
+  /// `path` without its first `count` bytes, which are ASCII. Returns a string, not a slice: joining strings needs no
+  /// conformance lookup at run time, which matters at the start of a process.
   private static func dropping(_ count: Int, _ path: String) -> String {
     String(Substring(path.utf8.dropFirst(count)))
   }
 
-  /// `value`, its paths made absolute where it is of a kind that has some.
+  /// `value`, with its paths made absolute if it is of a kind that has paths.
   func resolving(_ value: ConfigurationValue, _ kind: ConfigurationKind) -> ConfigurationValue {
     switch (kind, value) {
     case (.option(.path), .option(.text(let path))): .text(absolute(path))

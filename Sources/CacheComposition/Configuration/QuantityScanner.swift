@@ -1,4 +1,4 @@
-/// Takes a text like "1h30m" apart into numbers and the units behind them.
+/// Splits a text like "1h30m" into numbers and their units.
 struct QuantityScanner {
   private var rest: Substring.UTF8View
 
@@ -6,7 +6,7 @@ struct QuantityScanner {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// The next number and its unit; `nil` where there is no digit, no letter, or the number needs more than 64 bits.
+  /// The next number and its unit; `nil` if a digit or a letter is missing, or the number needs more than 64 bits.
   mutating func next() -> (number: Int64, unit: String)? {
     let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     rest = rest[digits.endIndex...]

@@ -1,4 +1,4 @@
 internal import CachePresentation
 
-/// `text` in quotation marks, safe for a terminal: what somebody wrote is quoted in messages as JSON has it.
+/// `text` in quotation marks and escaped as in JSON, which is safe on a terminal: messages quote user input like this.
 func quoted(_ text: String) -> String { JSONText.text(.string(text)) }

@@ -1,13 +1,13 @@
 internal import CachePresentation
 
-/// A secret that the environment holds. The configuration only names the variable; the value is never described.
+/// A secret in the environment. The configuration only names the variable; no description contains the value.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The name of the environment variable.
   public let variable: String
-  /// The value; not for showing.
+  /// The value; do not show it.
   let value: String?
 
-  /// The secret in `variable`, with the value that it has there; `nil` or empty where it has none.
+  /// The secret in `variable`; `value` is `nil` or empty if the variable has none.
   public init(variable: String, value: String?) {
     self.variable = variable
     self.value = value?.isEmpty == true ? nil : value
@@ -16,9 +16,9 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   /// Whether the variable has a value.
   public var isSet: Bool { value != nil }
 
-  /// The value itself, for the one who sends it.
+  /// The value itself, for sending it.
   ///
-  /// - Throws: `ConfigurationError` with the code `missing` where the variable has no value.
+  /// - Throws: `ConfigurationError` with the code `missing` if the variable has no value.
   public func reveal() throws(ConfigurationError) -> String {
     guard let value else {
       throw ConfigurationError(
@@ -34,7 +34,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   /// The same as `description`.
   public var debugDescription: String { description }
 
-  /// Shows the name of the variable only.
+  /// Contains only the name of the variable.
   public var customMirror: Mirror { Mirror(self, children: ["variable": variable]) }
 
   var json: JSONValue { ["env": .string(variable)] }

@@ -2,26 +2,26 @@ internal import Base
 internal import Spelling
 internal import StorageSPI
 
-/// Makes the checked value of a key out of what the file, a variable or a flag says.
+/// Turns what the file, a variable or a flag says into the checked value of a key.
 struct ValueReader {
   typealias Node = JSONDocument.Node
 
-  /// What is wrong with a value.
+  /// A mistake in a value.
   struct Mismatch: Error {
     let code: ConfigurationError.Code
-    /// What is wrong, to stand behind the key.
+    /// The mistake, to follow the key in a message.
     let message: String
     let hint: String
-    /// The part of the value that is meant, to stand behind the key's path.
+    /// The part of the value with the mistake, to follow the key's path.
     var part = ""
-    /// The place of that part, where the value is in a file.
+    /// The place of that part, if the value is in a file.
     var place: SourcePlace?
   }
 
   let kind: ConfigurationKind
   let environment: EnvironmentVariables
 
-  /// The value that `node` is.
+  /// The checked value of `node`.
   func value(_ node: Node) throws(Mismatch) -> ConfigurationValue {
     switch (kind, node.value) {
     case (.secret, _): .secret(try secret(node))
@@ -35,7 +35,8 @@ struct ValueReader {
     }
   }
 
-  /// The value that a flag says as the configuration file would. The text is not shown: it may be a secret.
+  /// The checked value of a flag that is written as in the configuration file. The text is not shown: it may be a
+  /// secret.
   func value(json text: String) throws(Mismatch) -> ConfigurationValue {
     guard let document = try? JSONDocument(parsing: Array(text.utf8)) else {
       throw Mismatch(code: .malformed, message: "is not \(kind.noun)", hint: "give \(kind.allowed)")
@@ -43,8 +44,8 @@ struct ValueReader {
     return try value(document.root)
   }
 
-  /// The value that a variable or a flag says. A list is separated by colons; a secret stands for itself, and headers
-  /// cannot be given so.
+  /// The checked value of a variable or a flag. Colons separate the items of a list; a secret is given as itself;
+  /// headers cannot be given this way.
   func value(_ text: String) throws(Mismatch) -> ConfigurationValue {
     switch kind {
     case .option(let option): .option(try value(text, option))
@@ -92,14 +93,13 @@ struct ValueReader {
     return text
   }
 
-  /// The name or path of an engine. Whether there is a library of that name is found out when all is known that says
-  /// where to look.
+  /// The name or path of an engine. Its library is searched for later, when all settings of where to look are known.
   private func backend(_ text: String, _ names: [String]) throws(Mismatch) -> String {
-    // Those of known engines first: that is quick, and counts at the start of a process.
+    // The names of known engines come first: that check is fast, which matters at the start of a process.
     names.contains(text) || EngineName.isPath(text) || EngineName.isValid(text) ? text : try choice(text, names)
   }
 
-  /// Refuses an address with a user or a password in it, and does not show it: addresses are shown everywhere else.
+  /// Refuses an address with a user or a password, without showing it: valid addresses are shown everywhere.
   private func withoutLogin(_ text: String) throws(Mismatch) -> String {
     guard text.holds("://"), text.holds("@") else { return text }
     throw Mismatch(
@@ -112,7 +112,7 @@ struct ValueReader {
     return text
   }
 
-  /// The address is not shown where it is wrong: it may hold a password.
+  /// A malformed address is not shown: it may contain a password.
   private func url(_ text: String) throws(Mismatch) -> String {
     let host = ["https://", "http://"].first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? ""
     let isPlain = text.unicodeScalars.allSatisfy {
@@ -124,7 +124,7 @@ struct ValueReader {
     return text
   }
 
-  /// The address is not shown where it is wrong: it may hold a password.
+  /// A malformed address is not shown: it may contain a password.
   private func proxy(_ text: String) throws(Mismatch) -> String {
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") }) else {
       throw Mismatch(code: .malformed, message: "is not the address of a proxy", hint: "give \(kind.allowed)")
@@ -197,7 +197,7 @@ struct ValueReader {
     Mismatch(code: .malformed, message: "is not \(kind.noun): \(Self.shown(text))", hint: "give \(kind.allowed)")
   }
 
-  /// `text` quoted, and shortened where it is long.
+  /// `text`, quoted, and shortened if it is long.
   static func shown(_ text: String) -> String {
     quoted(text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(57)) + "..." : text)
   }

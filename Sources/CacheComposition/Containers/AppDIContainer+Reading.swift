@@ -3,9 +3,9 @@ internal import ResponseStorage
 internal import StorageSPI
 
 extension AppDIContainer {
-  /// Opens the store of the engine called `backend` for a command that only reads. Of a damaged store what a repair would
-  /// save is read, and its `damage` says what is lost; where the store is too damaged to be opened, or opening would
-  /// change it, its `warning` says so.
+  /// Opens the store of the engine called `backend` for reading only. If the store is damaged, reads what a repair
+  /// would save, and `damage` says what is lost; `warning` says so if the store is too damaged to open, or opening
+  /// would change it.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStoreForReading(backend: String) async throws(CacheError) -> OpenStore {
@@ -15,7 +15,7 @@ extension AppDIContainer {
       do throws(StorageError) {
         try await requireNothingHidden(in: plugin, options)
         let engine = try await plugin.open(options)
-        // A server saves nothing, and what is in memory is gone when it is closed.
+        // A server saves nothing, and a store in memory is lost when it is closed.
         guard configuration.storePath(of: plugin.declaration.name) != nil else {
           return makeStore(over: engine, of: backend)
         }
@@ -23,7 +23,7 @@ extension AppDIContainer {
       } catch {
         reason = error
       }
-      // A version that is not known may be damage, which the engine's repair tells.
+      // An unknown version may be damage; the engine's repair can tell.
       guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
       let engine: SalvagedEngine
       do throws(StorageError) {
@@ -52,12 +52,12 @@ extension AppDIContainer {
     }
   }
 
-  /// A store without a path is on a server, or in memory: nothing is hidden there, and to ask would cost a connection.
+  /// A store without a path is on a server or in memory: it hides nothing, and asking would cost a connection.
   private func requireNothingHidden(
     in plugin: any StoragePlugin, _ options: EngineConfiguration
   ) async throws(StorageError) {
     let name = plugin.declaration.name
-    // What keeps an engine from looking keeps it from opening the store, too.
+    // If the engine cannot inspect the store, it cannot open it either.
     guard configuration.storePath(of: name) != nil, let damage = try? await plugin.inspect(options).hiddenDamage else {
       return
     }

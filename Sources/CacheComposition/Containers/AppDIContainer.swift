@@ -3,25 +3,25 @@ public import CacheDomain
 internal import ResponseStorage
 public import StorageSPI
 
-/// Makes everything out of the configuration: the engine by its name, and the containers of the features over it.
+/// Builds everything from the configuration: the engine by its name, and the containers of the features over it.
 ///
 /// It is the composition root: nothing outside this target knows which engine or which origin is in use.
 public struct AppDIContainer: Sendable {
-  /// The configuration that everything is made from.
+  /// The configuration that everything is built from.
   public let configuration: Configuration
   let catalogue: PluginCatalogue
   let clock: any WallClock
   private let origins: OriginFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// The container for `configuration`, with the engines of `catalogue`, those that were loaded for the configuration,
-  /// and the time of `clock`.
+  /// The container for `configuration`, with the engines of `catalogue`, the engines loaded for the configuration, and
+  /// the time of `clock`.
   ///
   /// - Parameters:
-  ///   - userAgent: what servers are told that the client is, as RFC 9110, section 10.1.5, writes it.
-  ///   - transfer: makes what carries the requests of an origin, under the limits that are configured for it. The
-  ///     configured headers are in the requests already.
-  ///   - observe: is told how each fetched value came about.
+  ///   - userAgent: the client's name for servers, in the syntax of RFC 9110, section 10.1.5.
+  ///   - transfer: makes the service that transfers an origin's requests, under its configured limits. The requests
+  ///     contain the configured headers already.
+  ///   - observe: called with how each value was fetched.
   public init(
     configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
     userAgent: String = "cachectl",
@@ -43,7 +43,7 @@ public struct AppDIContainer: Sendable {
     try await openStore(backend: configuration.backend)
   }
 
-  /// Opens the store of the engine called `backend`, with the options that are configured for it.
+  /// Opens the store of the engine called `backend`, with its configured options.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStore(backend: String) async throws(CacheError) -> OpenStore {
@@ -54,10 +54,9 @@ public struct AppDIContainer: Sendable {
     }
   }
 
-  /// Whether the engine called `backend` has a store already; `nil` where that cannot be told without opening it. Where
-  /// it has none, none is made.
+  /// Whether the engine called `backend` has a store; `nil` if only opening it would tell. Never creates a store.
   ///
-  /// - Throws: `CacheError` with the code of the engine's failure, such as that of a server that does not answer, or
+  /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not answer, or
   ///   `unknownBackend`.
   public func hasStore(backend: String) async throws(CacheError) -> Bool? {
     do throws(StorageError) {
@@ -69,10 +68,10 @@ public struct AppDIContainer: Sendable {
     }
   }
 
-  /// Opens the store for fetching: a damaged or unreachable one is done without, because it must not keep an answer
-  /// from the user. Each fetch then carries the reason as a warning.
+  /// Opens the store for fetching. Fetches go on without a damaged or unreachable store, because it must not keep an
+  /// answer from the user; each fetch then carries the reason as a warning.
   ///
-  /// - Throws: `CacheError` where the store cannot be created at all, or the set-up is wrong in another way.
+  /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
     let backend = configuration.backend
     do throws(StorageError) {
@@ -85,7 +84,7 @@ public struct AppDIContainer: Sendable {
 
   /// The container of the cities feature over `store`.
   ///
-  /// - Throws: `CacheError` where the configured origin has no address.
+  /// - Throws: `CacheError` if the configured origin has no address.
   public func makeCitiesDIContainer(_ store: OpenStore) throws(CacheError) -> CitiesDIContainer {
     CitiesDIContainer(
       store: store.entries, origin: try origins.makeCityOrigin(configuration.cities), services: services(store))
@@ -93,7 +92,7 @@ public struct AppDIContainer: Sendable {
 
   /// The container of the movies feature over `store`.
   ///
-  /// - Throws: `CacheError` where the configured origin has no address.
+  /// - Throws: `CacheError` if the configured origin has no address.
   public func makeMoviesDIContainer(_ store: OpenStore) throws(CacheError) -> MoviesDIContainer {
     MoviesDIContainer(
       store: store.entries, queries: makeMovieQueriesDIContainer(store),
@@ -101,7 +100,7 @@ public struct AppDIContainer: Sendable {
       posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
   }
 
-  /// The container of fetching URLs over `store`, whose transfers are made as `demands` say.
+  /// The container for fetching URLs over `store`, with transfers as `demands` say.
   public func makeURLsDIContainer(
     _ store: OpenStore, _ demands: TransferDemands = TransferDemands()
   ) -> URLsDIContainer {
@@ -133,7 +132,7 @@ public struct AppDIContainer: Sendable {
     return (plugin, try engineConfiguration(for: plugin.declaration))
   }
 
-  /// What the engine that declares `declaration` is opened with.
+  /// The configuration to open the engine that declares `declaration`.
   func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
     let values = configuration.options(of: declaration.name)
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
@@ -148,7 +147,7 @@ public struct AppDIContainer: Sendable {
     over engine: any StorageEngine, of backend: String, warning: CacheError? = nil
   ) -> OpenStore {
     let usage = usageFiles(of: backend)
-    // Those of as many entries again as there may be, so that one which comes back is known.
+    // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
     let entries = EntryStore(
       engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
@@ -159,7 +158,7 @@ public struct AppDIContainer: Sendable {
       ledger: usage.map { FileUsageLedger(file: $0.usage) } ?? MemoryUsageLedger(), warning: warning)
   }
 
-  /// The files in which the use of the store is kept; `nil` where the store does not outlive the process.
+  /// The files that record the use of the store; `nil` if the store does not outlive the process.
   private func usageFiles(of backend: String) -> UsageFiles? {
     guard let declaration = try? catalogue.plugin(named: backend).declaration,
       declaration.capabilities.contains(.persistent)
@@ -171,7 +170,7 @@ public struct AppDIContainer: Sendable {
     (try? catalogue.plugin(named: backend))?.declaration.capabilities.contains(capability) == true
   }
 
-  /// A store that no other process can use at the same time needs no leases.
+  /// A store that only one process at a time can use needs no leases.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
     guard engineOf(backend, has: .shared) else { return LocalFlights() }
     let processes = SystemProcessTable()

@@ -2,13 +2,13 @@ internal import CacheData
 public import CacheDomain
 internal import ResponseStorage
 
-/// Makes what the cities feature needs.
+/// Builds the cities feature.
 public struct CitiesDIContainer: Sendable {
   let store: EntryStore
   let origin: any CityOrigin
   let services: FetchServices
 
-  /// Shows cities in an order.
+  /// Fetches a page of cities in a given order.
   public func makeFetchCitiesUseCase() -> FetchCitiesUseCase {
     FetchCitiesUseCase(repository: makeCityRepository())
   }

@@ -2,12 +2,12 @@ internal import CacheData
 public import CacheDomain
 internal import ResponseStorage
 
-/// Makes what the recent queries feature needs. It asks no origin.
+/// Builds the recent queries feature. It asks no origin.
 public struct MovieQueriesDIContainer: Sendable {
   let store: EntryStore
   let maximumCount: Int
 
-  /// Shows what was searched last.
+  /// Fetches the most recent searches.
   public func makeFetchRecentMovieQueriesUseCase() -> FetchRecentMovieQueriesUseCase {
     FetchRecentMovieQueriesUseCase(repository: makeMovieQueriesRepository())
   }

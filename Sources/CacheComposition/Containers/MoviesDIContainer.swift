@@ -2,7 +2,7 @@ internal import CacheData
 public import CacheDomain
 internal import ResponseStorage
 
-/// Makes what the movies feature needs: the search and the posters.
+/// Builds the movies feature: the search and the posters.
 public struct MoviesDIContainer: Sendable {
   let store: EntryStore
   let queries: MovieQueriesDIContainer
@@ -15,7 +15,7 @@ public struct MoviesDIContainer: Sendable {
     SearchMoviesUseCase(movies: makeMoviesRepository(), queries: queries.makeMovieQueriesRepository())
   }
 
-  /// Shows the poster of a movie.
+  /// Fetches the poster of a movie.
   public func makeFetchPosterUseCase() -> FetchPosterUseCase {
     FetchPosterUseCase(repository: makePosterImagesRepository())
   }

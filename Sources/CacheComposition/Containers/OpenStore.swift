@@ -4,13 +4,13 @@ public import CachePresentation
 public import ResponseStorage
 internal import StorageSPI
 
-/// A store that is open, and what goes with it. Whoever opened it closes it.
+/// An open store with its companions. Its opener closes it.
 public struct OpenStore: Sendable {
-  /// The entries of the store, for the storages of resources, those of others among them.
+  /// The entries of the store, including those of other storages.
   public let entries: EntryStore
   let flights: any FetchFlights
   let background = BackgroundWork()
-  /// What the user has to know before the store is read.
+  /// A warning for the user before reading the store.
   public let warning: CacheError?
   private let ledger: any UsageLedger
 
@@ -21,25 +21,24 @@ public struct OpenStore: Sendable {
     self.ledger = ledger
   }
 
-  /// What is known to be lost of the store, besides what a listing or another report names.
+  /// The known losses of the store that no listing or other report names.
   public var damage: DamageList { DamageList(entries.damage) }
 
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
-  /// How many entries that had not expired were removed until now to keep the store within its bounds.
+  /// How many unexpired entries were evicted so far to keep the store within its bounds.
   public var evictions: Int { entries.usage.current.evictions }
 
-  /// Waits for the work that goes on in the background, such as bringing a stale entry up to date.
+  /// Waits for background work, such as the revalidation of a stale entry.
   ///
-  /// - Returns: the failures of the cache to keep what was fetched.
+  /// - Returns: the failures to store what was fetched.
   public func finishBackgroundWork() async -> [CacheError] { await background.finish() }
 
-  /// Waits for the work that goes on in the background, closes the store, and adds to the files beside it how it was
-  /// used. The use of a store that may only be read is not counted: that it cannot be written to is how it was set up,
-  /// and no failure.
+  /// Waits for background work, closes the store, and records its use in the files beside it. Does not count the use of
+  /// a read-only store: that it cannot be written is intended, and not a failure.
   ///
-  /// - Throws: `CacheError`: the engine could not be closed in order, or the files not be written.
+  /// - Throws: `CacheError`: the engine could not be closed in order, or the files could not be written.
   public func close() async throws(CacheError) {
     await background.finish()
     try await entries.close()

@@ -5,9 +5,9 @@ internal import SampleOrigin
 
 /// Makes the origins that the configuration names.
 struct OriginFactory: Sendable {
-  /// What servers are told that the client is.
+  /// The client's name for servers.
   let userAgent: String
-  /// Makes what carries the requests of an origin, under the limits that are configured for it.
+  /// Makes the service that transfers an origin's requests, under its configured limits.
   let makeTransfer: @Sendable (Configuration.Transport) -> any DataTransferService
 
   func makeCityOrigin(_ origin: Configuration.CitiesOrigin) throws(CacheError) -> any CityOrigin {
@@ -33,7 +33,7 @@ struct OriginFactory: Sendable {
     }
   }
 
-  /// The image server wants no key, and is sent none.
+  /// The image server needs no key, and gets none.
   func makePosterOrigin(_ origin: Configuration.MoviesOrigin) throws(CacheError) -> any PosterOrigin {
     switch origin.kind {
     case .sample: return SamplePosterOrigin()
@@ -43,7 +43,7 @@ struct OriginFactory: Sendable {
     }
   }
 
-  /// A secret that is missing matters only once the server is asked: the cache answers without it.
+  /// A missing secret matters only once the server is asked: the cache answers without it.
   private func makeServer(
     _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
   ) throws(CacheError) -> OriginServer {
@@ -63,6 +63,6 @@ struct OriginFactory: Sendable {
 }
 
 extension CacheError.Code {
-  /// The configured origin cannot be asked, because the configuration lacks what that takes.
+  /// The configured origin cannot be asked, because a setting is missing.
   public static let originUnavailable = CacheError.Code(rawValue: "originUnavailable")
 }

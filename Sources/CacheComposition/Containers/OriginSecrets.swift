@@ -1,18 +1,18 @@
 internal import CacheData
 internal import CacheDomain
 
-/// What the configuration has an origin send with each request, with its secrets revealed, as far as they can be.
+/// What the configuration adds to each request of an origin, with secrets revealed where possible.
 struct OriginSecrets: Sendable {
   /// The fields that may be shown.
   private(set) var plainFields: HTTPFields = [:]
-  /// The fields that may not.
+  /// The fields that must not be shown.
   private(set) var secretFields: HTTPFields = [:]
   /// The key or token.
   private(set) var credentials = OriginCredentials.none
-  /// Why one of them cannot be sent; `nil` where all can.
+  /// Why a secret cannot be sent; `nil` if all can.
   private(set) var problem: CacheError?
 
-  /// The given headers, and the key of TMDB.
+  /// The fields for `headers`, and the credentials for the key of TMDB.
   init(_ headers: [HeaderSetting], apiKey: Secret? = nil) {
     for header in headers {
       switch header.value {

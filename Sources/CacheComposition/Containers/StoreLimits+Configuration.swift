@@ -1,7 +1,7 @@
 internal import ResponseStorage
 
 extension StoreLimits {
-  /// The limits that are configured.
+  /// The configured limits.
   init(_ cache: Configuration.Cache) {
     self.init(maxEntries: cache.maxEntries, maxBytes: cache.maxBytes, eviction: EvictionPolicy(cache.eviction))
   }

@@ -3,16 +3,16 @@ public import CacheDomain
 internal import CacheNetwork
 internal import ResponseStorage
 
-/// Makes what fetching URLs needs.
+/// Builds the feature that fetches URLs.
 public struct URLsDIContainer: Sendable {
   let store: EntryStore
   let transfer: any DataTransferService
   let userAgent: String
-  /// A digest of the client's certificate; `nil` where there is none.
+  /// A digest of the client certificate; `nil` if there is none.
   let clientIdentity: String?
   let services: FetchServices
   let maxEntryBytes: Int
-  /// Whether compression is undone behind the cache.
+  /// Whether answers are decompressed after they leave the cache.
   let isDecoding: Bool
 
   /// Fetches any URL through the cache.

@@ -1,7 +1,7 @@
 internal import CacheData
 internal import CacheDomain
 
-/// Stands in for a transfer that cannot be made: every request fails for the same reason, and none leaves the process.
+/// Stands in for a transfer that cannot be made: every request fails for the same reason, without leaving the process.
 struct UnavailableTransfer: DataTransferService {
   let reason: CacheError
 

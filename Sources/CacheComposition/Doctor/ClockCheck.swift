@@ -2,16 +2,16 @@ internal import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-/// Checks that the time of day can be right: whether entries are fresh is judged by it.
+/// Checks that the time of day is plausible: the freshness of entries depends on it.
 struct ClockCheck: Sendable {
-  /// 2020-01-01T00:00:00Z, before which this program was not written.
+  /// 2020-01-01T00:00:00Z: this program was not written before.
   private static let earliest = Timestamp(milliseconds: 1_577_836_800_000)
 
   let now: Timestamp
 
   /// A point in time that must not lie in the future.
   struct Witness: Sendable {
-    /// What it is the time of, such as "an entry of sqlite was stored".
+    /// What happened then, such as "an entry of sqlite was stored".
     let name: String
     let time: Timestamp?
   }

@@ -1,13 +1,13 @@
 internal import CacheDomain
 
-/// Checks that the configuration is found and says nothing wrong.
+/// Checks that the configuration is found and has no mistakes.
 struct ConfigurationCheck: Sendable {
   private static let name = "configuration"
 
   let loader: ConfigurationLoader
   let files: any FileInspection
 
-  /// Everything that is wrong with it, or where it comes from.
+  /// All mistakes, or where the configuration comes from.
   func findings(_ flags: ConfigurationFlags) -> [Finding] {
     let problems = loader.problems(flags).map { problem in
       Finding.problem(
@@ -21,7 +21,7 @@ struct ConfigurationCheck: Sendable {
     return [.ok(Self.name, used.map { "\($0) is valid (\(trust))" } ?? "no file: every setting has its default")]
   }
 
-  /// Whoever may change the file decides where plugins and answers come from.
+  /// A user who may change the file decides where plugins and answers come from.
   private func permissions(_ path: String) -> [Finding] {
     guard let file = files.file(at: path), file.isWritableByOthers else { return [] }
     return [

@@ -3,15 +3,15 @@ public import CachePresentation
 internal import ResponseStorage
 public import StorageSPI
 
-/// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing, and makes
-/// no store that is not there.
+/// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and
+/// creates no store.
 public struct Doctor: Sendable {
   private let loader: ConfigurationLoader
   private let catalogue: PluginCatalogue
   private let clock: any WallClock
   private let files: any FileInspection
 
-  /// The doctor for what `loader` loads, with the engines of `catalogue` and the time of `clock`.
+  /// A doctor for what `loader` loads, with the engines of `catalogue` and the time of `clock`.
   public init(
     loader: ConfigurationLoader, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock()
   ) {
@@ -29,15 +29,15 @@ public struct Doctor: Sendable {
 
   /// Makes every check.
   ///
-  /// - Returns: what was found, and the kind of the most serious problem; `nil` where there is none.
-  /// - Throws: `ConfigurationError` where a flag is wrong, which is a mistake of the command line.
+  /// - Returns: the findings, and the kind of the most serious problem; `nil` if there is none.
+  /// - Throws: `ConfigurationError` if a flag is wrong, which is a mistake of the command line.
   public func examine(
     _ flags: ConfigurationFlags
   ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
     if let mistake = loader.problems(flags).first(where: \.isOfCommandLine) { throw mistake }
     let folders = FolderChecks(files: files)
     var findings = ConfigurationCheck(loader: loader, files: files).findings(flags)
-    // Where no folder can be told, that is a finding about the configuration.
+    // If there is no home folder, that is a finding about the configuration.
     if let home = try? loader.locations.home(flags).path { findings += folders.home(home) }
     if let configuration = try? loader.load(flags) {
       let catalogue = catalogue.adding(configuration.loadedEngines)
@@ -54,7 +54,7 @@ public struct Doctor: Sendable {
     return (DoctorView(findings.map(\.row)), CacheError.Code.worst(of: findings.compactMap(\.code)))
   }
 
-  /// The space that is left for the stores, each store, what is left over, and the clock by which entries are judged.
+  /// Checks the space for the stores, each store, leftovers, and the clock.
   private func stores(
     _ configuration: Configuration, _ catalogue: PluginCatalogue, _ others: FoundLibraries
   ) async -> [Finding] {

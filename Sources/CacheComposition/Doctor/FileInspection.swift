@@ -1,27 +1,27 @@
-/// What the doctor asks of the file system. Nothing is ever changed.
+/// What the doctor reads from the file system. It changes nothing.
 protocol FileInspection: Sendable {
-  /// The number of the user as whom this process works with files.
+  /// The number of the user whose permissions apply to this process.
   var user: UInt32 { get }
 
-  /// What is at `path`, links followed; `nil` where nothing is, or it cannot be reached.
+  /// The file at `path`, following links; `nil` if there is none, or it cannot be reached.
   func file(at path: String) -> InspectedFile?
 
-  /// Whether this process may make files in the folder, or change the file, at `path`.
+  /// Whether this process may create files in the folder at `path`, or change the file there.
   func mayWrite(_ path: String) -> Bool
 
-  /// The names in the folder at `path`, sorted; none where it cannot be read.
+  /// The names in the folder at `path`, sorted; none if it cannot be read.
   func names(in path: String) -> [String]
 
-  /// The space of the file system that `path` is on; `nil` where it cannot be told.
+  /// The space of the file system that contains `path`; `nil` if unknown.
   func space(at path: String) -> FileSystemSpace?
 
-  /// The text of a small file, such as those in /proc; `nil` where it cannot be read.
+  /// The text of a small file, such as those in /proc; `nil` if it cannot be read.
   func text(of path: String) -> String?
 
-  /// What the symbolic link at `path` leads to; `nil` where it is none, or cannot be read.
+  /// The target of the symbolic link at `path`; `nil` if it is not a link, or cannot be read.
   func target(of path: String) -> String?
 
-  /// `path` without any symbolic links in it; `nil` where there is nothing.
+  /// `path` with all symbolic links resolved; `nil` if nothing is there.
   func realPath(of path: String) -> String?
 }
 
@@ -33,24 +33,24 @@ struct InspectedFile: Sendable, Hashable {
   var kind: Kind
   /// The permissions: the lower 12 bits of the mode.
   var mode: UInt32
-  /// The number of the user that it belongs to.
+  /// The number of its owner.
   var owner: UInt32
-  /// The device, as `major:minor`, and the number of the file on it.
+  /// The device, as `major:minor`, and the file's number on it.
   var identity: FileIdentity
-  /// When its contents were changed last, in milliseconds since 1970-01-01T00:00:00Z.
+  /// The time of the last change of its contents, in milliseconds since 1970-01-01T00:00:00Z.
   var changedAt: Int64
   /// Its size in bytes.
   var size: Int
 
-  /// Whether others than the owner may change it.
+  /// Whether users other than the owner may change it.
   var isWritableByOthers: Bool { mode & 0o022 != 0 }
-  /// Whether others than the owner may read it or look into it.
+  /// Whether users other than the owner may read it or look into it.
   var isReadableByOthers: Bool { mode & 0o055 != 0 }
-  /// Whether anybody may add names to the folder and take away those of others.
+  /// Whether any user may add names to the folder and remove other users' names.
   var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
-  /// Whether those who may add names to the folder may take away their own only.
+  /// Whether users may remove only their own names from the folder.
   var isSticky: Bool { mode & 0o1000 != 0 }
-  /// The permissions as chmod(1) takes them.
+  /// The permissions in the octal notation of chmod(1).
   var modeText: String { String(mode & 0o777, radix: 8) }
 }
 
@@ -61,16 +61,16 @@ struct FileIdentity: Sendable, Hashable {
   let number: UInt64
 }
 
-/// How much room there is on a file system.
+/// The space on a file system.
 struct FileSystemSpace: Sendable, Hashable {
-  /// The bytes that this user may still write.
+  /// The bytes that this user can still write.
   var free: Int
-  /// Whether nothing can be written at all.
+  /// Whether the file system is read-only.
   var isReadOnly: Bool
 }
 
 extension FileInspection {
-  /// The nearest folder on the way to `path` that is there.
+  /// The nearest existing folder on the way to `path`.
   func nearestFolder(of path: String) -> String {
     var path = path
     while path != "/", !path.isEmpty, file(at: path) == nil { path = Self.parent(of: path) }

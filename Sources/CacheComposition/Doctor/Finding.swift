@@ -2,17 +2,17 @@ internal import CacheDomain
 internal import CachePresentation
 internal import StorageSPI
 
-/// What one check of the doctor found.
+/// The result of one check of the doctor.
 struct Finding: Sendable {
-  /// What was looked at.
+  /// What was checked.
   let name: String
   /// What was found, in one line.
   let message: String
-  /// What to do about it; empty where there is nothing to do.
+  /// What to do about it; empty if nothing.
   let hint: String
-  /// How serious it is.
+  /// How serious the finding is.
   let result: DoctorView.CheckRow.Result
-  /// The kind of failure that the user would meet; `nil` unless the result is a problem.
+  /// The kind of failure that the user would see; `nil` unless the result is a problem.
   let code: CacheError.Code?
 
   private init(
@@ -35,12 +35,12 @@ struct Finding: Sendable {
     problem(name, CacheError.Code(rawValue: error.code.rawValue), error.message, hint: error.hint)
   }
 
-  /// As the user sees it.
+  /// The row for the user.
   var row: DoctorView.CheckRow { DoctorView.CheckRow(name: name, result: result, message: message, hint: hint) }
 }
 
 extension CacheError.Code {
-  /// The codes of problems, the most serious first: each must be put right before those behind it can be judged.
+  /// The codes of problems, the most serious first: each must be solved before the next ones can be judged.
   private static let bySeriousness: [CacheError.Code] = [
     .invalidOption, .permissionDenied, .damaged, CacheError.Code(rawValue: "unsupportedFormat"), .cannotCreate,
     .noSpace, CacheError.Code(rawValue: "ioFailed"), CacheError.Code(rawValue: "busy"),
@@ -48,12 +48,12 @@ extension CacheError.Code {
 
   /// The configuration or a value in it is wrong.
   static let invalidOption = CacheError.Code(rawValue: "invalidOption")
-  /// A store does not exist and cannot be made.
+  /// A store does not exist and cannot be created.
   static let cannotCreate = CacheError.Code(rawValue: "cannotCreate")
-  /// There is no room.
+  /// There is no space left.
   static let noSpace = CacheError.Code(rawValue: "noSpace")
 
-  /// The most serious of `codes`; `nil` where there are none.
+  /// The most serious of `codes`; `nil` if there are none.
   static func worst(of codes: [CacheError.Code]) -> CacheError.Code? {
     bySeriousness.first { codes.contains($0) } ?? codes.first
   }

@@ -4,7 +4,7 @@ internal import CacheDomain
 struct FolderChecks: Sendable {
   let files: any FileInspection
 
-  /// The folder in which stores live.
+  /// Checks the folder for stores.
   func home(_ path: String) -> [Finding] {
     let name = "home"
     guard let folder = files.file(at: path) else { return [absentHome(path)] + ancestors(of: path, name) }
@@ -26,7 +26,8 @@ struct FolderChecks: Sendable {
     return findings.isEmpty ? [.ok(name, "\(path) is for you alone")] : findings
   }
 
-  /// The folders in which plugins are looked for, and what is in them: whoever may change it runs code as this user.
+  /// Checks the folders that are searched for plugins, and their contents: a user who may change them can run code as
+  /// this user.
   func plugins(_ paths: [String]) -> [Finding] {
     let name = "plugins"
     let there = paths.filter { files.file(at: $0) != nil }
@@ -44,7 +45,7 @@ struct FolderChecks: Sendable {
     return [.ok(name, paths.isEmpty ? "no folder is looked into" : text)]
   }
 
-  /// What is wrong with the owner and the permissions of `file` at `path`.
+  /// Checks the owner and the permissions of `file` at `path`.
   func unsafe(_ file: InspectedFile, _ path: String, _ name: String, mayBeOfRoot: Bool = false) -> [Finding] {
     var findings: [Finding] = []
     if file.isWritableByOthers {
@@ -63,8 +64,8 @@ struct FolderChecks: Sendable {
     return findings
   }
 
-  /// A folder on the way in which anybody may exchange names is as good as the last one. Members of a group count only
-  /// where nobody else may run code as this user.
+  /// Checks the folders on the way to `path`: one in which any user may exchange names is as unsafe as the last one.
+  /// With `mayBeOfGroup` false, as for code that runs as this user, one that its group may change is unsafe too.
   private func ancestors(of path: String, _ name: String, mayBeOfGroup: Bool = true) -> [Finding] {
     var (findings, folder) = ([Finding](), path)
     while folder != "/" {

@@ -1,21 +1,21 @@
 internal import Base
 internal import CachePresentation
 
-/// Looks for what is of no use any more in the folders of stores.
+/// Looks for leftovers in the folders of stores.
 struct LeftoverCheck: Sendable {
   let files: any FileInspection
 
-  /// What is left over in `home`, and in the folders of the stores that were found.
+  /// The leftovers in `home`, and in the folders of the stores found.
   func findings(home: String, stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    // Files are set aside where they were: beside a store of one file, within a store that is a folder.
+    // Repairs set files aside in place: beside a store that is a file, inside a store that is a folder.
     let paths = stores.compactMap(\.result.path)
     let folders = Set([home] + paths + paths.map(SystemFileInspection.parent)).sorted()
     return usage(home, stores) + folders.flatMap(setAside)
   }
 
-  /// The files that tell of the use of a store that is gone. They are called after the store that they stand beside; or
-  /// after the engine of one without a path, or of an earlier version. Whether one at another address is gone, only its
-  /// server knows.
+  /// The usage files of stores that are gone. A usage file is named after the store beside it, or after the engine if
+  /// the store has no path or the file is from an earlier version. Only the server knows whether a store at another
+  /// address is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
     let names = files.names(in: home)
     let engines = stores.filter { $0.result.exists != false }.map(\.name)
@@ -32,7 +32,7 @@ struct LeftoverCheck: Sendable {
     }
   }
 
-  /// What repairs have set aside.
+  /// The files that repairs have set aside.
   private func setAside(_ folder: String) -> [Finding] {
     let names = files.names(in: folder).filter { $0.holds(".damaged-") }
     guard let first = names.first else { return [] }

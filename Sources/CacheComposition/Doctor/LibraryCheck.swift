@@ -2,7 +2,7 @@ internal import CacheDomain
 internal import CachePresentation
 internal import StorageSPI
 
-/// Says which engines the search path has as libraries. None is loaded for it.
+/// Lists the engines that the search path has as libraries. Loads none of them.
 struct LibraryCheck: Sendable {
   private static let name = "libraries"
 

@@ -1,15 +1,15 @@
 internal import CacheDomain
 internal import CachePresentation
 
-/// Checks that there is room for what may be stored.
+/// Checks that there is enough space for the entries.
 struct SpaceCheck: Sendable {
-  /// Below this nothing works for long: engines write a batch beside what it replaces.
+  /// Below this nothing works for long: engines write a batch beside the data it replaces.
   static let floor = 64 << 20
 
   let files: any FileInspection
 
-  /// The file system of the home at `path`, on which `maximumBytes` of payload may come to lie, of which `usedBytes`
-  /// are stored already.
+  /// Checks the file system of the home at `path`, which may have to hold `maximumBytes` of payload, `usedBytes` of
+  /// them stored already.
   func finding(home path: String, maximumBytes: Int, usedBytes: Int) -> Finding {
     let name = "space"
     guard let space = files.space(at: files.nearestFolder(of: path)) else {

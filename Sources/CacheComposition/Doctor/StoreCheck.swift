@@ -3,25 +3,25 @@ internal import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-/// Looks at the store of one engine. Where there is none, none is made: an engine that cannot tell without opening is
-/// not asked further.
+/// Checks the store of one engine. Creates none: if an engine cannot tell whether it has a store without opening it,
+/// the check stops there.
 struct StoreCheck: Sendable {
-  /// How many entries are looked at: enough to see that a store works, in a time that nobody minds.
+  /// The number of entries to check: enough to see that a store works, without a noticeable wait.
   private static let maximumEntries = 100_000
   private static let pageSize = 1_000
 
-  /// What was found.
+  /// The result of the check.
   struct Result: Sendable {
     var findings: [Finding] = []
-    /// Where the store is, or would be; `nil` where the engine cannot tell.
+    /// Where the store is, or would be; `nil` if the engine cannot tell.
     var path: String?
-    /// Whether there is a store; `nil` where the engine cannot tell.
+    /// Whether the store exists; `nil` if the engine cannot tell.
     var exists: Bool?
     /// The sum of the sizes of the payloads, in bytes.
     var payloadBytes = 0
-    /// When the newest of the entries that were looked at was stored.
+    /// When the newest checked entry was stored.
     var newestEntry: Timestamp?
-    /// When the newest of the files was changed.
+    /// When the newest file was changed.
     var newestFile: Timestamp?
   }
 
@@ -60,7 +60,7 @@ struct StoreCheck: Sendable {
     return result
   }
 
-  /// Who may change the files, and who uses them.
+  /// Checks who may change the files, and which processes use them.
   private func lookAtFiles(_ inspection: StoreInspection, _ result: inout Result) {
     let folders = FolderChecks(files: files)
     let found = inspection.files.compactMap { path in files.file(at: path).map { (path: path, file: $0) } }
@@ -77,7 +77,7 @@ struct StoreCheck: Sendable {
     }
   }
 
-  /// Whether the format is the current one. One of an older format is not opened: that might upgrade it.
+  /// Whether the format is the current one. A store with an older format is not opened: opening might upgrade it.
   private func isReadable(_ inspection: StoreInspection, _ result: inout Result) -> Bool {
     let current = inspection.currentFormat
     guard let format = inspection.format else {

@@ -1,5 +1,5 @@
-/// Finds the processes that have files of a store open or locked, whatever the engine: by /proc/locks and by what the
-/// descriptors in /proc/PID/fd lead to (proc(5)). Processes of other users show only where they hold locks.
+/// Finds the processes that have files of a store open or locked, with any engine: through /proc/locks and the
+/// descriptors in /proc/PID/fd (proc(5)). Processes of other users show up only if they hold locks.
 struct StoreHolders: Sendable {
   /// A process that uses a store.
   struct Holder: Sendable, Hashable, CustomStringConvertible {
@@ -12,7 +12,7 @@ struct StoreHolders: Sendable {
 
   private let files: any FileInspection
 
-  /// The search with what `files` tells.
+  /// A search through `files`.
   init(files: any FileInspection) {
     self.files = files
   }
@@ -27,9 +27,9 @@ struct StoreHolders: Sendable {
     }
   }
 
-  /// The processes in the text of /proc/locks, of which a line is
-  /// `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF`, with `->` after the number for one that waits. A lock of an
-  /// open file description belongs to no process: its number is -1.
+  /// The processes in the text of /proc/locks. A line has the form `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0
+  /// EOF`, with `->` after the number if it waits. A lock of an open file description belongs to no process: its
+  /// process number is -1.
   static func lockHolders(in text: String, of identities: Set<FileIdentity>) -> Set<Int> {
     var processes: Set<Int> = []
     for line in text.split(separator: "\n") {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The file system of the operating system, for the doctor.
+/// The real file system, for the doctor.
 struct SystemFileInspection: FileInspection {
   var user: UInt32 { geteuid() }
 
@@ -27,7 +27,7 @@ struct SystemFileInspection: FileInspection {
     defer { closedir(folder) }
     var names: [String] = []
     while let entry = readdir(folder) {
-      // Only as much of the entry is there as its name takes: it must not be copied whole.
+      // The entry is only as long as its name requires: do not copy it whole.
       let name = String(cString: UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self))
       if name != ".", name != ".." { names.append(name) }
     }
@@ -67,7 +67,7 @@ struct SystemFileInspection: FileInspection {
 }
 
 extension FileIdentity {
-  /// The file `number` on `device`, whose number is put together as makedev(3) does.
+  /// The file `number` on `device`, whose number is composed as makedev(3) does.
   fileprivate init(device: UInt64, number: UInt64) {
     self.init(
       major: UInt32(truncatingIfNeeded: device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000),

@@ -3,19 +3,19 @@ internal import CacheData
 public import CacheDomain
 internal import Glibc
 
-/// The files that the settings of the network name, examined before any server is asked.
+/// The files named by the network settings, examined before any server is asked.
 struct NetworkFiles: Sendable {
-  /// A digest of the client's certificate; `nil` where there is none. Where else the certificate stands, and with what
-  /// beside it, makes no other client.
+  /// A digest of the client certificate; `nil` if there is none. The same certificate in another file, or with other
+  /// content beside it, is the same client.
   private(set) var clientIdentity: String?
-  /// Why one of the files cannot be used; `nil` where all can.
+  /// Why one of the files cannot be used; `nil` if all can.
   private(set) var problem: CacheError?
 
   private let areFlags: Bool
 
   /// Reads the files of `network`.
   ///
-  /// - Parameter areFlags: whether flags of the command line name them, and not keys of the configuration.
+  /// - Parameter areFlags: whether command-line flags name the files, instead of configuration keys.
   init(_ network: Configuration.Network, areFlags: Bool = false) {
     self.areFlags = areFlags
     if let path = network.clientCertificate, let text = text(of: path, holding: .certificate, .clientCertificate) {
@@ -28,7 +28,7 @@ struct NetworkFiles: Sendable {
     if let path = network.authorityFile { _ = text(of: path, holding: .certificate, .authorities) }
   }
 
-  /// What a file is for.
+  /// The purpose of a file.
   private enum Purpose {
     case authorities
     case clientCertificate
@@ -43,7 +43,7 @@ struct NetworkFiles: Sendable {
     }
   }
 
-  /// What a file has to hold, as the lines before and after it say (RFC 7468).
+  /// What a file must contain, by the lines before and after it (RFC 7468).
   private enum Content: String {
     case certificate = "CERTIFICATE-----"
     case privateKey = "PRIVATE KEY-----"
@@ -51,7 +51,7 @@ struct NetworkFiles: Sendable {
     var noun: String { self == .certificate ? "certificate" : "private key" }
   }
 
-  /// The text of the file at `path`; `nil` where it is of no use, or a pipe or the like, which can be read only once.
+  /// The text of the file at `path`; `nil` if it is unusable, or a pipe or the like, which can be read only once.
   private mutating func text(of path: String, holding content: Content, _ purpose: Purpose) -> String? {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
@@ -89,7 +89,7 @@ struct NetworkFiles: Sendable {
     problem = problem ?? error
   }
 
-  /// What stands for the certificate that a client shows of those in `text`: the first.
+  /// The bytes of the first certificate in `text`, the one a client shows.
   private static func firstCertificate(in text: String) -> [UInt8] {
     let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
     let start = lines.drop { !Substring($0).hasSuffix(Content.certificate.rawValue) }.dropFirst()
@@ -98,7 +98,7 @@ struct NetworkFiles: Sendable {
 }
 
 extension TransferDemands {
-  /// Makes sure that what flags of the command line say of the network can be used.
+  /// Checks that the network flags of the command line can be used.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` that names the flag.
   public func check() throws(CacheError) {

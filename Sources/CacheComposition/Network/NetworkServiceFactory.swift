@@ -6,16 +6,16 @@ internal import ResponseStorage
 public import StorageSPI
 internal import Transport
 
-/// Makes what carries requests over the network. Nothing is loaded or opened before the first request.
+/// Makes the services that transfer requests over the network. Loads and opens nothing before the first request.
 public struct NetworkServiceFactory: Sendable {
   private let clock: any WallClock
   private let environment: @Sendable (String) -> String?
   private let logger: (any TransferLogger)?
   private let warn: @Sendable (CacheError) -> Void
 
-  /// A factory whose services give `log` a line about each request, with nothing in it that may be a secret, by the time
-  /// of `clock`. `environment` gives the value of a variable by its name, for proxies and trusted certificates; by
-  /// default it is the process's. `warn` takes note of what a user has to know of a request that succeeded.
+  /// A factory whose services pass `log` a line about each request, without secrets, timed by `clock`. `environment`
+  /// returns the value of a variable by its name, for proxies and trusted certificates; by default it reads this
+  /// process's environment. `warn` gets the warnings about requests that succeeded.
   public init(
     clock: any WallClock = SystemWallClock(),
     environment: (@Sendable (String) -> String?)? = nil,
@@ -27,7 +27,7 @@ public struct NetworkServiceFactory: Sendable {
     logger = log.map { TransferLines(write: $0) }
   }
 
-  /// A service under the limits of `transport`. Its headers are those of an origin, and none of the service's business.
+  /// Makes a service under the limits of `transport`. Its headers belong to the origin, which adds them itself.
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
     var service: any DataTransferService = HTTPTransferService(
       timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,

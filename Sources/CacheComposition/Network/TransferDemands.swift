@@ -1,18 +1,18 @@
-/// What one command asks of its transfers beyond the configuration.
+/// What a command asks of its transfers beyond the configuration.
 public struct TransferDemands: Sendable, Hashable {
-  /// How long a whole transfer may take; `nil` for as long as it goes on.
+  /// The time limit for a whole transfer; `nil` for none.
   public var maxTime: Duration?
-  /// How often a request is tried again whose server is busy, fails or cannot be reached; `nil` for twice, and only
-  /// where the server is busy.
+  /// How often to repeat a request if the server is busy, fails or cannot be reached; `nil` for twice, and only if the
+  /// server is busy.
   public var retries: Int?
-  /// What takes the place of the configured settings.
+  /// The settings that override the configured ones.
   public var network: Configuration.Network
-  /// Whether servers are believed without a proof of who they are. What they answer is then not stored.
+  /// Whether to accept servers without proof of their identity. Their answers are not stored.
   public var isInsecure: Bool
-  /// Whether compressed answers are asked for, and the compression undone behind the cache.
+  /// Whether to ask for compressed answers, and decompress them after they leave the cache.
   public var isCompressed: Bool
 
-  /// The given demands; by default none.
+  /// The demands; by default none.
   public init(
     maxTime: Duration? = nil, retries: Int? = nil, network: Configuration.Network = Configuration.Network(),
     isInsecure: Bool = false, isCompressed: Bool = false

@@ -1,7 +1,7 @@
 internal import CacheData
 internal import CacheDomain
 
-/// Warns of each answer of a server that need not prove who it is.
+/// Warns of each answer from a server whose identity was not proved.
 struct UnprovedTransfer: DataTransferService {
   let base: any DataTransferService
   let warn: @Sendable (CacheError) -> Void

@@ -1,16 +1,16 @@
 internal import LibraryStorage
 internal import StorageSPI
 
-/// Finds the engines that are shared libraries, and loads those that are named.
+/// Finds the engines that are shared libraries, and loads the named ones.
 ///
-/// Nothing is looked for before a name is asked for that is not built in.
+/// It searches only once an engine is named that is not built in.
 public struct EngineLibraries: Sendable {
   private let files: any FileInspection
   private let loadPlugin: @Sendable (EngineLibrary) throws(StorageError) -> any StoragePlugin
 
   /// The libraries of the file system.
   ///
-  /// - Parameter willLoad: is told of each library right before it is loaded.
+  /// - Parameter willLoad: called with each library right before it is loaded.
   public init(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) {
     self.init(files: SystemFileInspection()) { library throws(StorageError) in
       willLoad(library)
@@ -27,7 +27,7 @@ public struct EngineLibraries: Sendable {
 
   /// Loads `library`.
   ///
-  /// - Throws: `StorageError`: `permissionDenied` where others may change it, `invalidPlugin` where it is no plugin.
+  /// - Throws: `StorageError`: `permissionDenied` if other users may change it, `invalidPlugin` if it is not a plugin.
   func load(_ library: EngineLibrary) throws(StorageError) -> LoadedEngine {
     LoadedEngine(plugin: try loadPlugin(library), path: library.path)
   }
@@ -37,8 +37,8 @@ public struct EngineLibraries: Sendable {
     (files.realPath(of: left) ?? left) == (files.realPath(of: right) ?? right)
   }
 
-  /// The libraries in the folders of `searchPath`, ordered by folder, then by name. Folders that are not there or
-  /// cannot be read hold none.
+  /// The libraries in the folders of `searchPath`, ordered by folder, then by name. Missing and unreadable folders
+  /// count as empty.
   func all(in searchPath: [String]) -> [EngineLibrary] {
     var seen: Set<String> = []
     return searchPath.flatMap { folder in
@@ -48,10 +48,10 @@ public struct EngineLibraries: Sendable {
     }.filter { seen.insert(files.realPath(of: $0.path) ?? $0.path).inserted }
   }
 
-  /// The library that `reference`, the name of an engine or an absolute path, names.
+  /// The library for `reference`, the name of an engine or an absolute path.
   ///
-  /// - Throws: `StorageError`: `unknownBackend` where no folder of `searchPath` has a library of that name,
-  ///   `invalidPlugin` where two have, or where there is no library at the path, or none that can be used.
+  /// - Throws: `StorageError`: `unknownBackend` if no folder of `searchPath` has a library of that name,
+  ///   `invalidPlugin` if two have, or if the path has no library, or an unusable one.
   func library(
     _ reference: String, builtIn: [String], searchPath: [String]
   ) throws(StorageError) -> EngineLibrary {

@@ -1,8 +1,8 @@
-/// The name of an engine, or the path of its library, and what on the command line says so.
+/// The name of an engine or the path of its library, and where the command line gives it.
 public struct EngineReference: Sendable, Hashable {
   /// The name, or a path that contains a slash and is relative to the current directory.
   public let text: String
-  /// The option or argument that has the text, such as "--from".
+  /// The option or argument that gives it, such as "--from".
   public let flag: String
 
   /// The engine that `text`, the value of `flag`, names.

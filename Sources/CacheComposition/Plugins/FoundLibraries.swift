@@ -1,12 +1,12 @@
 internal import StorageSPI
 
-/// The libraries in the search path that are not loaded, and what becomes of them.
+/// The libraries in the search path that are not loaded, sorted by whether they can be used.
 struct FoundLibraries {
-  /// Those that can be named.
+  /// Those that can be chosen by name.
   let usable: [EngineLibrary]
-  /// The names of those that only their paths tell apart.
+  /// The names that several libraries share: only their paths tell them apart.
   let ambiguous: Set<String>
-  /// Those whose names are those of built-in engines, which go before.
+  /// Those with the name of a built-in engine, which takes precedence.
   let unusable: [EngineLibrary]
 
   init(_ libraries: EngineLibraries, searchPath: [String], catalogue: PluginCatalogue) {

@@ -2,14 +2,14 @@ internal import LibraryStorage
 internal import Spelling
 internal import StorageSPI
 
-/// The engines that are named and not built in: found, loaded, and what was wrong with them.
+/// The named engines that are not built in: those loaded, and the problems with the others.
 struct NamedEngines {
   private let libraries: EngineLibraries
   private let builtIn: [String]
   private let searchPath: [String]
   /// The engines that were loaded, in the order in which they were named.
   private(set) var loaded: [LoadedEngine] = []
-  /// What was wrong with the others.
+  /// The problems with the others.
   private(set) var problems: [ConfigurationError] = []
 
   init(_ libraries: EngineLibraries, builtIn: [String], searchPath: [String]) {
@@ -18,9 +18,9 @@ struct NamedEngines {
     self.searchPath = searchPath
   }
 
-  /// Loads the engine that `reference`, a name or an absolute path, names; nothing where it is there already.
+  /// Loads the engine for `reference`, a name or an absolute path, unless it is available already.
   ///
-  /// - Parameter key: the path of the key that has the reference; `nil` where it is none.
+  /// - Parameter key: the path of the key with the reference; `nil` if it is not in a key.
   mutating func load(_ reference: String, from source: ConfigurationSource, key: String? = nil) {
     guard !builtIn.contains(reference), !loaded.contains(where: { $0.plugin.declaration.name == reference }) else {
       return
@@ -44,7 +44,7 @@ struct NamedEngines {
     try libraries.library(reference, builtIn: builtIn, searchPath: searchPath)
   }
 
-  /// `error`, which came of `reference`, as one of the configuration.
+  /// `error`, caused by `reference`, as a configuration error.
   func problem(
     _ error: StorageError, _ reference: String, _ source: ConfigurationSource, _ key: String?
   ) -> ConfigurationError {
@@ -59,7 +59,7 @@ struct NamedEngines {
       .outOfRange, "\(source): \(message)", hint: hint(forUnknown: reference), key: key, source: source)
   }
 
-  /// The names that there are, the nearest among them, and where libraries were looked for.
+  /// A hint with the known names, the closest among them, and the folders searched.
   private func hint(forUnknown name: String) -> String {
     let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
     let known = builtIn + found

@@ -12,15 +12,15 @@ public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
 
-  /// The settings of engines that are libraries of this project's own, with their defaults: the file that shows every
-  /// setting has them too, although it is made without loading anything.
+  /// The settings of engines in this project's own libraries, with their defaults: the example file shows them too,
+  /// although it is made without loading anything.
   static let apart: [(path: String, value: JSONValue)] = [
     ("backends.redis.url", "redis://127.0.0.1:6379"), ("backends.redis.user", ""),
     ("backends.redis.prefix", "cachectl"), ("backends.redis.connectTimeout", "2s"),
     ("backends.redis.timeout", "5s"), ("backends.redis.connections", 4), ("backends.redis.durability", "normal"),
   ]
 
-  /// The plugins, in the order in which they are shown.
+  /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]
   private var libraries: [EngineLibrary] = []
 
@@ -29,7 +29,7 @@ public struct PluginCatalogue: Sendable {
     self.plugins = plugins
   }
 
-  /// What each engine says of itself, in the order in which they are shown.
+  /// The declaration of each engine, in the order of display.
   public var declarations: [EngineDeclaration] { plugins.map(\.declaration) }
 
   /// The plugin called `name`.
@@ -43,7 +43,7 @@ public struct PluginCatalogue: Sendable {
     return plugin
   }
 
-  /// The catalogue with `engines`, whose names are not in it, after its own.
+  /// This catalogue with `engines` appended; their names must be new.
   public func adding(_ engines: [LoadedEngine]) -> PluginCatalogue {
     if engines.isEmpty { return self }
     var catalogue = PluginCatalogue(plugins + engines.map(\.plugin))
@@ -52,7 +52,7 @@ public struct PluginCatalogue: Sendable {
     return catalogue
   }
 
-  /// The path of the library of the engine called `name`; `nil` where it is built in.
+  /// The path of the library of the engine called `name`; `nil` if it is built in.
   func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
 }
 

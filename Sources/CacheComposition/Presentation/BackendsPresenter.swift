@@ -4,7 +4,7 @@ internal import ResponseStorage
 internal import StorageConformance
 internal import StorageSPI
 
-/// What the engines show, as views: those that are built in or loaded, and libraries that could be.
+/// Presents the engines as views: those built in or loaded, and libraries that could be loaded.
 public struct BackendsPresenter: Sendable {
   private let container: AppDIContainer
   private let libraries: EngineLibraries
@@ -14,17 +14,17 @@ public struct BackendsPresenter: Sendable {
     self.libraries = libraries
   }
 
-  /// The names of the engines that are built in.
+  /// The names of the built-in engines.
   public static var builtInNames: [String] { PluginCatalogue.builtIn.declarations.map(\.name) }
 
-  /// The names of all engines, those of libraries that are not loaded among them.
+  /// The names of all engines, including libraries that are not loaded.
   public var names: [String] {
     var names = container.catalogue.declarations.map(\.name)
     for library in found.usable where !names.contains(library.name) { names.append(library.name) }
     return names
   }
 
-  /// All engines, that of the configuration marked. Libraries of the search path are listed without loading them.
+  /// All engines, with the configured one marked. Lists libraries of the search path without loading them.
   public func list() -> BackendsView {
     let found = found
     let known = container.catalogue.declarations.map(row)
@@ -41,14 +41,14 @@ public struct BackendsPresenter: Sendable {
     return BackendView(row(declaration), options: declaration.options.map(BackendView.OptionRow.init))
   }
 
-  /// Runs the whole conformance suite over the engine called `name`, on stores below `scratchFolder` and on stores
-  /// with names of their own only, with the options that are configured for it.
+  /// Runs the whole conformance suite over the engine called `name` with its configured options. Uses only stores below
+  /// `scratchFolder` and stores with names of their own.
   ///
   /// - Parameters:
   ///   - seed: the seed of the random checks.
-  ///   - progress: called with each check that was made, and before the first with none.
-  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`, or what `progress` throws; that a check
-  ///   fails is no error but part of the view.
+  ///   - progress: called after each check, and once before the first without a check.
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`, or what `progress` throws. A failed
+  ///   check is part of the view, not an error.
   public func test(
     _ name: String, scratchFolder: String, seed: UInt64, progress: (ChecksView.CheckRow) -> Void
   ) async throws(CacheError) -> ChecksView {
@@ -57,7 +57,7 @@ public struct BackendsPresenter: Sendable {
     return ChecksView(backend: name, checks: report.outcomes.map(ChecksView.CheckRow.init))
   }
 
-  /// Finds out whether the engine called `name` can be tested.
+  /// Checks that the engine called `name` can be tested.
   ///
   /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
   public func requireTestable(_ name: String) throws(CacheError) {
@@ -92,14 +92,14 @@ public struct BackendsPresenter: Sendable {
 }
 
 extension AppDIContainer {
-  /// What the engines show, those of `libraries` among them.
+  /// The presenter for the engines, including those of `libraries`.
   public func makeBackendsPresenter(_ libraries: EngineLibraries = EngineLibraries()) -> BackendsPresenter {
     BackendsPresenter(container: self, libraries: libraries)
   }
 }
 
 extension BackendRow {
-  /// The row of a library that is not loaded, whose name another one has as well where it `isAmbiguous`.
+  /// The row of a library that is not loaded; `isAmbiguous` if another library has the same name.
   fileprivate init(_ library: EngineLibrary, isAmbiguous: Bool) {
     let summary =
       isAmbiguous
@@ -110,7 +110,7 @@ extension BackendRow {
 }
 
 extension ErrorView {
-  /// The warning that `library` is not used.
+  /// The warning that `library` is not usable.
   fileprivate init(_ library: EngineLibrary) {
     self.init(
       code: "invalidPlugin", message: "\(library.path) is not used: the engine \(library.name) is built in",

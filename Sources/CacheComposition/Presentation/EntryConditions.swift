@@ -2,20 +2,20 @@ public import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-/// Which entries of a store are meant: those that meet every condition given.
+/// A selection of entries: those that meet every given condition.
 public struct EntryConditions: Sendable, Hashable {
-  /// The namespace they are in.
+  /// Their namespace.
   public var namespace: String?
-  /// What their keys begin with.
+  /// The beginning of their keys.
   public var prefix: String?
-  /// What their whole keys match: `*` stands for any text, everything else for itself.
+  /// A pattern for their whole keys: `*` stands for any text, every other character for itself.
   public var pattern: String?
-  /// How they stand now.
+  /// Their current state.
   public var state: EntryRow.State?
-  /// How long ago they must have been stored at least.
+  /// The minimum time since they were stored.
   public var minimumAge: Duration?
 
-  /// The given conditions; without any, all entries.
+  /// The conditions; without any, all entries are selected.
   public init(
     namespace: String? = nil, prefix: String? = nil, pattern: String? = nil, state: EntryRow.State? = nil,
     minimumAge: Duration? = nil
@@ -34,15 +34,15 @@ public struct EntryConditions: Sendable, Hashable {
   }
 }
 
-/// An order in which entries are listed.
+/// An order for listing entries.
 public enum ListingOrder: String, Sendable, CaseIterable {
   /// By key.
   case key
-  /// The largest first.
+  /// By size, the largest first.
   case size
-  /// What was stored last first.
+  /// By time stored, the latest first.
   case stored
-  /// What was used last first.
+  /// By time used, the latest first.
   case used
 
   var order: EntryOrder { EntryOrder(rawValue: rawValue) ?? .key }

@@ -4,14 +4,14 @@ internal import CacheDomain
 internal import ResponseStorage
 internal import StorageSPI
 
-/// What a user names an entry by.
+/// How a user names an entry.
 enum EntryName {
   /// The key.
   case key(CacheKey)
-  /// The URL whose answers are meant, in its normal form.
+  /// A URL in its normal form, for all its answers.
   case url(String)
 
-  /// The name in an argument. No key has a colon.
+  /// The name in `argument`. A colon makes it a URL: no key contains one.
   ///
   /// - Throws: `CacheError`: it is neither a key nor a URL of a web server.
   init(_ argument: String) throws(CacheError) {
@@ -22,7 +22,7 @@ enum EntryName {
     }
   }
 
-  /// The name as messages have it.
+  /// The name as shown in messages.
   var text: String {
     switch self {
     case .key(let key): key.text
@@ -30,10 +30,10 @@ enum EntryName {
     }
   }
 
-  /// How many keys an error names.
+  /// The maximum number of keys in an error message.
   private static let maximumNamed = 10
 
-  /// That one entry is asked for and `keys` are those of several.
+  /// The error that a name for one entry matches several, those under `keys`.
   func ambiguity(_ keys: [CacheKey]) -> CacheError {
     let names = keys.prefix(Self.maximumNamed).map(\.text) + (keys.count > Self.maximumNamed ? ["..."] : [])
     return CacheError(
@@ -43,7 +43,7 @@ enum EntryName {
 }
 
 extension CacheKey {
-  /// The key that a user typed.
+  /// The key typed by a user.
   ///
   /// - Throws: `CacheError` with the code `invalidKey`.
   init(argument: String) throws(CacheError) {

@@ -2,7 +2,7 @@ public import CachePresentation
 internal import StorageConformance
 internal import StorageSPI
 
-/// The checks of an engine that are made in another process, which the engine may end at any time.
+/// The checks of an engine that are made in another process, which the engine may crash at any time.
 public struct IsolatedChecks: Sendable {
   /// How the other process ended.
   public enum End: Sendable, Hashable {
@@ -13,7 +13,7 @@ public struct IsolatedChecks: Sendable {
     /// It was killed, because a check took longer than this.
     case gaveUp(after: Duration)
 
-    /// What is to be said of it, for a process that ended when it should not have.
+    /// The message for a process that ended too early.
     fileprivate var message: String {
       switch self {
       case .exited(let status): "the engine ended the process with status \(status)"
@@ -26,33 +26,33 @@ public struct IsolatedChecks: Sendable {
   private let names = ConformanceSuite.checks.map(\.name)
   private var rows: [ChecksView.CheckRow] = []
 
-  /// No check is made yet.
+  /// The state before the first check.
   public init() {}
 
-  /// How many checks there are.
+  /// The number of checks in all.
   public static var total: Int { ConformanceSuite.checks.count }
 
-  /// How many checks were made.
+  /// The number of checks made.
   public var done: Int { rows.count }
 
-  /// The name of the check under way; `nil` where all were made.
+  /// The name of the current check; `nil` if all have been made.
   public var underWay: String? { done < names.count ? names[done] : nil }
 
-  /// Takes note of the next check, if `line` is what the other process says of it, as `ChecksView.CheckRow.line` does.
-  /// Anything else, such as what an engine prints, is passed over.
+  /// Adds the next check if `line` is a report of one, in the form of `ChecksView.CheckRow.line`. Ignores anything
+  /// else, such as output of an engine.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether it was a check.
   public mutating func add(line: [UInt8]) -> Bool {
     guard let row = ChecksView.CheckRow(line: line), row.name == underWay else { return false }
     add(row)
     return true
   }
 
-  /// Takes note of the next check.
+  /// Adds the next check.
   public mutating func add(_ row: ChecksView.CheckRow) { rows.append(row) }
 
-  /// All checks, once the other process has ended. Where the engine has ended it, the check under way has failed, and
-  /// those after it were not made.
+  /// All checks, once the other process has ended. If the engine ended it, the current check failed, and those after it
+  /// were not made.
   public func view(backend: String, _ end: End) -> ChecksView {
     let hasFailures = rows.contains { $0.result == .failed }
     if underWay == nil, end == .exited(status: hasFailures ? 1 : 0) {
@@ -67,14 +67,14 @@ public struct IsolatedChecks: Sendable {
 }
 
 extension ChecksView.CheckRow {
-  /// The check that `line` tells of; `nil` where it tells of none.
+  /// The check that `line` reports; `nil` if it reports none.
   fileprivate init?(line: [UInt8]) {
     guard let document = try? JSONDocument(parsing: line), case .object(let members) = document.root.value
     else { return nil }
     let texts = members.compactMap { member -> (String, String)? in
       if case .text(let text) = member.node.value { (member.key, text) } else { nil }
     }
-    // The parser has seen to it that no key occurs twice.
+    // The parser guarantees that no key occurs twice.
     let fields = Dictionary(uniqueKeysWithValues: texts)
     guard let name = fields["name"], let result = fields["result"].flatMap(Result.init), let message = fields["message"]
     else { return nil }

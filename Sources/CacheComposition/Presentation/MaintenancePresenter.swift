@@ -6,14 +6,14 @@ internal import StorageSPI
 extension StorePresenter {
   /// Checks every entry of the store.
   ///
-  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` where it is
+  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` if it is
   ///   unknown).
   /// - Throws: `CacheError`: the check could not be made.
   public func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
     IntegrityView(backend: configuration.backend, try await store.administration.verify(progress: progress))
   }
 
-  /// Removes what has expired, and gives unused space back.
+  /// Removes expired entries, and returns unused space to the system.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func compact() async throws(CacheError) -> CompactionView {
@@ -25,13 +25,13 @@ extension StorePresenter {
 }
 
 extension AppDIContainer {
-  /// Opens the store and checks every entry. That a store is too damaged to be opened, or has damage that opening it would
-  /// hide, is a finding like any other; it is not opened then.
+  /// Opens the store and checks every entry. A store that is too damaged to open, or has damage that opening would
+  /// hide, is reported as a finding, and is not opened.
   ///
   /// - Parameters:
   ///   - repairs: whether a repair follows. A store of an unknown version is then a finding, too: the repair tells
   ///     whether it is a later version or damage.
-  ///   - withStore: opens the store, gives it to its argument, and closes it.
+  ///   - withStore: opens the store, passes it to its argument, and closes it.
   /// - Throws: `CacheError`: the check could not be made.
   public func verify(
     repairs: Bool = false,
@@ -52,11 +52,11 @@ extension AppDIContainer {
     }
   }
 
-  /// Saves what can be read of the configured engine's store, which must not be open. The damaged files are set aside
-  /// under the time of the repair.
+  /// Saves what can be read of the configured engine's store, which must not be open. Sets the damaged files aside,
+  /// named with the time of the repair.
   ///
-  /// - Parameter isDryRun: whether the store is left as it is, and only what would be saved is found out.
-  /// - Throws: `CacheError`: the store is as it was; `unsupported` where the engine cannot repair, or not say what it
+  /// - Parameter isDryRun: whether to leave the store as it is and only find out what would be saved.
+  /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
   ///   would do.
   public func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairRow {
     do throws(StorageError) {
@@ -96,8 +96,8 @@ extension CompactionView.Extent {
 }
 
 extension Timestamp {
-  /// The second in the basic format of ISO 8601, such as "20260131T120000Z": it needs no quotes in a shell, and names
-  /// sort by it.
+  /// The time to the second in the basic format of ISO 8601, such as "20260131T120000Z": a shell needs no quotes for
+  /// it, and names sort by it.
   var basicText: String {
     let second = Duration.seconds(milliseconds / 1_000)
     return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }

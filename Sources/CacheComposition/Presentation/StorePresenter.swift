@@ -4,7 +4,7 @@ internal import CacheData
 internal import ResponseStorage
 internal import StorageSPI
 
-/// What the administration of a store shows, as views.
+/// Presents the administration of a store as views.
 public struct StorePresenter: Sendable {
   let store: OpenStore
   let configuration: Configuration
@@ -14,11 +14,11 @@ public struct StorePresenter: Sendable {
     self.configuration = configuration
   }
 
-  /// Gives the first `limit` (1 or more) selected entries after the key `cursor` to `body`, a page at a time, each with
-  /// the time since 1970-01-01T00:00:00Z at which it was read.
+  /// Passes the first `limit` (1 or more) selected entries after the key `cursor` to `body`, a page at a time, each
+  /// page with the time it was read, since 1970-01-01T00:00:00Z.
   ///
-  /// - Returns: the key after which there are more, `nil` where there are none; and what could not be listed.
-  /// - Throws: `CacheError`: the cursor is no key, what `body` throws, or the engine failed.
+  /// - Returns: the key to continue after, `nil` at the end; and what could not be listed.
+  /// - Throws: `CacheError`: the cursor is not a key, `body` failed, or the engine failed.
   public func entries(
     _ conditions: EntryConditions, after cursor: String?, limit: Int,
     _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
@@ -31,10 +31,10 @@ public struct StorePresenter: Sendable {
     return (next?.text, DamageList(damage))
   }
 
-  /// Gives the first `limit` (1 or more) selected entries in `order` to `body`, likewise.
+  /// Passes the first `limit` (1 or more) selected entries in `order` to `body`, a page at a time.
   ///
   /// - Returns: what could not be listed.
-  /// - Throws: `CacheError`: what `body` throws, or the engine failed.
+  /// - Throws: `CacheError`: `body` failed, or the engine failed.
   public func entries(
     _ conditions: EntryConditions, by order: ListingOrder, limit: Int,
     _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
@@ -44,7 +44,7 @@ public struct StorePresenter: Sendable {
     return DamageList(listing.damage)
   }
 
-  /// The first `limit` (1 or more) keys that begin with `beginning`.
+  /// The first `limit` (1 or more) keys with the prefix `beginning`.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func keys(beginning: String, limit: Int) async throws(CacheError) -> [String] {
@@ -52,10 +52,10 @@ public struct StorePresenter: Sendable {
     return try await store.administration.list(selection, after: nil, limit: limit).entries.map(\.key.text)
   }
 
-  /// The entry that `name` names, a key or a URL, with its payload.
+  /// The entry called `name`, a key or a URL, with its payload.
   ///
-  /// - Throws: `CacheError`: `notFound` where there is none, `damaged` where it is not what was written,
-  ///   `invalidRequest` where there are several for a URL.
+  /// - Throws: `CacheError`: `notFound` if there is none, `damaged` if it is not what was written, `invalidRequest` if
+  ///   a URL has several.
   public func entry(_ name: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
     let name = try EntryName(name)
     let keys = try await self.keys(name)
@@ -70,12 +70,12 @@ public struct StorePresenter: Sendable {
     return (view, entry.payload)
   }
 
-  /// That there is no entry under the key, or for the URL, `name`.
+  /// The error that the key or URL `name` has no entry.
   public static func notFound(_ name: String) -> CacheError {
     CacheError(.notFound, "there is no entry \(name)", hint: "see which there are with: cachectl ls")
   }
 
-  /// Removes the selected entries, or makes them stale; with `dryRun` only counts them.
+  /// Removes the selected entries, or makes them stale; `dryRun` only counts them.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func remove(
@@ -89,8 +89,8 @@ public struct StorePresenter: Sendable {
     return view(of: report, isSoft, dryRun)
   }
 
-  /// Removes the entries that `names` name, keys or URLs, or makes them stale; with `dryRun` only looks for them. Of a
-  /// URL that is every entry.
+  /// Removes the entries called `names`, keys or URLs, or makes them stale; `dryRun` only looks for them. A URL stands
+  /// for all its entries.
   ///
   /// - Throws: `CacheError`: a text is neither a key nor a URL, or the engine failed.
   public func remove(names: [String], softly isSoft: Bool, dryRun: Bool) async throws(CacheError) -> RemovalView {
@@ -109,7 +109,7 @@ public struct StorePresenter: Sendable {
     return view(of: report, isSoft, dryRun, missing: missing)
   }
 
-  /// The key that `name` is, or those of all the entries for the URL that it is.
+  /// The key `name`, or the keys of all entries for the URL `name`.
   private func keys(_ name: EntryName) async throws(CacheError) -> [CacheKey] {
     switch name {
     case .key(let key): return [key]
@@ -120,7 +120,7 @@ public struct StorePresenter: Sendable {
     }
   }
 
-  /// How much the store holds, and how well it serves.
+  /// How much the store contains, and how often it answers.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func statistics() async throws(CacheError) -> StatisticsView {
@@ -148,17 +148,17 @@ public struct StorePresenter: Sendable {
 }
 
 extension AppDIContainer {
-  /// What the administration of `store` shows.
+  /// The presenter for the administration of `store`.
   public func makeStorePresenter(_ store: OpenStore) -> StorePresenter {
     StorePresenter(store: store, configuration: configuration)
   }
 }
 
 extension Configuration {
-  /// Where the store of the configured engine is; `nil` where it has no path.
+  /// The path of the configured engine's store; `nil` if it has none.
   public var storePath: String? { storePath(of: backend) }
 
-  /// Where the store of the engine called `backend` is; `nil` where it has no path.
+  /// The path of the store of the engine called `backend`; `nil` if it has none.
   func storePath(of backend: String) -> String? {
     guard case .text(let path)? = options(of: backend)["path"] else { return nil }
     return path

@@ -4,15 +4,16 @@ internal import ResponseStorage
 internal import StorageSPI
 
 extension AppDIContainer {
-  /// What keeps entries from being removed, but not the whole store.
+  /// The failures that stop the removal of entries, but not of the whole store.
   private static let removable: Set<String> = Set(
     [StorageError.Code.damaged, .unsupportedFormat, .noSpace, .ioFailed, .tooLarge].map(\.rawValue))
 
-  /// Removes every entry of the configured engine's store. One that is damaged, or has no room to remove anything, is
-  /// removed as a whole: an empty one takes its place.
+  /// Removes every entry of the configured engine's store. Replaces a damaged store, or one without the space to remove
+  /// entries, by an empty one.
   ///
-  /// - Parameter withStore: opens the store, gives it to its argument, and closes it.
-  /// - Throws: `CacheError`: the store is out of reach, or another process has open what would have to be removed.
+  /// - Parameter withStore: opens the store, passes it to its argument, and closes it.
+  /// - Throws: `CacheError`: the store is out of reach, or another process has files open that would have to be
+  ///   removed.
   public func removeAll(
     withStore: ((OpenStore) async throws(CacheError) -> Void) async throws(CacheError) -> Void
   ) async throws(CacheError) -> RemovalView {
@@ -33,7 +34,7 @@ extension AppDIContainer {
         // Another process uses the store, which is empty already.
         guard isEmpty, error.code.rawValue == StorageError.Code.busy.rawValue else { throw error }
       }
-      // Where there is no room for a new store, the next command makes it.
+      // If there is no space for a new store now, the next command creates it.
       do throws(CacheError) { try await withStore { _ in } } catch {
         guard ["noSpace", "cannotCreate"].contains(error.code.rawValue) else { throw error }
       }

@@ -3,18 +3,18 @@ public import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-/// Moves entries between stores and files, and shows what came of it.
+/// Moves entries between stores and files, and presents the results.
 public struct TransferPresenter: Sendable {
   private let configuration: Configuration
 
   init(configuration: Configuration) { self.configuration = configuration }
 
-  /// Gives the selected entries of `store` to `write`, as lines of JSON.
+  /// Passes the selected entries of `store` to `write`, as lines of JSON.
   ///
   /// - Parameters:
-  ///   - file: where they go, to be named in the view; `nil` for the standard output.
-  ///   - progress: called with the number of entries done, and of all where that is known.
-  /// - Throws: `CacheError`: the engine failed, or what `write` throws. That entries are damaged is part of the view.
+  ///   - file: the destination to name in the view; `nil` for the standard output.
+  ///   - progress: called with the number of entries done, and the total if it is known.
+  /// - Throws: `CacheError`: the engine failed, or `write` failed. Damaged entries are part of the view.
   public func export(
     _ store: OpenStore, _ conditions: EntryConditions, to file: String?,
     progress: (_ done: Int, _ total: Int?) -> Void, write: ([UInt8]) throws(CacheError) -> Void
@@ -25,13 +25,13 @@ public struct TransferPresenter: Sendable {
       damage: DamageList(report.damage))
   }
 
-  /// Reads lines of JSON from `read`, which returns them in pieces and an empty one at the end, into `store`.
+  /// Reads lines of JSON into `store` from `read`, which returns them in pieces, and an empty piece at the end.
   ///
   /// - Parameters:
-  ///   - source: what is read, as a message is to call it.
-  ///   - overwrites: whether entries are overwritten that are newer than those read.
+  ///   - source: the name of the input in messages.
+  ///   - overwrites: whether to overwrite entries that are newer than those read.
   ///   - progress: called with the number of lines done.
-  /// - Throws: `CacheError`: `malformed` where a line is no entry, the engine's failure, or what `read` throws.
+  /// - Throws: `CacheError`: `malformed` if a line is not an entry, the engine's failure, or the failure of `read`.
   public func read(
     _ source: String, into store: OpenStore, overwrites: Bool, isDryRun: Bool,
     progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () async throws(CacheError) -> [UInt8]
@@ -48,9 +48,9 @@ public struct TransferPresenter: Sendable {
   /// Copies every entry of a store to another one, and compares the two.
   ///
   /// - Parameters:
-  ///   - destination: the name and the store; `nil` for a dry run to a store that is not there yet.
-  ///   - overwrites: whether entries are overwritten that are newer than those copied.
-  ///   - progress: called with what is being done, the number of entries done, and that of all, where it is known.
+  ///   - destination: the name and the store; `nil` for a dry run to a store that does not exist yet.
+  ///   - overwrites: whether to overwrite entries that are newer than those copied.
+  ///   - progress: called with the current step, the number of entries done, and the total if it is known.
   /// - Throws: `CacheError`: an engine failed. Damage and differences are part of the view.
   public func migrate(
     from source: (name: String, store: OpenStore), to destination: (name: String, store: OpenStore?),
@@ -64,8 +64,8 @@ public struct TransferPresenter: Sendable {
     return view
   }
 
-  /// What a store holds that is moved is not cut to its bounds, so that nothing gets lost on the way. Whoever fetches
-  /// next has to know.
+  /// Moving entries ignores the bounds of the store, so that no entry is lost on the way. The next fetch will evict:
+  /// warn of that.
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
     let bounds = StoreBounds(
       maxEntries: configuration.cache.maxEntries, maxPayloadBytes: configuration.cache.maxBytes)
@@ -85,7 +85,7 @@ public struct TransferPresenter: Sendable {
 }
 
 extension AppDIContainer {
-  /// What moves entries between stores and files.
+  /// The presenter that moves entries between stores and files.
   public func makeTransferPresenter() -> TransferPresenter { TransferPresenter(configuration: configuration) }
 }
 

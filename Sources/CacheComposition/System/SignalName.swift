@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What signals are called.
+/// The names of signals.
 enum SignalName {
   private static let names: [Int32: String] = [
     SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",

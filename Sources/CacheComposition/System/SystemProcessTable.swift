@@ -1,9 +1,9 @@
 internal import Glibc
 public import ResponseStorage
 
-/// The processes by the operating system: Linux's /proc (proc(5)) and kill(2).
+/// The processes of the operating system, through Linux's /proc (proc(5)) and kill(2).
 ///
-/// Cost: some 20 microseconds for `current` and for `hasEnded(_:)` each; neither is called on the way of a hit.
+/// Cost: about 20 microseconds each for `current` and for `hasEnded(_:)`; a cache hit calls neither.
 public struct SystemProcessTable: ProcessTable {
   private static let bootIdentifier = "/proc/sys/kernel/random/boot_id"
   private static let processNamespace = "/proc/self/ns/pid"
@@ -11,14 +11,14 @@ public struct SystemProcessTable: ProcessTable {
   /// The table.
   public init() {}
 
-  /// This process; `nil` where /proc is not mounted.
+  /// This process; `nil` if /proc is not mounted.
   public var current: ProcessIdentity? {
     guard let system, let status = ProcessStatus(of: getpid()) else { return nil }
     return ProcessIdentity(system: system, number: getpid(), startedAt: status.startedAt)
   }
 
-  /// Whether there is no such process any more: none of its number, another one that was given it, or one that only
-  /// waits for its parent to take note of its end. One whose status may not be read counts as running.
+  /// Whether the process has ended: its number is unused or belongs to a newer process, or it only waits for its parent
+  /// to collect its status. A process whose status cannot be read counts as running.
   public func hasEnded(_ process: ProcessIdentity) -> Bool {
     guard process.number > 0, process.system == system else { return false }
     if kill(process.number, 0) != 0, errno == ESRCH { return true }
@@ -26,7 +26,7 @@ public struct SystemProcessTable: ProcessTable {
     return status.isOver || status.startedAt != process.startedAt
   }
 
-  /// The run of the kernel and the namespace of processes: within both a number is one process at a time.
+  /// The run of the kernel and the process namespace: within both, a number identifies one process at a time.
   private var system: String? {
     guard let boot = SmallFile.text(Self.bootIdentifier), let space = SmallFile.target(Self.processNamespace) else {
       return nil
@@ -35,11 +35,11 @@ public struct SystemProcessTable: ProcessTable {
   }
 }
 
-/// What /proc/PID/stat tells of a process.
+/// The contents of /proc/PID/stat.
 struct ProcessStatus: Hashable {
-  /// Whether the process has ended, and only its parent has not yet taken note.
+  /// Whether the process has ended and its parent has not collected its status yet.
   let isOver: Bool
-  /// When it was started, in clock ticks since the start of the machine.
+  /// When it started, in clock ticks since the start of the machine.
   let startedAt: UInt64
 
   init?(of process: pid_t) {
@@ -47,8 +47,8 @@ struct ProcessStatus: Hashable {
     self.init(text)
   }
 
-  /// The status in the format of proc(5): the state is field 3, the start field 22. Field 2 is the program's name in
-  /// parentheses, and may itself hold spaces and parentheses: the fields are counted from the last one.
+  /// The status in the format of proc(5): the state is field 3, the start time field 22. Field 2 is the program's name
+  /// in parentheses, and may itself contain spaces and parentheses: count fields from the last parenthesis.
   init?(_ text: String) {
     guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = text[end...].split(separator: " ").dropFirst()
@@ -60,7 +60,7 @@ struct ProcessStatus: Hashable {
   }
 }
 
-/// Reads what the kernel tells in one piece.
+/// Reads small files of the kernel, each in one piece.
 private enum SmallFile {
   private static let maximumLength = 4_096
 
@@ -71,7 +71,7 @@ private enum SmallFile {
     return bytes { Glibc.read(file, $0.baseAddress, $0.count) }
   }
 
-  /// What a symbolic link leads to.
+  /// The target of a symbolic link.
   static func target(_ path: String) -> String? {
     bytes { buffer in
       guard let start = buffer.baseAddress else { return 0 }

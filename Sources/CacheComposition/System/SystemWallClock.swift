@@ -1,12 +1,12 @@
 internal import Glibc
 public import StorageSPI
 
-/// The time of day by the operating system.
+/// The operating system's time of day.
 public struct SystemWallClock: WallClock {
   /// The clock.
   public init() {}
 
-  /// The current time; one call of the kernel's virtual library, about 20 nanoseconds.
+  /// The current time; one call into the kernel's virtual library, about 20 nanoseconds.
   public var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

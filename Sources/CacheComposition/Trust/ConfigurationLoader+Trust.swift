@@ -1,31 +1,31 @@
 internal import StorageSPI
 
-/// What `config trust` asks of a loader.
+/// What `config trust` needs from a loader.
 extension ConfigurationLoader {
   /// A configuration file as `config trust` sees it.
   public struct Candidate: Sendable {
     /// The absolute path of the file, without symbolic links.
     public let path: String
-    /// What it sets that asks for trust.
+    /// Its settings that need trust.
     public let settings: [UnsafeSetting]
-    /// Where to keep the record that the user trusts it, which is only for the user.
+    /// Where to keep the record that the user trusts the file. Only the user may read the record.
     public let recordPath: String
-    /// What the record has to say.
+    /// The contents of the record.
     public let record: String
   }
 
-  /// A file that the user has trusted.
+  /// A file that the user trusts.
   public struct TrustedFile: Sendable, Hashable {
     /// The absolute path of the file, without symbolic links.
     public let path: String
-    /// The digest SHA-256 of what was trusted, as 64 hexadecimal digits.
+    /// The SHA-256 digest of the trusted content, as 64 hexadecimal digits.
     public let digest: String
-    /// Whether the file still has that content; `nil` where it cannot be read.
+    /// Whether the file still has the trusted content; `nil` if it cannot be read.
     public let isCurrent: Bool?
   }
 
-  /// The file at `path`, which is relative to the current folder; `cachectl.json` there where it is `nil`. Nothing of it
-  /// is used.
+  /// The file at `path`, relative to the current folder; with `nil`, `cachectl.json` there. None of its settings is
+  /// applied.
   ///
   /// - Throws: `ConfigurationError`: there is no such file, or it is not JSON.
   public func candidate(
@@ -43,15 +43,15 @@ extension ConfigurationLoader {
       recordPath: trustRecords.path(ofRecordFor: real), record: TrustRecord(path: real, contents: bytes).text)
   }
 
-  /// The record of the file at `path`, as `candidate(at:)` takes it; `nil` where that is not trusted. The file need not
-  /// be there any more.
+  /// The path of the record of the file at `path`, resolved as by `candidate(at:)`; `nil` if the file is not trusted.
+  /// The file need not exist any more.
   public func record(ofFileAt path: String?) -> String? {
     let path = locations.found(path).path
     let paths = [files.realPath(of: path) ?? path, path]
     return paths.first { trustRecords.record(for: $0) != nil }.map(trustRecords.path(ofRecordFor:))
   }
 
-  /// The files that the user has trusted, ordered by path.
+  /// The files that the user trusts, ordered by path.
   public var trustedFiles: [TrustedFile] {
     trustRecords.all.map { record in
       let bytes = (try? readFile(record.path)) ?? nil

@@ -1,22 +1,22 @@
 internal import StorageSPI
 
-/// To what a key may be set by a file that was merely found in the working folder, before its user trusts the file.
-/// Every key may be set to its default.
+/// The values that a file found in the working folder may give a key before the user trusts the file. Every key may be
+/// set to its default.
 ///
-/// A folder that came from somewhere else must not run code, reach a server, read a secret, or lose what is cached.
+/// A folder of unknown origin must not run code, reach a server, read a secret, or lose cached entries.
 enum ConfigurationSafety: Sendable, Hashable {
-  /// To any value.
+  /// Any value.
   case anything
-  /// To a number up to the default. A longer life outlasts the visit to the folder; more requests are a burden.
+  /// A number up to the default. A longer lifetime outlasts the visit to the folder; more requests are a burden.
   case upToDefault
-  /// To the name of a built-in engine. Any other engine is code.
+  /// The name of a built-in engine. Any other engine is foreign code.
   case builtInEngine
-  /// To a path below the home.
+  /// A path below the home.
   case belowHome
-  /// To nothing else.
+  /// The default only.
   case nothing
 
-  /// Whether a key with `defaultValue` may be set to `value`; their paths are absolute.
+  /// Whether a key with `defaultValue` may be set to `value`; both have absolute paths.
   func allows(_ value: ConfigurationValue, over defaultValue: ConfigurationValue?, in places: TrustedPlaces) -> Bool {
     if value == defaultValue { return true }
     switch (self, value, defaultValue) {
@@ -37,13 +37,13 @@ struct TrustedPlaces {
   let home: String
   let files: any FileInspection
 
-  /// Whether the absolute `path` leads to a place below the home, links and ".." followed.
+  /// Whether the absolute `path` leads below the home, with links and ".." resolved.
   func isBelowHome(_ path: String) -> Bool {
     guard let place = destination(of: path), let home = destination(of: home) else { return false }
     return place.hasPrefix(home == "/" ? home : home + "/") && place != home
   }
 
-  /// Where `path` leads, which need not be there yet; `nil` where a link on the way leads to nothing that is there.
+  /// Where `path` leads, which need not exist yet; `nil` if a link on the way leads to nothing.
   private func destination(of path: String) -> String? {
     var place = ""
     for name in path.split(separator: "/") where name != "." {

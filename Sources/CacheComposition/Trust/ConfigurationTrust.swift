@@ -4,11 +4,11 @@ internal import StorageSPI
 public enum ConfigurationTrust: Sendable, Hashable {
   /// The user named the file, or it is the user's own.
   case own
-  /// It was found in the working folder, and sets nothing that asks for trust.
+  /// It was found in the working folder, and sets nothing that needs trust.
   case harmless
-  /// It was found in the working folder, and the user trusts what is in it.
+  /// It was found in the working folder, and the user trusts its content.
   case trusted
-  /// It was found in the working folder, and is not used. `isChanged` where another content of it was trusted.
+  /// It was found in the working folder, and is not used. `isChanged` if the user trusted different content.
   case needed(isChanged: Bool)
 
   /// Whether the file may be used.
@@ -26,17 +26,17 @@ public enum ConfigurationTrust: Sendable, Hashable {
   }
 }
 
-/// A configuration file that was read once: what is judged is what is used.
+/// A configuration file that was read once: the content that is judged is the content that is used.
 struct ConfigurationDocument {
   let file: ConfigurationFile
   let content: JSONDocument
-  /// What only a trusted file may set; empty for a file of the user's own.
+  /// The settings that only a trusted file may make; empty for the user's own file.
   let unsafeSettings: [UnsafeSetting]
   let trust: ConfigurationTrust
 
   var path: String { file.path }
 
-  /// Why the file is not used; `nil` where it is.
+  /// Why the file is not used; `nil` if it is.
   var refusal: ConfigurationError? {
     guard case .needed(let isChanged) = trust else { return nil }
     let names = unsafeSettings.prefix(5).map(\.key)
@@ -48,7 +48,7 @@ struct ConfigurationDocument {
       hint: "read it, then trust it with: cachectl config trust \(Self.shellWord(file.path))", source: file.source)
   }
 
-  /// `text` as one word of a shell.
+  /// `text` as a single shell word.
   private static func shellWord(_ text: String) -> String {
     let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "/._-+,".unicodeScalars.contains($0) }
     return isPlain

@@ -2,13 +2,13 @@ internal import CacheData
 internal import CachePresentation
 internal import StorageSPI
 
-/// That a user trusts a configuration file: its path without links, and the digest of what was in it.
+/// The record that a user trusts a configuration file: its path without links, and the digest of its content.
 ///
-/// Each file has a record of its own, named after the digest of its path. So two processes that trust two files, or the
-/// same one, cannot take each other's record away.
+/// Each file has its own record, named after the digest of its path. So two processes that trust two files, or the same
+/// one, cannot remove each other's record.
 struct TrustRecord: Sendable, Hashable {
   let path: String
-  /// The digest SHA-256 of the file's bytes, as 64 hexadecimal digits.
+  /// The SHA-256 digest of the file's bytes, as 64 hexadecimal digits.
   let digest: String
 
   init(path: String, contents: [UInt8]) {
@@ -16,7 +16,7 @@ struct TrustRecord: Sendable, Hashable {
     digest = Self.digest(contents)
   }
 
-  /// The record whose text is `text`; `nil` where that is none.
+  /// The record in `text`; `nil` if `text` is not a record.
   init?(text: String) {
     guard let document = try? JSONDocument(parsing: Array(text.utf8)) else { return nil }
     let value = JSONValue(document.root)
@@ -24,10 +24,10 @@ struct TrustRecord: Sendable, Hashable {
     (self.path, self.digest) = (path, digest)
   }
 
-  /// What stands in the file of the record.
+  /// The text of the record's file.
   var text: String { JSONText.text(["path": .string(path), "sha256": .string(digest)]) + "\n" }
 
-  /// What the file of the record of the file at `path` is called.
+  /// The file name of the record for the file at `path`.
   static func name(ofPath path: String) -> String { digest(Array(path.utf8)) }
 
   private static func digest(_ bytes: [UInt8]) -> String {
@@ -37,15 +37,15 @@ struct TrustRecord: Sendable, Hashable {
   }
 }
 
-/// The folder of the records. One that others may change, and a record that is another user's, count for nothing.
+/// The folder of the records. A folder that other users may change, and a record of another user, do not count.
 struct TrustRecords: Sendable {
   let folder: String
   let files: any FileInspection
 
-  /// The path of the record of the file at `path`, which has no links in it.
+  /// The path of the record for the file at `path`, which has no links in it.
   func path(ofRecordFor path: String) -> String { folder + "/" + TrustRecord.name(ofPath: path) }
 
-  /// The record of the file at `path`, which has no links in it; `nil` where there is none.
+  /// The record for the file at `path`, which has no links in it; `nil` if there is none.
   func record(for path: String) -> TrustRecord? {
     guard isPrivate(folder, .folder) else { return nil }
     guard let record = record(at: self.path(ofRecordFor: path)), record.path == path else { return nil }

@@ -3,14 +3,14 @@ internal import StorageSPI
 
 /// A setting that only a trusted file may make.
 public struct UnsafeSetting: Sendable, Hashable {
-  /// The names of the objects around the key and its own, joined by full stops.
+  /// The path of the key: the names of the enclosing objects and its own, joined by full stops.
   public let key: String
-  /// The value as the file has it. A secret names its variable only, and no address shows a user or a password.
+  /// The value as in the file. A secret only names its variable, and an address shows no user and no password.
   public let value: JSONValue
 }
 
 extension ConfigurationSettings {
-  /// What the file that was applied sets, and only a trusted one may: first known keys in the order of their
+  /// The settings of the applied file that only a trusted file may make: first known keys in the order of their
   /// declaration, then those of engines that are not built in.
   func unsafeSettings(_ places: TrustedPlaces) -> [UnsafeSetting] {
     let known = all.filter { key, setting in
@@ -25,14 +25,14 @@ extension ConfigurationSettings {
 
 extension PluginCatalogue {
   /// Whether `value` is the default of the option at `path` of one of this project's own libraries. The defaults of
-  /// others are not known before their code runs.
+  /// other libraries are unknown until their code runs.
   fileprivate static func isDefault(_ value: JSONValue, at path: String) -> Bool {
     apart.contains { $0.path == path && $0.value == value }
   }
 }
 
 extension JSONValue {
-  /// The value with the user and the password of each address in it masked.
+  /// The value with the user and the password masked in each address.
   var withoutLogins: JSONValue {
     switch self {
     case .string(let text): .string(Self.withoutLogin(text))
@@ -46,13 +46,13 @@ extension JSONValue {
     guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"), let end = text.lastIndex(of: "@"),
       colon < end
     else { return text }
-    // Where it is not clear what the password is and what the server, neither is shown.
+    // If the password cannot be told from the server, neither is shown.
     let login = text[colon...].dropFirst(3)[..<end]
     let isClear = !login.contains { "/?#\\@".contains($0) }
     return text[..<colon] + "://***" + (isClear ? text[end...] : "")
   }
 
-  /// The value that `node` is.
+  /// The value of `node`.
   init(_ node: JSONDocument.Node) {
     self =
       switch node.value {

@@ -4,11 +4,11 @@ internal import ResponseStorage
 
 /// Keeps the sums in a file of one short line, such as `hits=12 misses=3 evictions=0`.
 ///
-/// The line has a fixed length and is written over in place by one call under a lock, so that processes which end at
-/// once all count, and so that counting costs some microseconds whatever the engine. A line that cannot be read counts
-/// as zero: the sums tell how a cache is used, and nothing depends on them.
+/// The line has a fixed length, and one call under a lock overwrites it in place: processes that end at the same time
+/// all count, and counting takes some microseconds with any engine. An unreadable line counts as zero: the sums only
+/// describe how a cache is used.
 struct FileUsageLedger: UsageLedger {
-  /// The length of the line with its line feed, in bytes; the three largest numbers fit.
+  /// The length of the line with its line feed, in bytes; enough for the three largest numbers.
   private static let lineLength = 96
 
   /// The file.
@@ -34,9 +34,9 @@ struct FileUsageLedger: UsageLedger {
     return Self.counts(in: String(decoding: bytes.prefix(count), as: UTF8.self)) ?? UsageCounts()
   }
 
-  /// The counts that a line tells of; `nil` where one of them is missing or no count.
+  /// The counts in `line`; `nil` if one is missing or malformed.
   private static func counts(in line: String) -> UsageCounts? {
-    // By bytes: each command that uses a store comes here, and to look at characters takes ten times as long.
+    // By bytes: each command that uses a store comes here, and characters take ten times as long.
     let words = line.utf8.split { $0 <= UInt8(ascii: " ") }.map(Substring.init)
     func number(_ name: String) -> Int? {
       let word = words.last { $0.hasPrefix("\(name)=") }

@@ -3,21 +3,21 @@ internal import Glibc
 internal import ResponseStorage
 internal import Synchronization
 
-/// Keeps how entries were used in a file beside the store: 32 bytes an entry.
+/// Keeps the uses of entries in a file beside the store, 32 bytes per entry.
 ///
-/// After a head there is a part sorted by the digests of keys, then one to which records are appended as they come. To
-/// add is one call under a lock. When the second part is larger than 64 KiB and than a quarter of the first, both are
-/// merged into a new file that takes the place of the old one. A record that is torn or damaged counts as absent.
+/// A header is followed by a part sorted by the digests of keys, then by a part to which records are appended.
+/// Appending is one call under a lock. When the second part exceeds 64 KiB and a quarter of the first, both are merged
+/// into a new file that replaces the old one. A torn or damaged record counts as absent.
 final class FileUseLog: UseLog {
-  /// So many bytes are appended before the file is merged at all.
+  /// The number of appended bytes below which the file is never merged.
   private static let smallestMerge = 64 << 10
 
   private let file: UsageFile
   private let capacity: Int
-  /// What was read last: the file may not have changed since.
+  /// The last content read: the file may be unchanged.
   private let last = Mutex<FileUseSnapshot?>(nil)
 
-  /// The log in `file`, which keeps the uses of about `capacity` entries (1 or more), those used last.
+  /// The log in `file`, which keeps the uses of about `capacity` entries (1 or more), the most recent ones.
   init(_ file: UsageFile, capacity: Int) {
     self.file = file
     self.capacity = capacity
@@ -33,7 +33,7 @@ final class FileUseLog: UseLog {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(records.count * UseRecord.size)
       for record in records { record.append(to: &bytes) }
-      // What is torn at the end is written over.
+      // A torn record at the end is overwritten.
       guard pwrite(descriptor, bytes, bytes.count, off_t(head.end)) == bytes.count else {
         throw file.failure("cannot be written")
       }
@@ -63,7 +63,7 @@ final class FileUseLog: UseLog {
     return appended > max(Self.smallestMerge, content.sorted.count * UseRecord.size / 4)
   }
 
-  /// Puts a new file in the place of the old one, whose lock is held.
+  /// Replaces the file, whose lock is held, by a new one.
   private func merge(_ content: UseFileContent, _ records: [UseRecord]) throws(CacheError) {
     var table = content.appendedTable
     for record in records { table.add(record) }
@@ -80,7 +80,7 @@ final class FileUseLog: UseLog {
   }
 }
 
-/// The uses in a file as it was at some moment.
+/// The uses in a file at one moment.
 final class FileUseSnapshot: UseSnapshot {
   let content: UseFileContent
   private let appended: UseTable

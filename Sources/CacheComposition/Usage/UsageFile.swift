@@ -1,20 +1,20 @@
 internal import CacheDomain
 internal import Glibc
 
-/// A small file beside a store that several processes read and change, each while it holds a lock.
+/// A small file beside a store, which several processes read and change under a lock.
 struct UsageFile: Sendable {
   /// The path of the file.
   let path: String
-  /// Where an earlier version kept the file; `nil` where that was the same place, or another store's.
+  /// Where an earlier version kept the file; `nil` if that is the same path, or belongs to another store.
   var formerPath: String?
 
-  /// Whether there is such a file; one in the former place is moved here first. What else keeps it from being seen shows
-  /// when it is opened.
+  /// Whether the file exists; first moves it here from its former place. Any other obstacle shows when the file is
+  /// opened.
   var exists: Bool { isThere || isTakenOver }
 
   private var isThere: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT }
 
-  /// Moves the file from its former place: whoever looks sees the one or the other.
+  /// Moves the file from its former place in one step: every reader sees it in one place or the other.
   private var isTakenOver: Bool {
     guard let formerPath else { return false }
     var status = stat()
@@ -22,19 +22,19 @@ struct UsageFile: Sendable {
     return rename(formerPath, path) == 0 || isThere
   }
 
-  /// Opens the file, made for the user alone where there is none, and calls `body` while nobody else has it open.
+  /// Opens the file, creating it for the user alone if needed, and calls `body` while no other process has it open.
   func change<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
     if !exists { makeFolder() }
     return try withFile(O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, lock: LOCK_EX, body)
   }
 
-  /// Opens the file, which exists, and calls `body` while nobody changes it.
+  /// Opens the file, which exists, and calls `body` while no process changes it.
   func read<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
     try withFile(O_RDONLY | O_NOFOLLOW | O_CLOEXEC, lock: LOCK_SH, body)
   }
 
-  /// Makes the folder of the file with its parents, for the user alone: a store in memory or elsewhere has made none.
-  /// What cannot be made shows when the file is opened.
+  /// Creates the folder of the file with its parents, for the user alone: a store in memory or elsewhere has not made
+  /// one. A failure shows when the file is opened.
   private func makeFolder() {
     for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
   }
@@ -45,10 +45,10 @@ struct UsageFile: Sendable {
     while true {
       let file = open(path, flags, 0o600)
       guard file >= 0 else { throw errno == ELOOP ? symbolicLink : failure("cannot be opened") }
-      // Which also gives the lock back.
+      // This also releases the lock.
       defer { close(file) }
       guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
-      // Whoever had the lock before may have put another file in its place.
+      // The previous holder of the lock may have replaced the file.
       if isInPlace(file) { return try body(file) }
     }
   }
@@ -59,20 +59,20 @@ struct UsageFile: Sendable {
     return stat(path, &status) == 0 && status.st_ino == opened.st_ino && status.st_dev == opened.st_dev
   }
 
-  /// What a symbolic link leads to is not for this tool to write over.
+  /// This tool must not overwrite the target of a symbolic link.
   private var symbolicLink: CacheError {
     CacheError(
       CacheError.Code(rawValue: "ioFailed"), "\(path) is a symbolic link, which is not followed",
       hint: "remove it: the use of the store is counted in a file there")
   }
 
-  /// What the system says of an open file.
+  /// The system's status of an open file.
   static func status(of file: Int32) -> stat? {
     var status = stat()
     return fstat(file, &status) == 0 ? status : nil
   }
 
-  /// The failure that `errno` tells of.
+  /// The failure for the current `errno`.
   func failure(_ what: String) -> CacheError {
     let number = errno
     let isRefusal = [EACCES, EPERM, EROFS].contains(number)
@@ -83,6 +83,6 @@ struct UsageFile: Sendable {
 }
 
 extension CacheError.Code {
-  /// The permissions do not allow it, or the medium may only be read.
+  /// The permissions forbid it, or the medium is read-only.
   static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
 }

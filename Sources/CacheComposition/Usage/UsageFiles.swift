@@ -1,20 +1,21 @@
 internal import CacheData
 internal import StorageSPI
 
-/// The files in which the use of a store is kept. They stand beside the store and are called after it; those of a store
-/// without a path are in the home, called after the engine and, unless it is in the usual place, a digest of its address.
+/// The files that record the use of a store. They are beside the store and named after it. Those of a store without a
+/// path are in the home, named after the engine and, unless it is in the usual place, a digest of its address.
 struct UsageFiles: Sendable {
-  /// The ends of their names.
+  /// The suffixes of their names.
   static let suffixes = [".usage", ".uses"]
 
   /// How often the cache answered.
   let usage: UsageFile
-  /// How each entry was used.
+  /// The uses of each entry.
   let uses: UsageFile
 
-  /// The files of the store of the engine that declares `declaration`, with `values` for its options.
+  /// The files for the store of the engine that declares `declaration`, with `values` for its options.
   ///
-  /// Earlier versions called them after the engine, wherever its store was: the store in the usual place takes them over.
+  /// Earlier versions named them after the engine, wherever its store was: the store in the usual place takes those
+  /// over.
   init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
     let inHome = "\(home)/\(declaration.name)"
     var path = inHome + (declaration.digest(ofAddressIn: values).map { "-\($0)" } ?? "")
@@ -28,7 +29,7 @@ struct UsageFiles: Sendable {
     (usage, uses) = (files[0], files[1])
   }
 
-  /// Whether files called `name`, without their suffix, may be those of a store of `engine` on a server.
+  /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.
   static func mayBeOnServer(_ name: String, _ engine: String) -> Bool {
     guard name.hasPrefix("\(engine)-") else { return false }
     let digest = name.utf8.dropFirst(engine.utf8.count + 1)
@@ -40,8 +41,8 @@ struct UsageFiles: Sendable {
 extension EngineDeclaration {
   fileprivate static let digestLength = 16
 
-  /// A digest of what tells stores on servers apart: the address and the name of the store; `nil` where both are the
-  /// usual ones.
+  /// A digest of the address and the name of the store, which tell stores on servers apart; `nil` if both are the usual
+  /// ones.
   fileprivate func digest(ofAddressIn values: [String: OptionValue]) -> String? {
     let parts = options.filter { $0.name == "url" || $0.kind == .storeName }
     let given = parts.map { values[$0.name] ?? $0.defaultValue }
@@ -53,7 +54,7 @@ extension EngineDeclaration {
     return String(digest.hexText.prefix(Self.digestLength))
   }
 
-  /// The path of a store for which none is configured, relative to the home; `nil` where there is none.
+  /// The default path of a store, relative to the home; `nil` if there is none.
   fileprivate var usualPath: String? {
     guard let option = options.first(where: { $0.name == "path" }), case .text(let path)? = option.defaultValue else {
       return nil

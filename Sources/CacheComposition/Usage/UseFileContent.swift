@@ -1,30 +1,30 @@
 internal import Glibc
 internal import ResponseStorage
 
-/// A file of uses as it was when it was opened: its head, and its records where they were asked for.
+/// The content of a usage file when it was opened: its header and, on request, its records.
 ///
-/// It is read and not mapped: another program that truncated a mapped file would end this process (SIGBUS).
+/// The file is read and not mapped: another program that truncated a mapped file would crash this process (SIGBUS).
 final class UseFileContent: Sendable {
   /// The first bytes of the file, with the version of its format.
   private static let name: UInt64 = 0x3173_6573_7568_6163
-  /// The size of what comes before the records: the name and the number of sorted records, as a record.
+  /// The size of the header: the name and the number of sorted records, in the form of a record.
   private static let headSize = UseRecord.size
 
-  /// How much of a file is read at all: more than uses are ever kept of.
+  /// The maximum number of bytes to read: more than any file of uses grows to.
   private static let maximumSize = 1 << 30
 
-  /// The head, and the records that were read.
+  /// The header, and the records read.
   private let bytes: [UInt8]
   private let file: (device: dev_t, number: ino_t, size: off_t)
-  /// Whether the file has a head that can be read. Where it has none, it holds nothing.
+  /// Whether the file has a readable header. Without one it counts as empty.
   let isWhole: Bool
-  /// The places of the sorted records.
+  /// The range of the sorted records.
   let sorted: Range<Int>
-  /// The places of the others.
+  /// The range of the appended records.
   let appended: Range<Int>
 
-  /// The content of the open file `descriptor`; `nil` where it cannot be read, for the reason in `errno`. Without its
-  /// records, only `isWhole`, `end` and the places of the records are of use.
+  /// The content of the open file `descriptor`; `nil`, with the reason in `errno`, if it cannot be read. Without
+  /// records, only `isWhole`, `end` and the ranges are valid.
   init?(_ descriptor: Int32, withRecords: Bool = true) {
     guard let status = UsageFile.status(of: descriptor) else { return nil }
     let size = min(Int(status.st_size), Self.maximumSize)
@@ -37,7 +37,7 @@ final class UseFileContent: Sendable {
     (sorted, appended) = (0..<sortedCount, sortedCount..<count)
   }
 
-  /// The first `count` bytes of a file, fewer where it ends before; `nil` where it cannot be read.
+  /// The first `count` bytes of a file, fewer if it is shorter; `nil` if it cannot be read.
   private static func read(_ descriptor: Int32, _ count: Int) -> [UInt8]? {
     var hasFailed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -52,10 +52,10 @@ final class UseFileContent: Sendable {
     return hasFailed ? nil : bytes
   }
 
-  /// The head of a file with `count` sorted records.
+  /// The header of a file with `count` sorted records.
   static func head(count: Int) -> UseRecord { UseRecord(digest: name, use: EntryUse(count: Int64(count))) }
 
-  /// Whether this still is the whole content of the file with the status `status`.
+  /// Whether this is still the whole content of the file with the status `status`.
   func isOf(_ status: stat?) -> Bool {
     guard let status else { return false }
     return status.st_dev == file.device && status.st_ino == file.number && status.st_size == file.size
@@ -64,10 +64,10 @@ final class UseFileContent: Sendable {
   /// Where the next record goes, in bytes from the start of the file.
   var end: Int { Self.headSize + appended.upperBound * UseRecord.size }
 
-  /// The record at a place; `nil` where it is damaged.
+  /// The record at `place`; `nil` if it is damaged.
   func record(at place: Int) -> UseRecord? { withRecord(at: place) { UseRecord($0) } }
 
-  /// The records that are not sorted.
+  /// The appended records.
   var appendedTable: UseTable {
     var table = UseTable()
     for place in appended {
@@ -76,7 +76,7 @@ final class UseFileContent: Sendable {
     return table
   }
 
-  /// The use among the sorted records; `nil` where it is not there. Cost: a binary search.
+  /// The use in the sorted records; `nil` if there is none. Cost: a binary search.
   func sortedUse(of digest: UInt64) -> EntryUse? {
     var (low, high) = (sorted.lowerBound, sorted.upperBound)
     while low < high {

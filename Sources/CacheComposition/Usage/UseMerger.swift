@@ -2,17 +2,17 @@ internal import Glibc
 internal import ResponseStorage
 internal import StorageSPI
 
-/// Writes the sorted records of a file and those of a table as one sorted file. Memory does not grow with the file, but
-/// for eight bytes a record where there are too many of them.
+/// Merges the sorted records of a file and those of a table into one sorted file. Memory does not grow with the file,
+/// except for eight bytes per record if there are too many records.
 struct UseMerger {
   private static let chunkSize = 1 << 20
 
   private let content: UseFileContent
   private let added: [UseRecord]
-  /// What was used before is left out.
+  /// Uses before this time are left out.
   private let earliest: Int64
 
-  /// The merger of the sorted part of `content` with `table`, which keeps about `capacity` records.
+  /// Merges the sorted part of `content` with `table`, and keeps about `capacity` records.
   init(content: UseFileContent, table: UseTable, capacity: Int) {
     self.content = content
     added = table.records.sorted { $0.digest < $1.digest }
@@ -37,7 +37,7 @@ struct UseMerger {
     return isWritten && Self.append(bytes, to: descriptor) && pwrite(descriptor, head, head.count, 0) == head.count
   }
 
-  /// All records in order, those of one digest as one.
+  /// Passes all records to `body` in order, with the records of one digest merged.
   private func forEach(_ body: (UseRecord) -> Void) {
     var next = added.startIndex
     func take(_ record: UseRecord) {
@@ -59,7 +59,7 @@ struct UseMerger {
     added[next...].forEach(take)
   }
 
-  /// The time of the use from which on about `capacity` are left.
+  /// The earliest use to keep so that about `capacity` records are left.
   private static func earliest(_ content: UseFileContent, _ added: [UseRecord], _ capacity: Int) -> Int64 {
     guard content.sorted.count + added.count > capacity else { return .min }
     var times = content.sorted.compactMap { content.record(at: $0)?.use.lastUsedAt.milliseconds }
