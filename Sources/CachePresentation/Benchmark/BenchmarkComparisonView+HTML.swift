@@ -1,5 +1,5 @@
 extension BenchmarkComparisonView {
-  /// The section of the page: a heading, what makes the runs differ, and a table with a verdict for each row.
+  /// The section of the page: a heading, the differences between the runs, and a table with a verdict for each row.
   var html: String {
     let names = ["Workload", "Entries", "Backend", "Verdict", "Change", "Noise", "Saved", "Now"]
     let header = HTMLText.element("tr", [], names.map { HTMLText.element("th", text: $0) }.joined())

@@ -1,16 +1,16 @@
-/// How the results stand to those that were saved by an earlier run.
+/// The comparison of the results with those saved by an earlier run.
 public struct BenchmarkComparisonView: Sendable {
-  /// How a row stands.
+  /// The verdict on a row.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// Faster, beyond the noise.
     case better
     /// No difference beyond the noise.
     case same
-    /// Slower, beyond the noise, or failed where it did not before.
+    /// Slower, beyond the noise, or failed for the first time.
     case worse
-    /// Only measured now.
+    /// Measured only in this run.
     case added
-    /// Only measured then.
+    /// Measured only in the earlier run.
     case missing
 
     fileprivate var style: TextStyle {
@@ -23,20 +23,20 @@ public struct BenchmarkComparisonView: Sendable {
     }
   }
 
-  /// One row of both runs.
+  /// A row that is in either run.
   public struct Row: Sendable, Hashable {
-    /// The row, of which only the name counts.
+    /// The row; only its name counts.
     let row: BenchmarkRow
-    /// How it stands.
+    /// The verdict.
     public let verdict: Verdict
-    /// The saved throughput; `nil` where there is none.
+    /// The saved throughput; `nil` if there is none.
     let saved: Double?
-    /// By how much the throughput changed, as a share of the saved one; `nil` where one is missing.
+    /// The change of the throughput as a share of the saved one; `nil` if one is missing.
     let change: Double?
-    /// The factor, less one, that a change has to exceed to count; `nil` where there is no change.
+    /// The factor, less one, that a change must exceed to count; `nil` if there is no change.
     let noise: Double?
 
-    /// A row with the given fields.
+    /// A row of the comparison.
     public init(_ row: BenchmarkRow, _ verdict: Verdict, saved: Double?, change: Double?, noise: Double?) {
       (self.row, self.verdict, self.saved, self.change, self.noise) = (row, verdict, saved, change, noise)
     }
@@ -44,9 +44,9 @@ public struct BenchmarkComparisonView: Sendable {
 
   /// The file with the saved results.
   let file: String
-  /// What differs in how the results came about.
+  /// What differs in how the two runs were made.
   let differences: [String]
-  /// All rows of both runs.
+  /// The rows of both runs.
   public let rows: [Row]
 
   /// A comparison with the results in `file`.
@@ -57,7 +57,7 @@ public struct BenchmarkComparisonView: Sendable {
   /// The rows that are worse.
   public var worse: [Row] { rows.filter { $0.verdict == .worse } }
 
-  /// The comparison of a row; `nil` where there is none.
+  /// The comparison of a row; `nil` if there is none.
   func row(of row: BenchmarkRow) -> Row? {
     rows.first { other in
       other.row.backend == row.backend && other.row.workload == row.workload && other.row.phase == row.phase
@@ -65,7 +65,7 @@ public struct BenchmarkComparisonView: Sendable {
     }
   }
 
-  /// That the results may not be comparable, where they came about in different ways.
+  /// The warning that the results may not be comparable, if the runs were made in different ways.
   var warning: ErrorView? {
     guard !differences.isEmpty else { return nil }
     return ErrorView(
@@ -74,7 +74,7 @@ public struct BenchmarkComparisonView: Sendable {
       hint: "compare runs of one machine with the same options")
   }
 
-  /// What it comes to, for people.
+  /// The overall result, for people.
   var summary: StatusLine {
     if worse.isEmpty { return StatusLine(["nothing is worse than in \(file)"], style: .green) }
     let count = NumberText.count(worse.count, "result is", "results are")
@@ -91,7 +91,7 @@ extension BenchmarkComparisonView {
     ]
   }
 
-  /// The members of a row beside its name.
+  /// The members of a row besides its name.
   static func members(_ row: Row?) -> [JSONValue.Member] {
     [
       .init("verdict", JSONValue(row?.verdict.rawValue)),

@@ -1,6 +1,6 @@
 /// The members of a result in the document of `bench`, and its columns in CSV.
 enum BenchmarkDocument {
-  /// Which row it is.
+  /// The members that identify the row.
   static func name(of row: BenchmarkRow) -> [JSONValue.Member] {
     [
       .init("backend", .string(row.backend)), .init("workload", .string(row.workload)),
@@ -8,14 +8,14 @@ enum BenchmarkDocument {
     ]
   }
 
-  /// All members; latencies are in an object of their own.
+  /// All members, with the latencies in an object of their own.
   static func nested(_ row: BenchmarkRow) -> [JSONValue.Member] {
     let latencies = latencies(row).map { JSONValue.Member($0.name, $0.value) }
     let latency: JSONValue = row.figures == nil ? .null : .object(latencies)
     return name(of: row) + before(row) + [.init("latencyMicroseconds", latency)] + after(row)
   }
 
-  /// All members, of which each has one value.
+  /// All members, each with a single value.
   static func flat(_ row: BenchmarkRow) -> [JSONValue.Member] {
     name(of: row) + before(row) + latencies(row).map { .init("\($0.name)Microseconds", $0.value) } + after(row)
   }

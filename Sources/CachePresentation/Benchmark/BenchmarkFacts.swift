@@ -1,10 +1,10 @@
-/// What a benchmark ran on and how, as texts for people.
+/// The machine and the settings of a benchmark, as texts for people.
 enum BenchmarkFacts {
   private static let labels = [
     "memoryBytes": "memory", "fileSystem": "file system", "warmUpRounds": "warm-up rounds", "targetRate": "target rate",
   ]
 
-  /// The names and the texts of `environment`, without what is unknown.
+  /// The names and the texts of `environment`, without unknown values.
   static func texts(of environment: [JSONValue.Member]) -> [(name: String, text: String)] {
     environment.compactMap { member in
       let text = text(member)
@@ -20,7 +20,7 @@ enum BenchmarkFacts {
     }
   }
 
-  /// An engine with its version, and that the durability is of no meaning to it where that is so.
+  /// An engine with its version, and a note if durability has no effect on it.
   private static func engine(_ engine: JSONValue) -> String {
     let texts = ["name", "version"].compactMap { engine[$0].map(CSVText.field) }.joined(separator: " ")
     return engine["hasDurability"] == false ? "\(texts) (without durability)" : texts

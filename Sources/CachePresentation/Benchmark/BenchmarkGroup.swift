@@ -1,28 +1,29 @@
-/// The rows that compare with each other: one phase of a workload over as many entries, each backend once.
+/// The rows to compare with each other: one phase of a workload with the same number of entries, each backend once.
 struct BenchmarkGroup: Sendable {
   let title: String
   let entries: Int
   let rows: [BenchmarkRow]
 
-  /// The highest throughput; 0 where there is none.
+  /// The highest throughput; 0 if there is none.
   var highest: Double { rows.map(\.speed).max() ?? 0 }
 
-  /// The throughput that the others are compared to: the highest but for controls, unless there is nothing else.
+  /// The throughput to compare the others to: the highest without controls, unless there are only controls.
   var best: Double {
     let best = rows.filter { !$0.isControl }.map(\.speed).max() ?? 0
     return best > 0 ? best : highest
   }
 
-  /// What the latencies are of: "an operation", or "a batch of 1,000 operations" where the backends do so many at once.
+  /// The unit of the latencies: "an operation", or "a batch of 1,000 operations" if that is what the backends do per
+  /// call.
   var measuredCall: String { BenchmarkText.call(rows.compactMap(\.figures?.operationsPerCall).max() ?? 1) }
 
-  /// Whether calls did several operations each.
+  /// Whether some calls did several operations.
   var hasBatches: Bool { rows.contains { ($0.figures?.operationsPerCall ?? 1) > 1 } }
 
-  /// Whether `row` is the best of them.
+  /// Whether `row` is the best one.
   func isBest(_ row: BenchmarkRow) -> Bool { row.speed > 0 && row.speed == best }
 
-  /// The groups of `rows`, in the order in which they come first.
+  /// The groups of `rows`, in the order of their first rows.
   static func groups(of rows: [BenchmarkRow]) -> [BenchmarkGroup] {
     var groups: [BenchmarkGroup] = []
     for row in rows {

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The results as one HTML page that needs nothing but itself: no network, no script, light or dark as the reader has
-/// it, readable on a phone and on paper.
+/// The results as one self-contained HTML page: no network, no script, light or dark by the reader's choice, readable
+/// on a phone and on paper.
 public struct BenchmarkReportPage: Sendable {
   private let view: BenchmarkView
   private let groups: [BenchmarkGroup]
@@ -16,7 +16,7 @@ public struct BenchmarkReportPage: Sendable {
     }
   }
 
-  /// The page's text, UTF-8.
+  /// The text of the page, in UTF-8.
   public var html: String {
     let head =
       HTMLText.element("title", text: "cachectl bench") + "<meta charset=\"utf-8\">"
@@ -51,7 +51,7 @@ public struct BenchmarkReportPage: Sendable {
     return HTMLText.element("section", [], HTMLText.element("h2", text: title) + content)
   }
 
-  /// The workloads and phases, each once.
+  /// The titles of the workloads and phases, each once.
   private var titles: [String] {
     groups.reduce(into: []) { titles, group in if !titles.contains(group.title) { titles.append(group.title) } }
   }
@@ -73,13 +73,13 @@ public struct BenchmarkReportPage: Sendable {
 
   private func number(of backend: String) -> Int { backends.firstIndex(of: backend) ?? 0 }
 
-  /// Where a percentile is on its axis: each nine takes as much room as the one before.
+  /// The position of a percentile on its axis: each further nine takes the same space.
   private static func place(_ percentile: Double) -> Double {
     let nines = percentile >= 100 ? 3.7 : -log10(1 - percentile / 100)
     return (nines - 0.3) / 3.4
   }
 
-  /// How the time of an operation grows with the number of entries, where several numbers were measured.
+  /// The chart of the time per operation by number of entries; `nil` unless several numbers were measured.
   private func costs(_ title: String) -> String? {
     let sizes = groups.filter { $0.title == title }.sorted { $0.entries < $1.entries }
     guard sizes.count > 1, let first = sizes.first, let last = sizes.last else { return nil }

@@ -1,8 +1,8 @@
-/// How the page of the results looks.
+/// The style of the report page.
 ///
-/// A colour means one thing: each backend has one of six in all figures, green is faster than before, and red is slower
-/// or failed. The best of a group is in bold. The six keep a contrast of 3 to 1 against both backgrounds (WCAG 2.2,
-/// 1.4.11); on paper all are black, and dashes and marks tell the lines apart.
+/// A colour has one meaning: each backend has one of six in all figures, green is faster than before, and red is slower
+/// or failed. The best of a group is in bold. The six have a contrast of at least 3 to 1 against both backgrounds (WCAG
+/// 2.2, 1.4.11). On paper all are black, and dashes and marks tell the lines apart.
 enum BenchmarkReportStyle {
   static let css = """
     :root { color-scheme: light dark; --text: #1b1f24; --dim: #57606a; --rule: #d5dae0; --page: #ffffff; \

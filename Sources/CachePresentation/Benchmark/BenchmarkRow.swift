@@ -1,19 +1,19 @@
-/// What came of one backend under one phase of a workload.
+/// The result of one backend in one phase of a workload.
 public struct BenchmarkRow: Sendable, Hashable {
-  /// How it ended.
+  /// How a phase ended.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// All answers were right: there are figures.
+    /// All answers were correct: there are figures.
     case measured
-    /// An answer was wrong, and no speed counts then.
+    /// An answer was wrong, so no speed counts.
     case wrong
     /// The backend failed.
     case failed
-    /// The backend cannot do it.
+    /// The backend does not support the workload.
     case skipped
-    /// It was not run, although an earlier run, which this one is compared to, has it.
+    /// Not run, but present in the earlier run of the comparison.
     case missing
 
-    /// Whether it speaks against the backend.
+    /// Whether the backend is at fault.
     var isFailure: Bool { self == .wrong || self == .failed }
   }
 
@@ -23,16 +23,16 @@ public struct BenchmarkRow: Sendable, Hashable {
   public let workload: String
   /// The phase of the workload.
   public let phase: String
-  /// How many entries the store held.
+  /// The number of entries in the store.
   public let entries: Int
   /// How it ended.
   public let outcome: Outcome
-  /// What it cost; `nil` where it was not measured.
+  /// What it cost; `nil` if it was not measured.
   public let figures: BenchmarkFigures?
-  /// Why there are no figures, in one line; `nil` where there are.
+  /// Why there are no figures, in one line; `nil` if there are.
   public let reason: String?
-  /// Whether the backend keeps nothing, and is there to show what the measuring costs: it cannot be the best of those
-  /// that keep something.
+  /// Whether the backend is a control that stores nothing and only shows the cost of measuring: it never counts as the
+  /// best.
   public var isControl = false
 
   /// A row with figures.
@@ -41,7 +41,7 @@ public struct BenchmarkRow: Sendable, Hashable {
     (outcome, self.figures, reason) = (.measured, figures, nil)
   }
 
-  /// A row without figures, for a reason.
+  /// A row without figures, and the reason.
   public init(
     backend: String, workload: String, phase: String, entries: Int, outcome: Outcome, reason: String?
   ) {
@@ -49,9 +49,9 @@ public struct BenchmarkRow: Sendable, Hashable {
     (self.outcome, figures, self.reason) = (outcome, nil, reason)
   }
 
-  /// The workload and the phase in one: "ycsb-b run", or just "read" where the phase is called like the workload.
+  /// The workload and the phase in one: "ycsb-b run", or just "read" if the phase has the workload's name.
   var title: String { BenchmarkText.title(workload: workload, phase: phase) }
 
-  /// The throughput; 0 where it was not measured.
+  /// The throughput; 0 if it was not measured.
   var speed: Double { figures?.throughput.median ?? 0 }
 }

@@ -1,9 +1,9 @@
-/// The results for people: those that compare with each other stand below each other.
+/// The results for people: rows to compare are listed below each other.
 struct BenchmarkTable: Sendable {
   private let groups: [BenchmarkGroup]
-  /// How many cells the longest bar has; 0 where there are none, because this is no terminal.
+  /// The length of the longest bar in cells; 0 for no bars, if this is not a terminal.
   private let barWidth: Int
-  /// Whether some calls were batches, whose sizes have a column then.
+  /// Whether some calls were batches, and a column has their sizes.
   private let hasBatches: Bool
 
   init(_ groups: [BenchmarkGroup], on screen: Screen) {
@@ -12,7 +12,7 @@ struct BenchmarkTable: Sendable {
     barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
   }
 
-  /// The table. Where the screen is too narrow, what is of lesser weight is left out.
+  /// The table. If the screen is too narrow, the least important columns are left out.
   func text(on screen: Screen, hasHeader: Bool) -> String {
     let rows = groups.flatMap { group in
       group.rows.enumerated().map { index, row in
@@ -22,7 +22,7 @@ struct BenchmarkTable: Sendable {
     return Table(columns, rows: rows).leavingOut(Self.dispensable, on: screen).text(on: screen, hasHeader: hasHeader)
   }
 
-  /// The titles of the columns that are left out, the first ones first.
+  /// The titles of the columns that may be left out, in the order in which they go.
   private static let dispensable = ["Memory", "p99.9", "Disk", "p50", "Spread"]
 
   private var columns: [Table.Column] {
@@ -66,7 +66,7 @@ struct BenchmarkTable: Sendable {
     ]
   }
 
-  /// A bar of whole and eighth blocks, its length in proportion to that of the highest.
+  /// A bar of whole and eighth blocks, with a length proportional to `highest`.
   private func bar(_ value: Double, of highest: Double) -> String {
     guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else {
       return ""

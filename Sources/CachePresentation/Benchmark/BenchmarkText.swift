@@ -1,4 +1,4 @@
-/// Writes what benchmarks measure, in three digits.
+/// Formats benchmark figures with three digits.
 enum BenchmarkText {
   /// A throughput: "2.85 M/s", "228 k/s", "93.1 /s".
   static func rate(_ perSecond: Double) -> String {
@@ -19,15 +19,15 @@ enum BenchmarkText {
     }
   }
 
-  /// What one latency is of: "an operation", "a batch of 1,000 operations".
+  /// The unit of a latency: "an operation", "a batch of 1,000 operations".
   static func call(_ operations: Int) -> String {
     operations > 1 ? "a batch of \(NumberText.text(operations)) operations" : "an operation"
   }
 
-  /// How many operations a call did, where it was a batch; `nil` where it was one operation.
+  /// The number of operations in a batch; `nil` for a single operation.
   static func batch(_ operations: Int) -> String? { operations > 1 ? NumberText.text(operations) : nil }
 
-  /// What the column "Batch" says.
+  /// The explanation of the column "Batch".
   static let batchRemark =
     "Batch: how many operations a call of the engine does; times are of one call"
 
@@ -36,26 +36,26 @@ enum BenchmarkText {
     best > 0 ? NumberText.decimal(value / best, places: 2) : "-"
   }
 
-  /// How far the rounds were apart: "±4 %", half of the distance between the slowest and the fastest.
+  /// The spread of the rounds: "±4 %", half the distance between the slowest and the fastest.
   static func spread(_ throughput: BenchmarkFigures.Throughput) -> String {
     guard throughput.median > 0 else { return "-" }
     return "±\(percentage((throughput.highest - throughput.lowest) / 2 / throughput.median))"
   }
 
-  /// A share, not negative: "4 %".
+  /// A share of 0 or more: "4 %".
   static func percentage(_ share: Double) -> String { "\(NumberText.decimal(share * 100, places: 0)) %" }
 
   /// A change as a share: "+4 %", "-12 %".
   static func change(_ share: Double) -> String { (share < 0 ? "-" : "+") + percentage(abs(share)) }
 
-  /// Between which changes a difference is noise: "-9/+10 %". What is a tenth slower has to become a ninth faster to be
-  /// what it was.
+  /// The changes between which a difference is noise: "-9/+10 %". They are not symmetric: what becomes a tenth slower
+  /// has to become a ninth faster to be as before.
   static func noise(_ noise: Double) -> String {
     let slower = (1 - 1 / (1 + noise)) * 100
     return "-\(NumberText.decimal(slower, places: 0))/+\(percentage(noise))"
   }
 
-  /// A workload and a phase in one: "ycsb-b run", or just "read" where the phase is called like the workload.
+  /// A workload and a phase in one: "ycsb-b run", or just "read" if the phase has the workload's name.
   static func title(workload: String, phase: String) -> String {
     phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)"
   }

@@ -1,22 +1,22 @@
-/// What was measured of several backends.
+/// The results of a benchmark of several backends.
 public struct BenchmarkView: OutputView {
   let environment: [JSONValue.Member]
   /// The results.
   public let rows: [BenchmarkRow]
-  /// How they stand to those of an earlier run; `nil` where that is of no interest.
+  /// The comparison with an earlier run; `nil` if none was asked for.
   public let comparison: BenchmarkComparisonView?
   let isPartial: Bool
-  /// What did not keep the results from being shown, but ought to be known.
+  /// Warnings about the results shown.
   public let warnings: [ErrorView]
 
-  /// A view.
+  /// A view of the results.
   ///
   /// - Parameters:
-  ///   - environment: the machine, the versions and the settings, in the order in which they are shown.
-  ///   - rows: the results; those that compare with each other need not stand together.
-  ///   - comparison: how they stand to those of an earlier run; `nil` where that is of no interest.
-  ///   - isPartial: whether the run was interrupted before its end.
-  ///   - warnings: what makes the figures doubtful.
+  ///   - environment: the machine, the versions and the settings, in the order of display.
+  ///   - rows: the results; those to compare with each other need not be adjacent.
+  ///   - comparison: the comparison with an earlier run; `nil` if none was asked for.
+  ///   - isPartial: whether the run was interrupted.
+  ///   - warnings: reasons to doubt the figures.
   public init(
     environment: [JSONValue.Member], rows: [BenchmarkRow], comparison: BenchmarkComparisonView? = nil,
     isPartial: Bool = false, warnings: [ErrorView] = []
@@ -44,8 +44,8 @@ public struct BenchmarkView: OutputView {
     return (BenchmarkDocument.flat(row) + verdict).map(\.name)
   }
 
-  /// The results, those that are only in the earlier run last. The latencies lie beside the other members, so that each
-  /// has a column of its own, and so does the comparison.
+  /// The results, with those that only the earlier run has at the end. Latencies and the comparison are flat members,
+  /// so that each value has its own column.
   public var records: [JSONValue] {
     guard let comparison else { return rows.map { .object(BenchmarkDocument.flat($0)) } }
     let all = rows + comparison.rows.filter { $0.row.outcome == .missing }.map(\.row)
@@ -54,8 +54,8 @@ public struct BenchmarkView: OutputView {
     }
   }
 
-  /// A line for each backend, grouped by workload: the best of each group is marked, the others have the ratio to it.
-  /// Below it why some have no figures, and how all stand to those of the earlier run.
+  /// One line per backend, grouped by workload: the best of each group is marked, the others have their ratio to it.
+  /// Below are the reasons for missing figures, and the comparison with the earlier run.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let table = BenchmarkTable(BenchmarkGroup.groups(of: rows), on: screen).text(on: screen, hasHeader: hasHeader)
     let notes = notes.map { $0.line(on: screen) }.joined()
@@ -63,7 +63,7 @@ public struct BenchmarkView: OutputView {
     return table + notes + comparison
   }
 
-  /// Why some rows have no figures, once for each backend and workload; and what the times of batches are.
+  /// The reasons for missing figures, once per backend and workload, and the explanation of batch times.
   private var notes: [StatusLine] {
     var texts: [(text: String, style: TextStyle)] = []
     for row in rows where row.figures == nil {
@@ -75,7 +75,7 @@ public struct BenchmarkView: OutputView {
     return texts.map { StatusLine([$0.text], style: $0.style) }
   }
 
-  /// What the figures stand for.
+  /// Whether the run was interrupted or had failures; otherwise the result of the comparison, or the settings.
   public var status: StatusLine? {
     if isPartial { return StatusLine(["interrupted: the results are those of the rounds until then"], style: .yellow) }
     let failures = rows.count { $0.outcome.isFailure }

@@ -15,7 +15,7 @@ enum HTMLText {
     return escaped
   }
 
-  /// The element `name` around `content`, which is HTML already.
+  /// The element `name` around `content`, which is already HTML.
   static func element(_ name: String, _ attributes: [(String, String)] = [], _ content: String) -> String {
     let written = attributes.map { " \($0.0)=\"\(escaped($0.1))\"" }.joined()
     return "<\(name)\(written)>\(content)</\(name)>"
@@ -26,10 +26,10 @@ enum HTMLText {
     element(name, attributes, escaped(text))
   }
 
-  /// `text` with spaces at which no line is broken, as between a number and its unit.
+  /// `text` with spaces that do not break the line, as between a number and its unit.
   static func unbroken(_ text: String) -> String { String(text.map { $0 == " " ? "\u{A0}" : $0 }) }
 
-  /// A coordinate, in tenths.
+  /// A coordinate, rounded to tenths.
   static func number(_ value: Double) -> String {
     let sign = value < -0.05 ? "-" : ""
     return sign + NumberText.decimal(abs(value), places: 1).split(separator: ",").joined()

@@ -1,19 +1,19 @@
-/// Lines over one axis, as SVG that is as wide as its place: each line has its own dashes and marks, so that they can be
-/// told apart without colours.
+/// Lines over one axis, as SVG that fills the available width. Each line has its own dashes and marks, so that lines
+/// can be told apart without colours.
 struct LineChart: Sendable {
   /// One line.
   struct Series: Sendable {
     let name: String
-    /// Which dashes and marks it has: the same for one name in all charts of a page.
+    /// The number of its dashes and marks: one name has the same number in all charts of a page.
     let number: Int
-    /// Where its points are on the horizontal axis (0 to 1), their values, and what is told of each.
+    /// The points: the position on the horizontal axis (0 to 1), the value, and the description.
     let points: [(x: Double, y: Double, label: String)]
   }
 
   let title: String
   let ticks: [(x: Double, label: String)]
   let series: [Series]
-  /// How a value on the vertical axis is written.
+  /// Formats a value of the vertical axis.
   let text: @Sendable (Double) -> String
 
   private static let (width, height) = (600.0, 320.0)

@@ -1,7 +1,7 @@
-/// How many operations a second each backend made, as bars that are written with their numbers.
+/// The operations per second of each backend, as bars labelled with their numbers.
 struct ThroughputBars {
   let group: BenchmarkGroup
-  /// Which colour a backend has: the same in all figures of a page, see `LineChart.Series`.
+  /// The colour number of a backend: the same in all figures of a page, see `LineChart.Series`.
   let number: (String) -> Int
 
   /// The figure.

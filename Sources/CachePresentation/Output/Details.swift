@@ -1,11 +1,11 @@
-/// The fields of one thing, one a line, for people.
+/// The fields of one thing, one per line, for people.
 enum Details {
-  /// The lines of `fields`; nothing is cut, however narrow the screen, for the values are what was asked for.
+  /// The lines of `fields`. Nothing is cut, however narrow the screen: the user asked for these values.
   static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
     table(fields).text(on: screen.unlimited, hasHeader: false)
   }
 
-  /// The same for values that are sentences: they are broken between words.
+  /// The lines of `fields` whose values are sentences: they are broken between words.
   static func wrappedText(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
     table(fields).wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: false)
   }
@@ -14,17 +14,17 @@ enum Details {
     Table([.init(""), .init("")], rows: fields.map { [Table.Cell($0.name, .dim), $0.value] })
   }
 
-  /// A time as people read it: exactly, and as seen from `now`.
+  /// A time for people: exact, and relative to `now`.
   static func time(_ time: Duration, now: Duration) -> Table.Cell {
     Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.text(time, now: now)))")
   }
 
-  /// The same of something that has happened.
+  /// A time in the past for people: exact, and relative to `now`.
   static func past(_ time: Duration, now: Duration) -> Table.Cell {
     Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.past(time, now: now)))")
   }
 
-  /// A number of bytes, roughly and exactly.
+  /// A number of bytes, rounded and exact.
   static func bytes(_ count: Int) -> Table.Cell {
     guard count >= 1_024 else { return Table.Cell(ByteCountText.text(count)) }
     return Table.Cell("\(ByteCountText.text(count)) (\(NumberText.text(count)) bytes)")

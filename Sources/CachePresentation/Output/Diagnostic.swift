@@ -1,17 +1,17 @@
-/// Something that a command says beside its data, on the standard error.
+/// A message of a command besides its data, on the standard error.
 public enum Diagnostic: Sendable, Hashable {
   /// Why the command failed.
   case error(ErrorView)
-  /// What did not keep the command from its work, but ought to be known.
+  /// A problem that did not stop the command.
   case warning(ErrorView)
   /// A remark about what was printed or done.
   case status(StatusLine)
-  /// What `--verbose` adds: what is used or done, and under which topic.
+  /// A detail of what is used or done, under its topic, which `--verbose` adds.
   case detail(topic: String, text: String)
-  /// A question to be answered by yes or no.
+  /// A yes-or-no question.
   case question(String)
 
-  /// The text for people: a line, which a question does not end.
+  /// The text for people: a line; a question has no line end.
   public func text(on screen: Screen) -> String {
     switch self {
     case .error(let view): view.errorLine(on: screen)
@@ -22,7 +22,7 @@ public enum Diagnostic: Sendable, Hashable {
     }
   }
 
-  /// The object for programs, with one member, which is called like the kind.
+  /// The object for programs; its only member is named after the kind.
   public var json: JSONValue {
     switch self {
     case .error(let view): ["error": view.json]

@@ -1,15 +1,15 @@
 public import CacheDomain
 
-/// A failure as people and scripts get to know of it.
+/// A failure as people and scripts see it.
 public struct ErrorView: Sendable, Hashable {
-  /// The name of the kind of failure, in camel case.
+  /// The kind of the failure, in camel case.
   public let code: String
   /// What went wrong, in one line without a final full stop.
   public let message: String
-  /// What to do about it; empty where there is nothing to advise.
+  /// What to do about it; empty if there is no advice.
   public let hint: String
 
-  /// A failure with the given fields.
+  /// A failure with its kind, message and hint.
   public init(code: String, message: String, hint: String = "") {
     self.code = code
     self.message = message
@@ -21,7 +21,7 @@ public struct ErrorView: Sendable, Hashable {
     self.init(code: error.code.rawValue, message: error.message, hint: error.hint)
   }
 
-  /// The object `{"code", "message", "hint"}`; `hint` is null where there is none.
+  /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.
   public var json: JSONValue {
     ["code": .string(code), "message": .string(message), "hint": hint.isEmpty ? .null : .string(hint)]
   }

@@ -1,8 +1,8 @@
-/// Makes the text of any view in one format, for one place.
+/// Renders any view in one format, for one screen.
 public struct OutputRenderer: Sendable {
   /// The format.
   public let format: OutputFormat
-  /// Where the text is going to be shown.
+  /// The screen that will show the text.
   public let screen: Screen
 
   /// A renderer for `format` on `screen`.
@@ -11,9 +11,9 @@ public struct OutputRenderer: Sendable {
     self.screen = screen
   }
 
-  /// The text of `view` for the standard output, ending in a line end; empty where there is nothing to write.
+  /// The text of `view` for the standard output, ending in a line end; empty if there is nothing to write.
   ///
-  /// `hasHeader` is false for what continues an earlier text: tables and CSV then begin without a heading.
+  /// With `hasHeader` false the text continues an earlier one: tables and CSV then have no heading.
   public func text(_ view: some OutputView, hasHeader: Bool = true) -> String {
     switch format {
     case .table: view.table(on: screen, hasHeader: hasHeader)

@@ -1,19 +1,19 @@
-/// Something that can be shown, in every format: what a command hands over to be printed.
+/// Data that a command prints, in every format.
 ///
-/// Views hold data only. The texts they make are made safe for terminals by the types that write them: `JSONText`,
-/// `Table.Cell`, `StatusLine`.
+/// Views contain data only. The types that write their texts make them safe for terminals: `JSONText`, `Table.Cell`,
+/// `StatusLine`.
 public protocol OutputView: Sendable {
-  /// The one document that stands for all of it.
+  /// The view as one document.
   var json: JSONValue { get }
-  /// The names of the members of each record, in order: the header of CSV.
+  /// The names of the members of each record, in order: the CSV header.
   var columns: [String] { get }
   /// One object for each item, with the members named by `columns`.
   var records: [JSONValue] { get }
-  /// What people see, ending in a line end; empty where there is nothing to list.
+  /// The text for people, ending in a line end; empty if there is nothing to list.
   func table(on screen: Screen, hasHeader: Bool) -> String
-  /// A remark for people about what is shown, which goes with the table but is no part of the data.
+  /// A remark for people about the table, which is not part of the data.
   var status: StatusLine? { get }
-  /// What did not keep the data from being shown, but ought to be known.
+  /// Problems that did not stop the data from being shown.
   var warnings: [ErrorView] { get }
 }
 
@@ -25,7 +25,7 @@ extension OutputView {
   public var warnings: [ErrorView] { [] }
 }
 
-/// A view of one thing, whose only record is the document itself.
+/// A view of a single thing, whose only record is the document itself.
 protocol SingleRecordView: OutputView {}
 
 extension SingleRecordView {

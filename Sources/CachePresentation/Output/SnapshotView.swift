@@ -1,7 +1,7 @@
-/// A view of one of several snapshots of the same, of which the first comes from the cache and is shown at once.
+/// A view of one of several snapshots of a resource. The first comes from the cache and is shown at once.
 public protocol SnapshotView: OutputView {
-  /// Where this snapshot came from: the line above it where two are shown one after the other.
+  /// The line above this snapshot, if two are shown one after the other, that says where it came from.
   var heading: StatusLine { get }
-  /// What is said while a newer snapshot is waited for.
+  /// The remark while a newer snapshot is on its way.
   var waiting: StatusLine { get }
 }

@@ -1,13 +1,13 @@
-/// A remark for people about what is shown.
+/// A remark for people about the output.
 public struct StatusLine: Sendable, Hashable {
   /// The remark, on one line, safe for a terminal.
   public let text: String
-  /// How it stands out.
+  /// The style of the remark.
   public let style: TextStyle
 
   /// The remark made of `parts`, joined by middle dots.
   public init(_ parts: [String], style: TextStyle = .dim) {
-    // Not with `joined(separator:)`, whose types the runtime would have to make for this one line of each fetch.
+    // `joined(separator:)` would make the runtime instantiate generic types for this one line of each fetch.
     var text = ""
     for part in parts { text += text.isEmpty ? part : " · \(part)" }
     self.text = TerminalText.line(text)
@@ -17,7 +17,7 @@ public struct StatusLine: Sendable, Hashable {
   /// The line, with its line end.
   public func line(on screen: Screen) -> String { style.apply(text, hasColor: screen.hasColor) + "\n" }
 
-  /// The remark cut to one line of `screen`, without a line end: for a line that is drawn over itself.
+  /// The remark cut to one line of `screen`, without a line end: for a line that is redrawn in place.
   public func cut(to screen: Screen) -> String {
     style.apply(DisplayWidth.truncated(text, to: screen.width ?? 80), hasColor: screen.hasColor)
   }

@@ -1,12 +1,12 @@
-/// Fits the columns of a table to a line.
+/// Fits the columns of a table into a line.
 enum ColumnWidths {
-  /// The cells between two columns.
+  /// The number of blank cells between two columns.
   static let gap = 2
 
   /// The widths of the columns that fit into `limit` cells.
   ///
-  /// Of the shrinkable columns the widest give way first, down to `minimum` cells each (their own width, if that is
-  /// less). Where that is not enough, the last columns are cut and then left out.
+  /// The widest shrinkable columns shrink first, down to `minimum` cells each (or to their own width, if that is less).
+  /// If that is not enough, the last columns are cut and then left out.
   static func fit(_ natural: [Int], isShrinkable: [Bool], limit: Int, minimum: Int = 8) -> [Int] {
     var widths = natural
     var excess = total(widths) - limit
@@ -17,12 +17,12 @@ enum ColumnWidths {
     return excess > 0 ? cut(widths, limit) : widths
   }
 
-  /// What columns of these widths take together.
+  /// The total width of columns with these widths.
   static func total(_ widths: [Int]) -> Int {
     widths.reduce(0, +) + gap * max(widths.count - 1, 0)
   }
 
-  /// The widest column that may still shrink; of several the last.
+  /// The widest column that can still shrink; the last one if several are equal.
   private static func widest(_ widths: [Int], _ isShrinkable: [Bool], _ minimum: Int) -> Int? {
     widths.indices.filter { isShrinkable[$0] && widths[$0] > minimum }.max { widths[$0] <= widths[$1] }
   }

@@ -1,20 +1,19 @@
-/// Measures and cuts text by the cells that it takes up on a terminal.
+/// Measures and cuts text by the cells that it takes on a terminal.
 ///
-/// A character that people see as one (a grapheme cluster) takes one cell, or two where it is wide: East Asian Wide and
+/// A character as people see it (a grapheme cluster) takes one cell, or two if it is wide: East Asian Wide and
 /// Fullwidth (Unicode Standard Annex 11, https://www.unicode.org/Public/16.0.0/ucd/EastAsianWidth.txt), and emoji.
-/// Combining marks and format characters alone take none. Text is expected to have gone through `TerminalText`.
+/// Combining marks and format characters alone take none. Pass the text through `TerminalText` first.
 public enum DisplayWidth {
-  /// The mark of a text that was cut.
+  /// The mark that shows where text was cut.
   public static let ellipsis = "…"
 
-  /// The cells that `text` takes up. Cost: linear, and fast for ASCII.
+  /// The number of cells that `text` takes. Cost: linear, and fast for ASCII.
   public static func width(_ text: String) -> Int {
     if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
   }
 
-  /// `text` cut to at most `limit` cells, an ellipsis among them where something was cut. Nothing is left of a text
-  /// where `limit` is below 1.
+  /// `text` cut to at most `limit` cells, including the ellipsis. A `limit` below 1 leaves nothing.
   public static func truncated(_ text: String, to limit: Int) -> String {
     guard width(text) > limit else { return text }
     guard limit > 0 else { return "" }
@@ -29,7 +28,7 @@ public enum DisplayWidth {
     return output + ellipsis
   }
 
-  /// `text` cut likewise, but in its middle, so that both ends are left.
+  /// `text` cut in its middle to at most `limit` cells, including the ellipsis, so that both ends stay.
   public static func truncatedInMiddle(_ text: String, to limit: Int) -> String {
     guard width(text) > limit else { return text }
     guard limit > 1 else { return truncated(text, to: limit) }
@@ -38,7 +37,7 @@ public enum DisplayWidth {
     return String(head) + ellipsis + String(tail.reversed())
   }
 
-  /// The first of `characters` that take up at most `limit` cells.
+  /// The first of `characters` that fit into `limit` cells.
   private static func prefix(_ characters: some Sequence<Character>, of limit: Int) -> [Character] {
     var used = 0
     return characters.prefix { character in
@@ -58,14 +57,14 @@ public enum DisplayWidth {
     if scalar.properties.isEmojiPresentation || isWide(scalar) { return 2 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark: return 0
-    // The soft hyphen is the one format character that terminals give a cell.
+    // The soft hyphen is the only format character to which terminals give a cell.
     case .format: return scalar == "\u{AD}" ? 1 : 0
     default: return 1
     }
   }
 
-  /// Whether `scalar` is Wide or Fullwidth and no emoji. Unassigned code points between wide ones are counted as wide,
-  /// which makes the ranges few.
+  /// Whether `scalar` is Wide or Fullwidth and not an emoji. Unassigned code points between wide ones count as wide,
+  /// which keeps the ranges few.
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     guard scalar.value >= 0x1100 else { return false }
     switch scalar.value {

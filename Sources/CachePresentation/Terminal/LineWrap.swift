@@ -1,7 +1,7 @@
 /// Breaks text into lines.
 enum LineWrap {
-  /// `text` broken at spaces into lines of at most `width` cells; at least one. A word that is longer stays whole: it
-  /// may be a key or an address, which people copy.
+  /// `text` broken at spaces into lines of at most `width` cells; at least one line. A longer word stays whole: it may
+  /// be a key or an address that people copy.
   static func lines(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -1,17 +1,17 @@
-/// The text of a progress bar: how far some work is, how fast it goes, and how long it still takes.
+/// The text of a progress bar: how much is done, how fast it goes, and how long the rest takes.
 public struct ProgressLine: Sendable, Hashable {
-  /// What is being done, such as "Copying".
+  /// The current activity, such as "Copying".
   public let label: String
-  /// How many items are done.
+  /// The number of items done.
   public let done: Int
-  /// How many there are in all; `nil` where that is unknown.
+  /// The number of all items; `nil` if unknown.
   public let total: Int?
-  /// How long it has taken so far; `nil` where the items are so different that they have no speed.
+  /// The time taken so far; `nil` if the items differ too much to have a speed.
   public let elapsed: Duration?
-  /// How long the rest is likely to take, where somebody knows better than the speed so far.
+  /// How long the rest is likely to take, if the caller knows better than the speed so far.
   public let left: Duration?
 
-  /// A line with the given fields.
+  /// A progress line for items with a speed.
   public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
     self.label = label
     self.done = done
@@ -20,16 +20,16 @@ public struct ProgressLine: Sendable, Hashable {
     left = nil
   }
 
-  /// A line for items without a speed.
+  /// A progress line for items without a speed.
   public init(_ label: String, done: Int, total: Int, left: Duration?) {
     (self.label, self.done, self.total, self.left) = (label, done, total, left)
     elapsed = nil
   }
 
-  /// The line, without a line end, at most `width` cells wide, such as
-  /// "Copying  [=====>    ]  53% 1,234/2,340, 411/s, 0:03 left".
+  /// The line, without a line end, at most `width` cells wide, such as "Copying  [=====>    ]  53% 1,234/2,340, 411/s,
+  /// 0:03 left".
   ///
-  /// The bar takes what the figures leave, at most 40 cells, and is left out where that is less than 10.
+  /// The bar takes the space that the figures leave, at most 40 cells. With less than 10 it is left out.
   public func text(width: Int) -> String {
     let label = TerminalText.line(label)
     let figures = [count, rate, timeLeft].compactMap(\.self).joined(separator: ", ")
@@ -39,13 +39,13 @@ public struct ProgressLine: Sendable, Hashable {
     return DisplayWidth.truncated(parts.joined(separator: "  "), to: width)
   }
 
-  /// How much is done, from 0 to 1; `nil` where the total is unknown.
+  /// How much is done, from 0 to 1; `nil` if the total is unknown.
   private var fraction: Double? {
     guard let total else { return nil }
     return total > 0 ? min(max(Double(done) / Double(total), 0), 1) : 1
   }
 
-  /// Rounded down, so that only what is done says 100%.
+  /// Rounded down, so that only finished work shows 100%.
   private var share: String? {
     guard let fraction else { return nil }
     let text = "\(Int(fraction * 100))%"
@@ -70,7 +70,7 @@ public struct ProgressLine: Sendable, Hashable {
   private var timeLeft: String? {
     if let left { return left < .seconds(360_000) ? "\(ElapsedTimeText.clock(left)) left" : nil }
     guard let total, let perSecond, done < total else { return nil }
-    // Beyond a hundred hours the figure tells nothing, and could exceed the range of a duration.
+    // Beyond a hundred hours the figure says nothing, and could overflow a duration.
     let seconds = Double(total - done) / perSecond
     return seconds < 360_000 ? "\(ElapsedTimeText.clock(.seconds(seconds))) left" : nil
   }

@@ -1,11 +1,11 @@
-/// Tables on a screen that is too narrow for columns.
+/// Tables on a screen too narrow for columns.
 extension Table {
-  /// Below this many cells columns of names and sentences leave no room for each other.
+  /// Below this number of cells, columns of names and sentences leave each other no space.
   private static let narrow = 60
 
-  /// The rows one below the other in place of columns, where `screen` is narrow and too small for these: the first
-  /// `leading` cells of a row on a line, the others with them if they fit, else below, indented and broken between
-  /// words. `nil` where columns are to be drawn.
+  /// The rows stacked instead of in columns, if `screen` is narrow and the columns do not fit: the first `leading`
+  /// cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken between words.
+  /// `nil` if columns are to be drawn.
   func stackedText(on screen: Screen, leading: Int = 1) -> String? {
     guard let width = screen.width, width < Self.narrow else { return nil }
     let natural = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)

@@ -1,10 +1,10 @@
-/// A table for people: a heading, and columns that stand under each other.
+/// A table for people: a heading, and aligned columns.
 public struct Table: Sendable {
-  /// On which side of its column a text stands.
+  /// The alignment of texts in a column.
   public enum Alignment: Sendable, Hashable {
-    /// On the left, as words do.
+    /// Left, for words.
     case left
-    /// On the right, as numbers do.
+    /// Right, for numbers.
     case right
   }
 
@@ -15,8 +15,8 @@ public struct Table: Sendable {
     let isShrinkable: Bool
     let isCutInMiddle: Bool
 
-    /// A column under `title`. One that is shrinkable gives way first where the line is too short. Its texts are cut at
-    /// their ends, or in the middle where that tells more.
+    /// A column under `title`. Shrinkable columns shrink first if the line is too short. Texts are cut at the end, or
+    /// in the middle where the end says more.
     public init(
       _ title: String, _ alignment: Alignment = .left, isShrinkable: Bool = false, isCutInMiddle: Bool = false
     ) {
@@ -32,7 +32,7 @@ public struct Table: Sendable {
     }
   }
 
-  /// A piece of text in a column.
+  /// A text in a column.
   public struct Cell: Sendable, ExpressibleByStringInterpolation {
     let text: String
     let style: TextStyle
@@ -46,7 +46,7 @@ public struct Table: Sendable {
     /// A plain cell with the text `value`, made safe for a terminal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// A cell with `text`, or a dim "-" where there is none.
+    /// A cell with `text`, or a dim "-" for `nil`.
     public init(_ text: String?) {
       if let text { self.init(text, .plain) } else { self.init("-", .dim) }
     }
@@ -55,23 +55,23 @@ public struct Table: Sendable {
   let columns: [Column]
   let rows: [[Cell]]
 
-  /// A table; every row has one cell a column.
+  /// A table; every row has one cell per column.
   public init(_ columns: [Column], rows: [[Cell]]) {
     self.columns = columns
     self.rows = rows
   }
 
-  /// The lines of the table, each with its line end; nothing at all where there is no row.
+  /// The lines of the table, each with its line end; empty if there are no rows.
   ///
-  /// On a `screen` of known width no line is longer than that: shrinkable columns are cut with an ellipsis, then the
-  /// last ones. Otherwise nothing is cut. No line ends in spaces.
+  /// No line is longer than a known width of `screen`: shrinkable columns are cut with an ellipsis, then the last
+  /// columns. Otherwise nothing is cut. No line ends in spaces.
   public func text(on screen: Screen, hasHeader: Bool = true) -> String {
     var widths: [Int] = []
     return text(on: screen, hasHeader: hasHeader, below: &widths)
   }
 
-  /// The same for one of several tables below each other, of which each is at least as wide as those before. `widths`
-  /// is empty at first, and then what the columns of those before took.
+  /// The text of one of several tables below each other, each at least as wide as those before it. Pass empty `widths`
+  /// first; afterwards they are the widths of the columns so far.
   func text(on screen: Screen, hasHeader: Bool, below natural: inout [Int]) -> String {
     guard !rows.isEmpty else { return "" }
     let header = columns.map { Cell($0.title, .bold) }
@@ -83,15 +83,14 @@ public struct Table: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The lines of the table for another program to read: whole texts, with a tab between two columns.
+  /// The lines of the table for other programs: whole texts, with a tab between columns.
   func tabbedText(hasHeader: Bool) -> String {
     guard !rows.isEmpty else { return "" }
     let header = hasHeader ? [columns.map(\.title)] : []
     return (header + rows.map { $0.map(\.text) }).map { $0.joined(separator: "\t") + "\n" }.joined()
   }
 
-  /// The same table without the columns under `titles`, of which the first ones go first and only as many as have to, so
-  /// that a line fits `screen`.
+  /// This table without as many of the columns `titles`, from the first on, as it takes for a line to fit `screen`.
   func leavingOut(_ titles: [String], on screen: Screen) -> Table {
     guard let limit = screen.width, let title = titles.first else { return self }
     let widths = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
@@ -101,7 +100,7 @@ public struct Table: Sendable {
     return narrower.leavingOut(Array(titles.dropFirst()), on: screen)
   }
 
-  /// The same table in which texts of the last column that are too long for `screen` go on below, in place of being cut.
+  /// This table with long texts of the last column continued on the next lines instead of cut for `screen`.
   func wrappingLastColumn(on screen: Screen) -> Table {
     guard let limit = screen.width, columns.count > 1 else { return self }
     let others = naturalWidths(of: [columns.map { Cell($0.title) }] + rows).dropLast()
@@ -132,7 +131,7 @@ public struct Table: Sendable {
     return ColumnWidths.fit(natural, isShrinkable: columns.map(\.isShrinkable), limit: limit)
   }
 
-  /// Spaces are held back until a text follows, so that none end the line.
+  /// Holds spaces back until a text follows, so that no line ends in spaces.
   private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]) {
     var spaces = 0
     for (index, width) in widths.enumerated() {

@@ -1,15 +1,15 @@
 /// Makes text of unknown origin safe to show on a terminal.
 ///
-/// A terminal obeys control characters: such a text could move the cursor, change the title, or hide what it says.
-/// They are shown as visible escapes instead, like `\u{1B}`.
+/// A terminal obeys control characters: such a text could move the cursor, change the title, or hide its content.
+/// Visible escapes like `\u{1B}` replace them.
 public enum TerminalText {
-  /// `text` as one line: every harmful character is shown as an escape, line ends and tabs as `\n`, `\r` and `\t`.
+  /// `text` as one line: escapes replace all harmful characters, `\n`, `\r` and `\t` those for line ends and tabs.
   ///
-  /// Cost: one pass, without a copy where nothing is harmful.
+  /// Cost: one pass, without a copy if nothing is harmful.
   public static func line(_ text: String) -> String { escaped(text) { _ in false } }
 
-  /// `text` as a block of lines: line feeds and tabs are kept, CR LF becomes a line feed, every other harmful
-  /// character is shown as an escape.
+  /// `text` as a block of lines: line feeds and tabs stay, CR LF becomes a line feed, escapes replace all other harmful
+  /// characters.
   public static func block(_ text: String) -> String {
     guard !isHarmless(text) else { return text }
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)

@@ -1,16 +1,16 @@
-/// How a piece of text stands out.
+/// The style of a piece of text.
 public enum TextStyle: Sendable, Hashable {
-  /// As any other text.
+  /// Like ordinary text.
   case plain
   /// A heading.
   case bold
-  /// Of lesser weight.
+  /// For details.
   case dim
-  /// Well.
+  /// For success.
   case green
-  /// To be noticed.
+  /// For attention.
   case yellow
-  /// Wrong.
+  /// For failure.
   case red
 
   /// The parameter of "select graphic rendition" (ECMA-48, 8.3.117); `nil` for plain text.
@@ -25,7 +25,7 @@ public enum TextStyle: Sendable, Hashable {
     }
   }
 
-  /// `text` in this style, by escape sequences where `hasColor` is set, else unchanged.
+  /// `text` in this style: with escape sequences if `hasColor` is set, otherwise unchanged.
   public func apply(_ text: String, hasColor: Bool) -> String {
     guard hasColor, let parameter, !text.isEmpty else { return text }
     return "\u{1B}[\(parameter)m\(text)\u{1B}[0m"

@@ -1,4 +1,4 @@
-/// Writes bytes in base 64 (RFC 4648, section 4), with padding.
+/// Writes bytes in base64 (RFC 4648, section 4), with padding.
 enum Base64Text {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -2,7 +2,7 @@
 public enum ByteCountText {
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-  /// The text of `count`, which is not negative: exact below 1,024, else with one digit after the point, rounded.
+  /// The text of `count`, which is not negative: exact below 1,024, otherwise rounded to one digit after the point.
   public static func text(_ count: Int) -> String {
     guard count.magnitude >= 1_024 else { return "\(count) B" }
     var unit: UInt = 1_024
@@ -14,7 +14,7 @@ public enum ByteCountText {
     return "\(count) B"
   }
 
-  /// `count` in tenths of `unit`. The remainder is below 2^60, so that ten times it fits.
+  /// `count` in tenths of `unit`. The remainder is below 2^60, so ten times the remainder does not overflow.
   private static func rounded(_ count: UInt, _ unit: UInt) -> UInt {
     let (whole, rest) = count.quotientAndRemainder(dividingBy: unit)
     return whole * 10 + (rest * 10 + unit / 2) / unit

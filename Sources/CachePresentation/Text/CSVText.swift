@@ -1,7 +1,7 @@
-/// Writes comma-separated values (RFC 4180): a header, lines that end in CR LF, fields quoted where they must be.
+/// Writes comma-separated values (RFC 4180): a header, lines that end in CR LF, and quotes where they are required.
 ///
-/// A field that begins with "=", "+", "-" or "@" is written as it is: the text is data for programs, and altering it
-/// would make it wrong for all but spreadsheets.
+/// A field that begins with "=", "+", "-" or "@" is not altered: the text is data for programs, and a change would help
+/// only spreadsheets.
 public enum CSVText {
   /// The lines of `rows`, each with its line end.
   public static func text(_ rows: [[String]]) -> String {
@@ -10,8 +10,8 @@ public enum CSVText {
     return text
   }
 
-  /// The field that stands for `value`: empty for `null`, the text of a string, strings of an array joined by "; ",
-  /// JSON for everything else.
+  /// The field for `value`: empty for `null`, the text of a string, the strings of an array joined by "; ", and JSON
+  /// for all other values.
   public static func field(_ value: JSONValue) -> String {
     switch value {
     case .null: ""
@@ -38,7 +38,7 @@ public enum CSVText {
     text += "\r\n"
   }
 
-  /// An empty field that is alone on its line is quoted too, for many readers skip empty lines.
+  /// An empty field alone on its line is quoted too, because many readers skip empty lines.
   private static func append(_ field: String, isAlone: Bool, to text: inout String) {
     guard (isAlone && field.isEmpty) || field.utf8.contains(where: isSpecial) else {
       text += field

@@ -1,8 +1,8 @@
 /// A day of the Gregorian calendar.
 ///
-/// The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
-/// (https://howardhinnant.github.io/date_algorithms.html, `days_from_civil` and `civil_from_days`): years that begin in
-/// March, so that the leap day is the last one, in eras of 400 years of 146,097 days each.
+/// The conversions follow Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+/// (https://howardhinnant.github.io/date_algorithms.html, `days_from_civil` and `civil_from_days`): years begin in
+/// March, so that the leap day comes last, in eras of 400 years of 146,097 days each.
 struct CivilDate: Hashable {
   /// The year.
   let year: Int
@@ -14,7 +14,7 @@ struct CivilDate: Hashable {
   /// The days from 0000-03-01 to 1970-01-01.
   private static let epoch = 719_468
 
-  /// The day with the given year, month and day, which need not exist.
+  /// The day with that year, month and day of the month. The day need not exist.
   init(year: Int, month: Int, day: Int) {
     self.year = year
     self.month = month

@@ -1,6 +1,7 @@
 /// Writes durations for people.
 public enum ElapsedTimeText {
-  /// The one unit that tells most, rounded to the nearest: "12 s", "3 min", "2 h", "5 days", "3 months", "2 years".
+  /// The duration in its most fitting unit, rounded to the nearest: "12 s", "3 min", "2 h", "5 days", "3 months", "2
+  /// years".
   ///
   /// A month counts as a twelfth of a year, and a year as 365.25 days. The sign is dropped.
   public static func rough(_ duration: Duration) -> String {
@@ -12,7 +13,8 @@ public enum ElapsedTimeText {
     return years.text((seconds / years.seconds).rounded())
   }
 
-  /// What it took, in three digits or so: "850 µs", "12.3 ms", "1.24 s", "2 min 5 s", "1 h 3 min". The sign is dropped.
+  /// The duration with about three digits: "850 µs", "12.3 ms", "1.24 s", "2 min 5 s", "1 h 3 min". The sign is
+  /// dropped.
   public static func precise(_ duration: Duration) -> String {
     let seconds = seconds(duration)
     switch seconds {
@@ -23,7 +25,7 @@ public enum ElapsedTimeText {
     }
   }
 
-  /// As on a stop watch: "0:42", "12:05", "1:02:03". The sign is dropped.
+  /// The duration as on a stopwatch: "0:42", "12:05", "1:02:03". The sign is dropped.
   public static func clock(_ duration: Duration) -> String {
     let seconds = Int(duration.components.seconds.magnitude)
     let tail = ":\(twoDigits(seconds % 60))"
@@ -43,7 +45,7 @@ public enum ElapsedTimeText {
 
   private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// A unit, and below how many of it it is used.
+  /// A unit, and the count below which it is used.
   private struct Step {
     let seconds: Double
     let limit: Double

@@ -1,9 +1,9 @@
-/// Lays out JSON text anew for people to read.
+/// Reformats JSON text for people.
 public enum JSONIndent {
-  /// The JSON text `text` with one member or element a line, indented by two spaces; `nil` where its brackets do not
+  /// The JSON text `text` with one member or element per line, indented by two spaces; `nil` if its brackets do not
   /// match or a string does not end.
   ///
-  /// Works on the characters alone: numbers keep their digits and strings their escapes, and nothing else is checked.
+  /// Looks only at the characters: numbers keep their digits and strings their escapes, and nothing else is checked.
   /// Cost: linear, plus the indentation.
   public static func indented(_ text: String) -> String? {
     var layout = Layout()
@@ -11,18 +11,18 @@ public enum JSONIndent {
     return layout.isComplete ? String(decoding: layout.bytes, as: UTF8.self) : nil
   }
 
-  /// Where the layout of one document stands.
+  /// The state of laying out one document.
   private struct Layout {
     var bytes: [UInt8] = []
     private var closers: [UInt8] = []
     private var isInString = false
     private var isEscaped = false
-    /// Whether a bracket was opened and nothing has followed yet: an empty one stays on its line.
+    /// Whether the last byte opened a bracket: an empty pair stays on its line.
     private var isJustOpened = false
 
     var isComplete: Bool { closers.isEmpty && !isInString && !bytes.isEmpty }
 
-    /// Takes one byte; whether it can stand here.
+    /// Takes one byte, and returns whether it is valid there.
     mutating func accept(_ byte: UInt8) -> Bool {
       if isInString {
         continueString(byte)

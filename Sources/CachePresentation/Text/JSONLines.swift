@@ -1,7 +1,7 @@
-/// Makes lines of JSON that were written elsewhere safe to be shown on a terminal.
+/// Makes foreign JSON lines safe to show on a terminal.
 public enum JSONLines {
-  /// `lines` with every character that could act on a terminal (see `TerminalText.isHarmful`) as an escape of JSON. It
-  /// means the same: but for line ends, such characters can stand within strings only. Cost: one pass.
+  /// `lines` with JSON escapes for all characters that could act on a terminal (see `TerminalText.isHarmful`). The
+  /// meaning is unchanged: apart from line ends, such characters can only occur in strings. Cost: one pass.
   public static func safe(_ lines: [UInt8]) -> [UInt8] {
     guard !lines.allSatisfy({ 0x20..<0x7F ~= $0 || $0 == 0x0A }) else { return lines }
     var safe = ""

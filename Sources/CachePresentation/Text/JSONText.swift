@@ -1,13 +1,13 @@
 /// Writes JSON (RFC 8259) in UTF-8.
 ///
-/// Besides what JSON requires to be escaped, characters that could act on a terminal are (see
-/// `TerminalText.isHarmful`), so that JSON may be sent there unchanged. Cost: linear, one pass.
+/// Besides what JSON requires, it escapes characters that could act on a terminal (see `TerminalText.isHarmful`), so
+/// that its output can be shown there unchanged. Cost: linear, one pass.
 public enum JSONText {
-  /// How a document is laid out.
+  /// The layout of a document.
   public enum Layout: Sendable, Hashable {
     /// On one line, without spaces.
     case compact
-    /// One member or element a line, indented by two spaces.
+    /// One member or element per line, indented by two spaces.
     case pretty
   }
 
@@ -26,7 +26,7 @@ public enum JSONText {
     bytes = writer.bytes
   }
 
-  /// Where the writing of one document stands.
+  /// The state of writing one document.
   private struct Writer {
     var bytes: [UInt8]
     let isPretty: Bool
@@ -95,7 +95,7 @@ public enum JSONText {
     }
   }
 
-  /// The escape of a harmful character. Each of them lies below U+10000, so that four digits do.
+  /// The escape of a harmful character. They are all below U+10000, so four digits are enough.
   static func escape(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16)
     return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits

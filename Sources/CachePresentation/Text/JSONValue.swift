@@ -20,19 +20,19 @@ public enum JSONValue: Sendable, Hashable {
   case boolean(Bool)
   /// A whole number.
   case integer(Int)
-  /// A number. One that JSON cannot write (infinite, not a number) is written as `null`.
+  /// A number. One that JSON cannot express (infinite, not a number) is written as `null`.
   case double(Double)
   /// A string.
   case string(String)
   /// An array.
   case array([JSONValue])
-  /// An object. Names are the caller's to keep unique.
+  /// An object. The caller keeps names unique.
   case object([Member])
 
-  /// The string `text`, or `null` where there is none.
+  /// The string `text`, or `null` if there is none.
   public init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
 
-  /// The whole number `number`, or `null` where there is none.
+  /// The whole number `number`, or `null` if there is none.
   public init(_ number: Int?) { self = number.map(JSONValue.integer) ?? .null }
 
   /// The array of the given strings.
@@ -46,7 +46,7 @@ public enum JSONValue: Sendable, Hashable {
   /// The string with the RFC 3339 text of the time `sinceEpoch` after 1970-01-01T00:00:00Z; `null` for none.
   public init(time sinceEpoch: Duration?) { self.init(sinceEpoch.map(RFC3339Text.text)) }
 
-  /// The value of the first member called `name`; `nil` where this is no object or has no such member.
+  /// The value of the first member called `name`; `nil` if this is no object or has no such member.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value

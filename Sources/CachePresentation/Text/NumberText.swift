@@ -2,7 +2,7 @@
 public enum NumberText {
   /// `number` with commas between groups of three digits, such as "54,298,476,501".
   public static func text(_ number: Int) -> String {
-    // From the last digit to the first; turned round in place, because only an array becomes a text quickly.
+    // From the last digit to the first, then reversed in place: only an array becomes a string quickly.
     var bytes: [UInt8] = []
     var rest = number.magnitude
     repeat {
@@ -21,13 +21,13 @@ public enum NumberText {
     return amount < 0 ? "-$" + text.dropFirst() : "$" + text
   }
 
-  /// `count` and the word for it, such as "1 city" or "6,057 cities".
+  /// `count` and its noun, such as "1 city" or "6,057 cities".
   public static func count(_ count: Int, _ singular: String, _ plural: String) -> String {
     "\(text(count)) \(count == 1 ? singular : plural)"
   }
 
-  /// `number`, not negative, with `places` digits (from 0 to 6) after the point, the last one rounded; "-" where it is
-  /// infinite, not a number, or too large to be written so.
+  /// `number`, not negative, with `places` digits (0 to 6) after the point, rounded; "-" if it is infinite, not a
+  /// number, or too large for that.
   public static func decimal(_ number: Double, places: Int) -> String {
     var scale = 1
     for _ in 0..<places { scale *= 10 }

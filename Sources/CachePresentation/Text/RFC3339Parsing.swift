@@ -1,21 +1,21 @@
 extension RFC3339Text {
-  /// Why a text is no point in time.
+  /// The reason why a text is not a point in time.
   public struct ParseError: Error, Sendable, Hashable {
     /// The text.
     public let text: String
-    /// What is wrong with it, in one line without a final full stop.
+    /// The mistake, in one line without a final full stop.
     public let reason: String
 
-    /// The text and what is wrong with it, in one line.
+    /// The text and the mistake, in one line.
     public var message: String { "\"\(text)\" is not an RFC 3339 time: \(reason)" }
   }
 
-  /// The time that `text` names, since 1970-01-01T00:00:00Z.
+  /// The time in `text`, since 1970-01-01T00:00:00Z.
   ///
-  /// Offsets other than UTC, fractions of any length (digits after the eighteenth are dropped), lower-case letters and
-  /// leap seconds (which count as the second that follows) are understood.
-  /// - Throws: `ParseError` where `text` is not of that form, names a day or time that does not exist, or lies before
-  ///   1970 or after the year 9999.
+  /// Accepts offsets other than UTC, fractions of any length (digits after the eighteenth are dropped), lower-case
+  /// letters, and leap seconds (which count as the next second).
+  /// - Throws: `ParseError` if `text` is malformed, names a day or time that does not exist, or is before 1970 or after
+  ///   the year 9999.
   public static func time(_ text: String) throws(ParseError) -> Duration {
     var reader = TimeReader(text)
     let date = try reader.date()
@@ -36,7 +36,7 @@ extension RFC3339Text {
   }
 }
 
-/// Reads the parts of a point in time, one after the other.
+/// Reads the parts of a point in time in order.
 private struct TimeReader {
   typealias ParseError = RFC3339Text.ParseError
 
@@ -104,7 +104,7 @@ private struct TimeReader {
     guard position == bytes.count else { throw error("nothing may follow character \(position)") }
   }
 
-  /// Passes over the ASCII character `letter`, in either case.
+  /// Skips the ASCII character `letter`, in either case.
   mutating func letter(_ letter: Unicode.Scalar) throws(ParseError) {
     let byte = UInt8(ascii: letter)
     guard let peek, peek == byte || (letter.properties.isAlphabetic && peek == byte | 0x20) else {

@@ -1,12 +1,12 @@
-/// Writes points in time as RFC 3339 does, in UTC. `RFC3339Text.time(_:)` reads them.
+/// Writes points in time in the format of RFC 3339, in UTC. `RFC3339Text.time(_:)` reads them.
 public enum RFC3339Text {
   /// The last instant that can be written, 9999-12-31T23:59:59.999Z, since 1970-01-01T00:00:00Z.
   public static let latest = Duration.milliseconds(253_402_300_799_999)
 
   /// The time `sinceEpoch` after 1970-01-01T00:00:00Z, such as "2026-03-01T12:00:00Z" or "2026-03-01T12:00:00.250Z".
   ///
-  /// Milliseconds are shown where they are not zero; smaller fractions are dropped. A time before 1970 or after the
-  /// year 9999 is moved to the nearest time that can be written.
+  /// Milliseconds appear unless they are zero; smaller fractions are dropped. A time before 1970 or after the year 9999
+  /// becomes the nearest time that can be written.
   public static func text(_ sinceEpoch: Duration) -> String {
     let (total, attoseconds) = min(max(sinceEpoch, .zero), latest).components
     let (days, second) = Int(total).quotientAndRemainder(dividingBy: 86_400)

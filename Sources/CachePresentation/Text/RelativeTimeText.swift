@@ -1,18 +1,17 @@
 internal import CacheDomain
 
-/// Writes points in time as seen from now: "3 min ago", "in 2 h", "just now"; the last instant of all is "never".
+/// Writes points in time relative to now: "3 min ago", "in 2 h", "just now"; the last possible time is "never".
 public enum RelativeTimeText {
-  /// A span that is not worth a number.
+  /// A time span too short for a number.
   private static let instant = Duration.seconds(2)
 
-  /// The time `time` as seen from `now`, both since the same moment.
+  /// The time `time` relative to `now`, both since the same moment.
   public static func text(_ time: Duration, now: Duration) -> String {
     if time >= RFC3339Text.latest { return "never" }
     return time <= now ? past(age: now - time) : future(after: time - now)
   }
 
-  /// The time of something that has happened, both since the same moment: "in the future" where the clock, which was set
-  /// back, says so.
+  /// The time of a past event, both since the same moment: "in the future" if the clock was set back since.
   static func past(_ time: Duration, now: Duration) -> String {
     past(age: EntryAge(storedAt: time, freshUntil: time, now: now)?.sinceStored)
   }

@@ -1,15 +1,15 @@
 public import CacheDomain
 
-/// All cities, which came on many pages, with where those came from.
+/// All cities, from many pages, and where the pages came from.
 public struct AllCitiesView: OutputView {
   private let whole: CitiesView
   private let origin: SnapshotOrigin
   private let summary: PagesSummary
   private let count: Int
 
-  /// The view of `cities`, which came on the pages of `summary` through the store called `backend` (`nil` where none
-  /// was at hand). Only the first `limit` are shown, all without one. `cities` may be empty where they were shown page
-  /// by page: the view then tells only of the pages.
+  /// The view of `cities`, which came on the pages of `summary` through the store called `backend` (`nil` if there was
+  /// no store). Shows only the first `limit`, or all without a limit. `cities` may be empty if they were shown page by
+  /// page: the view then describes only the pages.
   public init(_ cities: [City], _ summary: PagesSummary, backend: String?, limit: Int? = nil) {
     let snapshot = summary.snapshot(of: cities)
     self.whole = CitiesView(snapshot, backend: backend, limit: limit)
@@ -30,14 +30,14 @@ public struct AllCitiesView: OutputView {
   /// The cities for people.
   public func table(on screen: Screen, hasHeader: Bool) -> String { whole.table(on: screen, hasHeader: hasHeader) }
 
-  /// Such as "6,057 cities · 243 pages · 120 from cache (lmdb), 123 from the origin".
+  /// A remark such as "6,057 cities · 243 pages · 120 from cache (lmdb), 123 from the origin".
   public var status: StatusLine? {
     let kinds = [summary.cachedPages, summary.confirmedPages, summary.fetchedPages]
     guard kinds.count(where: { $0 > 0 }) > 1 else { return origin.status(extent) }
     return StatusLine(extent + [sources, origin.freshness], style: origin.isStale ? .yellow : .dim)
   }
 
-  /// Failures that did not keep the cities from being answered, each kind once.
+  /// The failures on the way to these cities, each kind once.
   public var warnings: [ErrorView] {
     summary.warnings.map { warning in
       let more = summary.warningCounts[warning.code, default: 1] - 1

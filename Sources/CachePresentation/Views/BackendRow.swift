@@ -1,17 +1,17 @@
-/// What a backend says of itself.
+/// The description of a backend.
 public struct BackendRow: Sendable, Hashable {
   /// The name.
   public let name: String
-  /// The version of the backend, or of the library under it; `nil` where it is not loaded, and so not known.
+  /// The version of the backend, or of the library under it; `nil` if unknown, because the backend is not loaded.
   public let version: String?
   /// What it is, in one line.
   public let summary: String
-  /// Where its library is; `nil` where it is built in.
+  /// Where its library is; `nil` if it is built in.
   public let path: String?
-  /// What it can do, in the order in which it is shown.
+  /// Its capabilities, in the order of display.
   public let capabilities: [String]
 
-  /// A backend with the given fields.
+  /// The description of a backend, loaded or not.
   public init(name: String, version: String?, summary: String, path: String?, capabilities: [String]) {
     self.name = name
     self.version = version

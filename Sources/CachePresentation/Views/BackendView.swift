@@ -6,16 +6,16 @@ public struct BackendView: SingleRecordView {
     public let name: String
     /// The type of its values, such as "size" or "full|normal|relaxed".
     public let type: String
-    /// The value where none is given, as the configuration writes it; `null` for none.
+    /// The default as the configuration writes it; `null` for none.
     public let defaultValue: JSONValue
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     public let help: String
     /// Whether a value must be given.
     public let isRequired: Bool
     /// Whether its value is never shown.
     public let isSecret: Bool
 
-    /// An option with the given fields.
+    /// An option of a backend.
     public init(
       name: String, type: String, defaultValue: JSONValue, help: String, isRequired: Bool, isSecret: Bool
     ) {
@@ -52,10 +52,10 @@ public struct BackendView: SingleRecordView {
     self.options = options
   }
 
-  /// The document: the members that `backends list` shows, and "options".
+  /// The document: the members of `backends list`, and "options".
   public var json: JSONValue { .object(backend.members + [.init("options", .array(options.map(\.json)))]) }
 
-  /// What the backend is, one fact a line, then a table of its options.
+  /// The facts about the backend, one per line, then a table of its options.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let capabilities = backend.capabilities.joined(separator: ", ")
     let facts = Details.text(

@@ -2,10 +2,10 @@
 public struct BackendsView: OutputView {
   private let backends: [BackendRow]
   private let selected: String?
-  /// What ought to be known of libraries that are no backends.
+  /// Warnings about libraries that are not backends.
   public let warnings: [ErrorView]
 
-  /// The view of `backends`, of which the one called `selected` is in use.
+  /// The view of `backends`; the one called `selected` is in use.
   public init(_ backends: [BackendRow], selected: String? = nil, warnings: [ErrorView] = []) {
     self.backends = backends
     self.selected = selected
@@ -21,7 +21,7 @@ public struct BackendsView: OutputView {
   /// The backends.
   public var records: [JSONValue] { backends.map { .object($0.members) } }
 
-  /// The backends; an asterisk stands before the selected one.
+  /// The backends, with an asterisk before the selected one.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [
       .init(""), .init("Name"), .init("Version"), .init("Library", isShrinkable: true),
@@ -31,7 +31,7 @@ public struct BackendsView: OutputView {
   }
 
   private func row(_ backend: BackendRow) -> [Table.Cell] {
-    // A library that is not loaded is not the one in use, whatever its name.
+    // A library that is not loaded is not in use, whatever its name.
     let isSelected = backend.name == selected && backend.version != nil
     let capabilities = backend.capabilities.joined(separator: ", ")
     return [

@@ -1,25 +1,25 @@
 /// The results of the checks of a backend.
 public struct ChecksView: OutputView {
-  /// A check that was made.
+  /// The result of one check.
   public struct CheckRow: Sendable, Hashable {
     /// How a check ended.
     public enum Result: String, Sendable, CaseIterable {
-      /// As it must.
+      /// The backend behaves as it must.
       case passed
-      /// Otherwise.
+      /// The backend does not.
       case failed
-      /// Not made.
+      /// The check was not made.
       case skipped
     }
 
-    /// What was checked.
+    /// The name of the check.
     public let name: String
     /// How it ended.
     public let result: Result
-    /// Why it failed or was skipped; empty where there is nothing to say.
+    /// Why it failed or was skipped; empty if there is nothing to say.
     public let message: String
 
-    /// A check with the given fields.
+    /// The result of the check called `name`.
     public init(name: String, result: Result, message: String = "") {
       self.name = name
       self.result = result
@@ -60,7 +60,7 @@ public struct ChecksView: OutputView {
   /// Whether a check failed.
   public var hasFailures: Bool { count(.failed) > 0 }
 
-  /// The checks, the result first: those that failed before all others. Messages are broken between words.
+  /// The checks, the result first, and failed checks before all others. Messages are broken between words.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let ordered = checks.filter { $0.result == .failed } + checks.filter { $0.result != .failed }
     let rows = ordered.map { check in

@@ -1,19 +1,19 @@
 public import CacheDomain
 
-/// A page of cities that was fetched.
+/// A fetched page of cities.
 public typealias CitiesView = PageView<CitiesPage>
 
 extension CitiesPage: PresentablePage {
   /// The resource's name.
   public static var resource: String { "cities" }
-  /// The words for one city and for several.
+  /// The singular and the plural of "city".
   public static var nouns: (singular: String, plural: String) { ("city", "cities") }
   /// Pages of cities begin at 0.
   public static var firstPage: Int { 0 }
   /// The names of the members of a city.
   public static var itemColumns: [String] { ["id", "name", "subName", "revenue", "organizationCount"] }
 
-  /// How many cities the page has.
+  /// The number of cities on the page.
   public var itemCount: Int { cities.count }
 
   /// The documents of the cities.
@@ -26,7 +26,7 @@ extension CitiesPage: PresentablePage {
     }
   }
 
-  /// The cities with their positions in the whole order, where those are known.
+  /// The cities with their positions in the whole order, if known.
   public func table(first count: Int) -> Table {
     let shown = cities.prefix(count)
     let columns: [Table.Column] = [
@@ -44,10 +44,10 @@ extension CitiesPage: PresentablePage {
     ]
   }
 
-  /// The position of the first city, from 1; `nil` where the pages are not all of one size, as when an origin counts
-  /// something else than cities.
+  /// The position of the first city, from 1; `nil` if pages differ in size, as when an origin counts something other
+  /// than cities.
   private var firstPosition: Int? {
-    // The bound keeps the products below within range, whatever an origin claims.
+    // The bound keeps the products below in range, whatever an origin claims.
     guard page >= 0, page < totalPages, totalPages <= totalItems, totalItems < 1 << 31 else { return nil }
     let isLast = page > 0 && page == totalPages - 1
     let before = isLast ? totalItems - cities.count : page * cities.count

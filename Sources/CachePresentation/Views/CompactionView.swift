@@ -1,15 +1,15 @@
-/// What came of compacting a store.
+/// The result of compacting a store.
 public struct CompactionView: SingleRecordView {
-  /// How much a store holds.
+  /// The amount of data in a store.
   public struct Extent: Sendable, Hashable {
     /// The number of entries.
     public let entries: Int
     /// The sum of the sizes of their payloads, in bytes.
     public let payloadBytes: Int
-    /// What the store takes up on its medium, in bytes.
+    /// The space that the store takes on its medium, in bytes.
     public let storageBytes: Int
 
-    /// An extent with the given fields.
+    /// The amount of data in a store at one moment.
     public init(entries: Int, payloadBytes: Int, storageBytes: Int) {
       self.entries = entries
       self.payloadBytes = payloadBytes
@@ -21,14 +21,14 @@ public struct CompactionView: SingleRecordView {
   private let before: Extent
   private let after: Extent
 
-  /// The view of the compaction of the store called `backend`, which held as much before and holds as much after.
+  /// The view of compacting the store called `backend`, with its extent before and after.
   public init(backend: String, before: Extent, after: Extent) {
     self.backend = backend
     self.before = before
     self.after = after
   }
 
-  /// Others may have written meanwhile, so that a store may also have grown.
+  /// Other processes may have written meanwhile, so the store may even have grown.
   private var removed: Int { max(0, before.entries - after.entries) }
   private var freed: Int { max(0, before.storageBytes - after.storageBytes) }
 
@@ -42,7 +42,7 @@ public struct CompactionView: SingleRecordView {
     ]
   }
 
-  /// The figures before and after under each other.
+  /// The figures before and after, below each other.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [
       .init(""), .init("Entries", .right), .init("Payload", .right), .init("On disk", .right),

@@ -1,29 +1,29 @@
 public import CacheDomain
 
-/// What of a store could not be read.
+/// The parts of a store that could not be read.
 public struct DamageList: Sendable, Hashable {
   /// The entries whose keys are known.
   public let entries: KeyList
-  /// The number of places where it is not known which entries there were.
+  /// The number of places whose entries are unknown.
   public let placeCount: Int
-  /// What is known of the first of them, each in one line. Where a store is damaged and all can be read, it says how.
+  /// Descriptions of the first places, each in one line. If a store is damaged but fully readable, the place says how.
   public let places: [String]
 
-  /// A list with the given fields; by default of nothing.
+  /// A list of damage; empty by default.
   public init(entries: KeyList = KeyList(), places: [String] = [], placeCount: Int = 0) {
     (self.entries, self.places, self.placeCount) = (entries, places, placeCount)
   }
 
-  /// The number of entries and places together.
+  /// The number of entries and places.
   public var count: Int { entries.count + placeCount }
 
-  /// The error that all this could not be read; `nil` where there is nothing.
+  /// The error that these parts could not be read; `nil` if there are none.
   ///
-  /// It reads like "2 entries of sqlite are damaged, and not exported (a/1, a/2)", or "1 part of plist is damaged,
-  /// and not exported (the entries of cities/ cannot be listed: ...)", or "sqlite is damaged, but all its entries can be
+  /// It reads like "2 entries of sqlite are damaged, and not exported (a/1, a/2)", or "1 part of plist is damaged, and
+  /// not exported (the entries of cities/ cannot be listed: ...)", or "sqlite is damaged, but all its entries can be
   /// read (...)".
   ///
-  /// - Parameter consequence: what was not done for it, such as "exported"; `nil` where that goes without saying.
+  /// - Parameter consequence: what was not done, such as "exported"; `nil` to leave it out.
   public func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
     let hint = "see: cachectl --backend \(backend) verify"
     let ending = consequence.map { ", and not \($0)" } ?? ""

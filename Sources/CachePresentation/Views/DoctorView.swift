@@ -1,27 +1,27 @@
-/// What an examination of the set-up found.
+/// The findings of an examination of the set-up.
 public struct DoctorView: OutputView {
-  /// Something that was looked at.
+  /// One finding.
   public struct CheckRow: Sendable, Hashable {
-    /// How a check ended.
+    /// How serious a finding is.
     public enum Result: String, Sendable, CaseIterable {
-      /// As it should.
+      /// All is well.
       case ok
-      /// Something ought to be known, but everything works.
+      /// It is worth knowing, but everything works.
       case warning
       /// Something does not work, or is not safe.
       case problem
     }
 
-    /// What was looked at.
+    /// What was checked.
     public let name: String
-    /// How it ended.
+    /// How serious it is.
     public let result: Result
     /// What was found, in one line.
     public let message: String
-    /// What to do about it; empty where there is nothing to do.
+    /// What to do about it; empty if nothing.
     public let hint: String
 
-    /// A check with the given fields.
+    /// A finding of the check called `name`.
     public init(name: String, result: Result, message: String, hint: String = "") {
       self.name = name
       self.result = result
@@ -58,7 +58,7 @@ public struct DoctorView: OutputView {
     }
   }
 
-  /// The checks, the result first, and below each what to do about it. Sentences are broken between words.
+  /// The checks, the result first, each with its hint below. Sentences are broken between words.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [.init("Result"), .init("Check"), .init("Found")]
     let table = Table(columns, rows: checks.flatMap(Self.rows))
@@ -66,7 +66,7 @@ public struct DoctorView: OutputView {
       ?? table.wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
-  /// How many checks ended how.
+  /// How many checks had each result.
   public var status: StatusLine? {
     let (warnings, problems) = (count(.warning), count(.problem))
     if problems + warnings == 0 { return StatusLine(["Everything is in order"], style: .green) }

@@ -1,7 +1,7 @@
-/// The text of a listing of any length, made a page at a time: only the page is in memory.
+/// The text of a listing of any length, made page by page: only one page is in memory.
 ///
-/// Pages and end together are the text of one `EntriesView` of all the entries, except that the columns of a table are
-/// as wide as the pages so far want them.
+/// The pages and the end together are the text of an `EntriesView` of all the entries, except that the columns of a
+/// table are only as wide as the pages so far require.
 public struct EntriesStream: Sendable {
   private let renderer: OutputRenderer
   private var count = 0
@@ -15,7 +15,7 @@ public struct EntriesStream: Sendable {
     renderer = OutputRenderer(format, on: screen)
   }
 
-  /// The text of the next entries, as they are at the time `now` since 1970-01-01T00:00:00Z.
+  /// The text of the next entries, at the time `now` since 1970-01-01T00:00:00Z.
   public mutating func text(_ page: [EntryRow], now: Duration) -> String {
     let view = EntriesView(page, cursor: nil, now: now)
     let isFirst = !hasBegun
@@ -29,7 +29,7 @@ public struct EntriesStream: Sendable {
     }
   }
 
-  /// What follows the last page; the listing goes on after `cursor` (`nil` at its end).
+  /// The text after the last page; the listing continues after `cursor` (`nil` at its end).
   public mutating func end(cursor: String?) -> String {
     self.cursor = cursor
     let start = hasBegun ? "" : text([], now: .zero)

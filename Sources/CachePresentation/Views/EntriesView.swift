@@ -1,11 +1,11 @@
-/// What a store holds.
+/// The entries of a store.
 public struct EntriesView: OutputView {
   private let entries: [EntryRow]
   private let cursor: String?
   private let now: Duration
 
-  /// The view of `entries` at the time `now` since 1970-01-01T00:00:00Z; `cursor` is where the listing goes on (`nil`
-  /// at its end).
+  /// The view of `entries` at the time `now` since 1970-01-01T00:00:00Z; the listing continues after `cursor` (`nil` at
+  /// its end).
   public init(_ entries: [EntryRow], cursor: String?, now: Duration) {
     self.entries = entries
     self.cursor = cursor
@@ -23,19 +23,19 @@ public struct EntriesView: OutputView {
   /// The entries.
   public var records: [JSONValue] { entries.map { .object($0.members) } }
 
-  /// The entries, with what decides whether they answer. What is left out here stands in the other formats and in
-  /// `show`. On a terminal of known width keys are cut in the middle, elsewhere they are whole.
+  /// The entries, with what decides whether they can answer. The other formats and `show` have the rest. On a terminal
+  /// of known width keys are cut in the middle, elsewhere they are whole.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     var widths: [Int] = []
     return table(on: screen, hasHeader: hasHeader, below: &widths)
   }
 
-  /// Narrower than this, an entry takes two lines: beside the other columns nothing would be left of its key.
+  /// On a narrower screen an entry takes two lines: the other columns would leave no space for its key.
   private static let narrowest = 60
-  /// Narrower than this, there is no room for the time of storing.
+  /// On a narrower screen there is no space for the time of storing.
   private static let narrow = 76
 
-  /// The same below other pages of one listing.
+  /// The entries below other pages of the same listing.
   func table(on screen: Screen, hasHeader: Bool, below widths: inout [Int]) -> String {
     if let width = screen.width, width < Self.narrowest { return stacked(on: screen, width) }
     let isNarrow = screen.width.map { $0 < Self.narrow } ?? false
@@ -53,7 +53,7 @@ public struct EntriesView: OutputView {
     return table.text(on: screen, hasHeader: hasHeader, below: &widths)
   }
 
-  /// The key on a line, and below it what is known of the entry.
+  /// The key on one line, and the facts about the entry below it.
   private func stacked(on screen: Screen, _ width: Int) -> String {
     entries.map { entry in
       let key = DisplayWidth.truncatedInMiddle(TerminalText.line(entry.key), to: width)

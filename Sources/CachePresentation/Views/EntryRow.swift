@@ -1,15 +1,15 @@
 /// An entry of a store, without its payload. Times are since 1970-01-01T00:00:00Z.
 public struct EntryRow: Sendable, Hashable {
-  /// How an entry stands.
+  /// The state of an entry.
   public enum State: String, Sendable, CaseIterable {
-    /// Answers without the origin.
+    /// It answers without the origin.
     case fresh
-    /// To be confirmed, or to stand in for an origin that fails.
+    /// It has to be revalidated, or stands in for an origin that fails.
     case stale
-    /// No longer of use.
+    /// It cannot be used any more.
     case expired
 
-    /// How the state stands out.
+    /// The style of the state.
     var style: TextStyle {
       switch self {
       case .fresh: .green
@@ -27,16 +27,16 @@ public struct EntryRow: Sendable, Hashable {
   public let bytes: Int
   /// When it was stored or last confirmed.
   public let storedAt: Duration
-  /// Until when it is fresh.
+  /// The time until which it is fresh.
   public let freshUntil: Duration
-  /// Until when it is kept.
+  /// The time until which it is kept.
   public let retainUntil: Duration
-  /// How it stands.
+  /// Its state.
   public let state: State
   /// The media type of the payload.
   public let contentType: String
 
-  /// An entry with the given fields.
+  /// An entry without its payload.
   public init(
     key: String, namespace: String, bytes: Int, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
     state: State, contentType: String

@@ -12,10 +12,10 @@ public struct EntryView: SingleRecordView {
   public struct Use: Sendable, Hashable {
     /// How often it was read.
     public let count: Int
-    /// When it was read last, since 1970-01-01T00:00:00Z; `nil` where it never was.
+    /// When it was read last, since 1970-01-01T00:00:00Z; `nil` if it never was.
     public let lastUsedAt: Duration?
 
-    /// A use with the given fields; without any, none.
+    /// The use of an entry; by default none.
     public init(count: Int = 0, lastUsedAt: Duration? = nil) {
       self.count = count
       self.lastUsedAt = lastUsedAt
@@ -31,7 +31,7 @@ public struct EntryView: SingleRecordView {
     self.now = now
   }
 
-  /// The document: the members that `ls` shows, "uses", "lastUsedAt", "attributes", and either "payload" (where it is UTF-8) or
+  /// The document: the members of `ls`, "uses", "lastUsedAt", "attributes", and either "payload" (if it is UTF-8) or
   /// "payloadBase64".
   public var json: JSONValue {
     let payload: JSONValue.Member =
@@ -44,7 +44,7 @@ public struct EntryView: SingleRecordView {
       ])
   }
 
-  /// What is known of the entry, one fact a line, then its payload, JSON laid out to be read.
+  /// The facts about the entry, one per line, then its payload, with JSON indented.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let facts: [(name: String, value: Table.Cell)] = [
       ("Key", .init(entry.key, .bold)), ("Namespace", .init(entry.namespace, .plain)),

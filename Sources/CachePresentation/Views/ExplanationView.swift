@@ -9,8 +9,8 @@ public struct ExplanationView: SingleRecordView {
     self.explanation = explanation
   }
 
-  /// The document `{"key", "action", "reason", "forward", "criteria": [{"name", "finding"}]}`; "forward" is why the origin
-  /// would be asked, in the words of RFC 9211, or null.
+  /// The document `{"key", "action", "reason", "forward", "criteria": [{"name", "finding"}]}`; "forward" is the reason
+  /// to ask the origin, in the terms of RFC 9211, or null.
   public var json: JSONValue {
     let criteria = explanation.criteria.map { ["name": .string($0.name), "finding": .string($0.finding)] as JSONValue }
     return [
@@ -21,7 +21,7 @@ public struct ExplanationView: SingleRecordView {
     ]
   }
 
-  /// What was examined, one criterion a line, and what follows from it.
+  /// The criteria, one per line, and the decision.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let rows = explanation.criteria.enumerated().map { index, criterion in
       [Table.Cell("\(index + 1)", .dim), Table.Cell(criterion.name, .plain), Table.Cell(criterion.finding, .plain)]
@@ -35,7 +35,7 @@ public struct ExplanationView: SingleRecordView {
     return Details.wrappedText(facts, on: screen) + "\n" + steps
   }
 
-  /// The lines that `--verbose` prints: each criterion, then the decision.
+  /// The lines for `--verbose`: each criterion, then the decision.
   public var remarks: [(topic: String, text: String)] {
     explanation.criteria.map { ($0.name, $0.finding) }
       + [("decision", "\(verdict), because \(explanation.decision.reason)")]

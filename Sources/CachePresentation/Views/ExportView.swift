@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// What an export wrote.
+/// The result of an export.
 public struct ExportView: SingleRecordView {
   /// The name of the backend that was read.
   public let backend: String
@@ -10,10 +10,10 @@ public struct ExportView: SingleRecordView {
   public let exported: Int
   /// The sum of the sizes of their payloads, in bytes.
   public let bytes: Int
-  /// What was left out because it is damaged.
+  /// The damage, which the export leaves out.
   public let damage: DamageList
 
-  /// An export with the given fields.
+  /// The result of an export to `file`.
   public init(backend: String, file: String?, exported: Int, bytes: Int, damage: DamageList = DamageList()) {
     self.backend = backend
     self.file = file
@@ -33,7 +33,7 @@ public struct ExportView: SingleRecordView {
   /// One line, such as "Exported 12 entries (1.4 MiB) of sqlite to cache.ndjson".
   public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.line(summary) + "\n" }
 
-  /// The same as a remark, for where the entries themselves go to the standard output.
+  /// The same line as a remark, for an export to the standard output.
   public var remark: StatusLine { StatusLine([summary]) }
 
   private var summary: String {
@@ -41,6 +41,6 @@ public struct ExportView: SingleRecordView {
     return "Exported \(entries) (\(ByteCountText.text(bytes))) of \(backend)" + (file.map { " to \($0)" } ?? "")
   }
 
-  /// That entries are missing from the export; `nil` where none is.
+  /// The error that entries are missing from the export; `nil` if none is.
   public var failure: CacheError? { damage.failure(of: backend, not: "exported") }
 }

@@ -1,4 +1,4 @@
-/// What an import did, or would do.
+/// The result of an import or of its dry run.
 public struct ImportView: SingleRecordView {
   /// The name of the backend that was written.
   public let backend: String
@@ -6,18 +6,18 @@ public struct ImportView: SingleRecordView {
   public let imported: Int
   /// The sum of the sizes of their payloads, in bytes.
   public let bytes: Int
-  /// The number of entries that were there already, exactly so.
+  /// The number of entries that were already there, identical.
   public let present: Int
-  /// The number of entries in place of which a newer one was kept.
+  /// The number of entries skipped because the store has a newer one.
   public let kept: Int
-  /// The number of entries that are of no use any more.
+  /// The number of entries skipped because they have expired.
   public let expired: Int
-  /// Whether nothing was written, only counted.
+  /// Whether entries were only counted, not written.
   public let isDryRun: Bool
-  /// What ought to be known besides.
+  /// Further warnings.
   public var warnings: [ErrorView] = []
 
-  /// An import with the given fields.
+  /// The result of an import.
   public init(backend: String, imported: Int, bytes: Int, present: Int, kept: Int, expired: Int, isDryRun: Bool) {
     self.backend = backend
     self.imported = imported
@@ -28,7 +28,7 @@ public struct ImportView: SingleRecordView {
     self.isDryRun = isDryRun
   }
 
-  /// The document: "backend", "imported", "skipped" (for whichever reason), "kept" and "expired" (two of the reasons),
+  /// The document: "backend", "imported", "skipped" (for any reason), "kept" and "expired" (two of the reasons),
   /// "bytes" and "dryRun".
   public var json: JSONValue {
     [
@@ -44,7 +44,7 @@ public struct ImportView: SingleRecordView {
     return TerminalText.line("\(verb) \(entries) (\(ByteCountText.text(bytes))) into \(backend)") + "\n"
   }
 
-  /// Why entries were skipped; nothing where none was.
+  /// Why entries were skipped; `nil` if none was.
   public var status: StatusLine? {
     let reasons = [(present, "there already"), (kept, "older than there"), (expired, "expired")]
     let parts = reasons.filter { $0.0 > 0 }.map { "\(NumberText.text($0.0)) \($0.1)" }

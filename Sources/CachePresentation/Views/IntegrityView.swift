@@ -1,15 +1,15 @@
-/// What a check of a store found.
+/// The findings of a check of a store.
 public struct IntegrityView: OutputView {
-  /// Something that is wrong.
+  /// Something wrong in a store.
   public struct IssueRow: Sendable, Hashable {
-    /// The key of the entry concerned; `nil` where the store as a whole is.
+    /// The key of the entry; `nil` if the whole store is affected.
     public let key: String?
     /// The kind of damage, in camel case.
     public let kind: String
     /// What was found, in one line.
     public let message: String
 
-    /// An issue with the given fields.
+    /// An issue of one entry or of the whole store.
     public init(key: String?, kind: String, message: String) {
       self.key = key
       self.kind = kind
@@ -30,8 +30,8 @@ public struct IntegrityView: OutputView {
   private let issues: [IssueRow]
   private let issueCount: Int
 
-  /// The view of the `issues` that remain after checking `entriesChecked` entries of `backend`; `issueCount` says how
-  /// many there are where not all are in `issues`.
+  /// The view of the remaining `issues` after checking `entriesChecked` entries of `backend`; `issueCount` is their
+  /// number if `issues` does not have them all.
   public init(backend: String, entriesChecked: Int, issues: [IssueRow], issueCount: Int? = nil) {
     self.backend = backend
     self.entriesChecked = entriesChecked
@@ -39,10 +39,10 @@ public struct IntegrityView: OutputView {
     self.issueCount = issueCount ?? issues.count
   }
 
-  /// Whether something is wrong.
+  /// Whether there are issues.
   public var hasIssues: Bool { issueCount > 0 }
 
-  /// The document of `verify`. It has the member "omitted" where there are more issues than are listed.
+  /// The document of `verify`. The member "omitted" appears if there are more issues than are listed.
   public var json: JSONValue {
     let omitted = issueCount - issues.count
     let more: [JSONValue.Member] = omitted > 0 ? [.init("omitted", .integer(omitted))] : []
@@ -59,13 +59,12 @@ public struct IntegrityView: OutputView {
   /// The issues.
   public var records: [JSONValue] { issues.map(\.record) }
 
-  /// The issues; nothing where all is well.
+  /// The issues; empty if there are none.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     Self.table(issues, title: "Issue", on: screen, hasHeader: hasHeader)
   }
 
-  /// A line for each issue; where the screen is too narrow for that, the message goes below the key. Keys are what
-  /// people copy: they are never cut.
+  /// A line for each issue; on a narrow screen the message goes below the key. Keys are never cut: people copy them.
   static func table(_ issues: [IssueRow], title: String, on screen: Screen, hasHeader: Bool = true) -> String {
     let wide = Table([.init(title), .init("Key"), .init("Message")], rows: issues.map(\.wideCells))
     let lines = wide.text(on: .file, hasHeader: hasHeader).split(separator: "\n")
@@ -80,7 +79,7 @@ public struct IntegrityView: OutputView {
   /// How much was checked, and whether all is well.
   public var status: StatusLine? { status(noting: nil) }
 
-  /// The same, with a `remark` that makes it none that all is well.
+  /// The same remark, except that with a `remark` it does not say that all is well.
   func status(noting remark: String?) -> StatusLine {
     let checked = "\(NumberText.count(entriesChecked, "entry", "entries")) of \(backend) checked"
     let found = hasIssues ? NumberText.count(issueCount, "issue", "issues") : "no issues"

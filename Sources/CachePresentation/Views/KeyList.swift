@@ -1,22 +1,22 @@
 internal import CacheDomain
 
-/// Keys that something is wrong with: how many there are, and the first of them.
+/// The keys of entries with a problem: their number, and the first of them.
 public struct KeyList: Sendable, Hashable {
-  /// How many messages name.
+  /// The number of keys to name in a message.
   private static let named = 3
 
-  /// How many keys there are.
+  /// The number of keys.
   public let count: Int
-  /// The first of them.
+  /// The first keys.
   public let first: [String]
 
-  /// A list of `count` keys, which begins with `first`; by default of none.
+  /// A list of `count` keys that begins with `first`; empty by default.
   public init(count: Int = 0, first: [String] = []) {
     self.count = count
     self.first = first
   }
 
-  /// The error that the entries are what they should not be, by the first of their keys; `nil` where there are none.
+  /// The error that the entries have a problem, with the first of their keys; `nil` if there are none.
   ///
   /// It reads like "2 entries of sqlite are damaged, and not copied (a/1, a/2)".
   func failure(

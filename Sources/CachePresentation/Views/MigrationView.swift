@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// What a migration from one backend to another did, or would do.
+/// The result of a migration from one backend to another, or of its dry run.
 public struct MigrationView: SingleRecordView {
   /// The name of the backend that was read.
   public let from: String
@@ -8,26 +8,26 @@ public struct MigrationView: SingleRecordView {
   public let to: String
   /// The number of entries copied.
   public let copied: Int
-  /// The number of entries that were there already, or no longer of use, or older than those there.
+  /// The number of entries skipped because they were already there, had expired, or were older than the ones there.
   public let skipped: Int
   /// The number of entries read back and found equal.
   public let verified: Int
   /// The sum of the sizes of the copied payloads, in bytes.
   public let bytes: Int
-  /// The number of those skipped in place of which a newer one was kept.
+  /// The number of entries skipped because the destination has a newer one.
   public var kept = 0
-  /// The number of those skipped that are no longer of use.
+  /// The number of entries skipped because they have expired.
   public var expired = 0
-  /// What was not copied because it is damaged.
+  /// The damage, which was not copied.
   public var damage = DamageList()
-  /// The entries that differ between the two in the end.
+  /// The entries that differ between the stores afterwards.
   public var different = KeyList()
-  /// Whether nothing was written, only counted.
+  /// Whether entries were only counted, not written.
   public var isDryRun = false
-  /// What ought to be known besides.
+  /// Further warnings.
   public var warnings: [ErrorView] = []
 
-  /// A migration with the given fields.
+  /// The result of a migration.
   public init(from: String, to: String, copied: Int, skipped: Int, verified: Int, bytes: Int) {
     self.from = from
     self.to = to
@@ -37,7 +37,7 @@ public struct MigrationView: SingleRecordView {
     self.bytes = bytes
   }
 
-  /// The document of `migrate`: "kept" and "expired" are parts of "skipped".
+  /// The document of `migrate`: "skipped" includes "kept" and "expired".
   public var json: JSONValue {
     [
       "from": .string(from), "to": .string(to), "copied": .integer(copied), "skipped": .integer(skipped),
@@ -46,7 +46,7 @@ public struct MigrationView: SingleRecordView {
     ]
   }
 
-  /// The figures, one a line; reasons and failures where there were any.
+  /// The figures, one per line, with reasons and failures if there were any.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     var fields: [(name: String, value: Table.Cell)] = [
       ("From", .init(from, .bold)), ("To", .init(to, .bold)),
@@ -67,7 +67,7 @@ public struct MigrationView: SingleRecordView {
     return NumberText.text(skipped) + (text.isEmpty ? "" : " (\(text))")
   }
 
-  /// Whether all is there, as far as it was compared.
+  /// Whether everything was copied, as far as it was compared.
   public var status: StatusLine? {
     if isDryRun { return StatusLine(["Nothing was copied: this was a dry run"]) }
     guard failure == nil else { return nil }
@@ -75,7 +75,7 @@ public struct MigrationView: SingleRecordView {
     return StatusLine(["\(what): they were compared one by one"], style: .green)
   }
 
-  /// That entries are missing from the destination, or not the same there; `nil` where all is well.
+  /// The error that entries are missing from the destination, or differ there; `nil` if all is well.
   public var failure: CacheError? {
     different.failure("of \(to)", ("is", "are"), "not as in \(from)", hint: "migrate again: what is there is skipped")
       ?? damage.failure(of: from, not: "copied")

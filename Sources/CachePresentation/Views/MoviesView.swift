@@ -1,19 +1,19 @@
 public import CacheDomain
 
-/// A page of movies that was fetched.
+/// A fetched page of movies.
 public typealias MoviesView = PageView<MoviesPage>
 
 extension MoviesPage: PresentablePage {
   /// The resource's name.
   public static var resource: String { "movies" }
-  /// The words for one movie and for several.
+  /// The singular and the plural of "movie".
   public static var nouns: (singular: String, plural: String) { ("movie", "movies") }
   /// Pages of movies begin at 1.
   public static var firstPage: Int { 1 }
   /// The names of the members of a movie.
   public static var itemColumns: [String] { ["id", "title", "overview", "releaseDate", "posterPath", "genres"] }
 
-  /// How many movies the page has.
+  /// The number of movies on the page.
   public var itemCount: Int { movies.count }
 
   /// The documents of the movies.

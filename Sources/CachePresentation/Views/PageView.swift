@@ -1,10 +1,10 @@
 public import CacheDomain
 
-/// A page of items of some resource that can be shown. A new resource needs nothing but this.
+/// A page of items of a resource that can be shown. A new resource needs only this.
 public protocol PresentablePage: Sendable {
   /// The resource's name.
   static var resource: String { get }
-  /// The words for one item and for several.
+  /// The singular and the plural of the word for an item.
   static var nouns: (singular: String, plural: String) { get }
   /// The number of the first page.
   static var firstPage: Int { get }
@@ -13,11 +13,11 @@ public protocol PresentablePage: Sendable {
 
   /// The number of this page.
   var page: Int { get }
-  /// How many pages there are.
+  /// The number of pages.
   var totalPages: Int { get }
-  /// How many items there are on all pages.
+  /// The number of items on all pages.
   var totalItems: Int { get }
-  /// How many items this page has.
+  /// The number of items on this page.
   var itemCount: Int { get }
   /// The documents of the items, in order.
   var items: [JSONValue] { get }
@@ -25,15 +25,15 @@ public protocol PresentablePage: Sendable {
   func table(first count: Int) -> Table
 }
 
-/// A page that was fetched, with where it came from.
+/// A fetched page, and where it came from.
 public struct PageView<Page: PresentablePage>: SnapshotView {
   private let page: Page
   private let origin: SnapshotOrigin
-  /// How many items are shown.
+  /// The number of items to show.
   private let count: Int
 
-  /// The view of `snapshot`, which came through the store called `backend` (`nil` where none was at hand). Only the
-  /// first `limit` items are shown, all without one.
+  /// The view of `snapshot`, which came through the store called `backend` (`nil` if there was no store). Shows only
+  /// the first `limit` items, or all without a limit.
   public init(_ snapshot: Snapshot<Page>, backend: String?, limit: Int? = nil) {
     page = snapshot.value
     origin = SnapshotOrigin(snapshot, backend: backend)
@@ -60,23 +60,23 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
     page.table(first: count).text(on: screen, hasHeader: hasHeader)
   }
 
-  /// Such as "Page 1 of 243 · 6,057 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min".
+  /// A remark such as "Page 1 of 243 · 6,057 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min".
   public var status: StatusLine? { origin.status(extent) }
 
   /// Where the page came from, such as "From cache (lmdb), stored 3 min ago, fresh for 57 min:".
   public var heading: StatusLine { origin.heading }
 
-  /// What is said while the origin is asked for a newer page, such as "Asking the origin · Page 1 of 243 · ...".
+  /// The remark while the origin is asked for a newer page, such as "Asking the origin · Page 1 of 243 · ...".
   public var waiting: StatusLine { origin.status(["Asking the origin"] + extent) }
 
-  /// Failures that did not keep the page from being answered.
+  /// The failures on the way to this page.
   public var warnings: [ErrorView] { origin.warnings }
 
-  /// Pages are counted from 1 for people, whatever the origin begins with.
+  /// People count pages from 1, whatever the origin's first number.
   private var extent: [String] {
     let nouns = Page.nouns
     guard page.totalItems > 0 else { return ["No \(nouns.plural)"] }
-    // The number is the origin's claim: it must not be able to overflow.
+    // The origin supplies the number: it must not overflow.
     let number = NumberText.text(min(max(page.page, Page.firstPage) - Page.firstPage, Int.max - 1) + 1)
     let place = "Page \(number) of \(NumberText.text(page.totalPages))"
     let total = NumberText.count(page.totalItems, nouns.singular, nouns.plural)

@@ -1,19 +1,19 @@
-/// Where a file is looked for.
+/// The places where a file may be.
 public struct PathsView: OutputView {
-  /// A place where the file may be.
+  /// A place for the file.
   public struct PathRow: Sendable, Hashable {
     /// The absolute path.
     public let path: String
-    /// Whether there is a file.
+    /// Whether the file exists.
     public let exists: Bool
-    /// Whether it is the one that is used.
+    /// Whether this file is in use.
     public let isUsed: Bool
-    /// What names the place, such as "--config" or "default".
+    /// What gives the place, such as "--config" or "default".
     public let source: String
-    /// Whether the file may be used, in a few words; `nil` where that was not asked.
+    /// Whether the file may be used, in a few words; `nil` if unknown.
     public let trust: String?
 
-    /// A place with the given fields.
+    /// A place for the file.
     public init(path: String, exists: Bool, isUsed: Bool, source: String, trust: String?) {
       self.path = path
       self.exists = exists
@@ -25,7 +25,7 @@ public struct PathsView: OutputView {
 
   private let paths: [PathRow]
 
-  /// The view of `paths`, in the order in which they are tried.
+  /// The view of `paths`, in the order in which they are searched.
   public init(_ paths: [PathRow]) {
     self.paths = paths
   }
@@ -61,7 +61,7 @@ public struct PathsView: OutputView {
     return table.stackedText(on: screen) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
-  /// That defaults are used, where there is no file.
+  /// The remark that defaults are used, if there is no file.
   public var status: StatusLine? {
     paths.contains { $0.isUsed || $0.trust != nil } ? nil : StatusLine(["No file: every setting has its default"])
   }

@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// A poster that was fetched, without its image.
+/// A fetched poster, without its image.
 public struct PosterView: SingleRecordView {
   private let origin: SnapshotOrigin
   private let query: PosterQuery
@@ -8,8 +8,8 @@ public struct PosterView: SingleRecordView {
   private let contentType: String
   private let file: String?
 
-  /// The view of `snapshot`, the answer to `query` through the store called `backend`, whose image was written to
-  /// `file` (`nil` for none).
+  /// The view of `snapshot`, the answer to `query` through the store called `backend`; its image was written to `file`
+  /// (`nil` for none).
   public init(_ snapshot: Snapshot<Poster>, query: PosterQuery, backend: String?, file: String?) {
     self.origin = SnapshotOrigin(snapshot, backend: backend)
     self.query = query
@@ -28,7 +28,7 @@ public struct PosterView: SingleRecordView {
       ])
   }
 
-  /// What is known of the image, one fact a line.
+  /// The facts about the image, one per line.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     Details.text(
       [
@@ -40,6 +40,6 @@ public struct PosterView: SingleRecordView {
   /// Where the image came from.
   public var status: StatusLine? { origin.status([]) }
 
-  /// Failures that did not keep the poster from being answered.
+  /// The failures on the way to this poster.
   public var warnings: [ErrorView] { origin.warnings }
 }

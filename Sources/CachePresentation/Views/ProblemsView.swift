@@ -1,4 +1,4 @@
-/// What is wrong with a file.
+/// The mistakes in a file.
 public struct ProblemsView: OutputView {
   private let problems: [ErrorView]
 
@@ -16,14 +16,14 @@ public struct ProblemsView: OutputView {
   /// One object for each problem.
   public var records: [JSONValue] { problems.compactMap { $0.json["error"] } }
 
-  /// One line for each problem: what is wrong and what to do about it.
+  /// One line for each problem, with its hint.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     problems.map { problem in
       TerminalText.line([problem.message, problem.hint].filter { !$0.isEmpty }.joined(separator: ": ")) + "\n"
     }.joined()
   }
 
-  /// How many problems there are.
+  /// The number of problems.
   public var status: StatusLine? {
     problems.isEmpty
       ? StatusLine(["The configuration is valid"])

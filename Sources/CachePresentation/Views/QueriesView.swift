@@ -1,13 +1,13 @@
 public import CacheDomain
 
-/// The queries that were searched last.
+/// The most recent queries.
 public struct QueriesView: OutputView {
   private let queries: [RecentMovieQuery]
   private let now: Duration
   private let limit: Int?
 
-  /// The view of `queries`, in their order, of which at most `limit` were asked for, at the time `now` since
-  /// 1970-01-01T00:00:00Z.
+  /// The view of `queries`, in their order, at the time `now` since 1970-01-01T00:00:00Z; `limit` is the requested
+  /// maximum.
   public init(_ queries: [RecentMovieQuery], now: Duration, limit: Int? = nil) {
     self.queries = queries
     self.now = now
@@ -25,7 +25,7 @@ public struct QueriesView: OutputView {
     queries.map { ["query": .string($0.query.text), "searchedAt": JSONValue(time: $0.searchedAt)] }
   }
 
-  /// The queries, and how long ago each was searched.
+  /// The queries, each with the time since it was searched.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let rows = queries.map { recent in
       [
@@ -37,7 +37,7 @@ public struct QueriesView: OutputView {
       .text(on: screen, hasHeader: hasHeader)
   }
 
-  /// Says so where there are none. With a limit of 0 that is not known.
+  /// The remark that there are none. With a limit of 0 that is unknown.
   public var status: StatusLine? {
     guard queries.isEmpty else { return nil }
     return StatusLine([limit == 0 ? "None shown" : "No queries yet"])

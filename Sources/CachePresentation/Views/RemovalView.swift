@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// What a removal removed or made stale, or would.
+/// The result of removing entries, or of making them stale, or of the dry run.
 public struct RemovalView: SingleRecordView {
   private let backend: String
   private let removed: Int
@@ -10,12 +10,12 @@ public struct RemovalView: SingleRecordView {
   private let isSoft: Bool
   private let damage: DamageList
 
-  /// That an empty store was put in the place of one from which entries could not be removed.
+  /// The remark that an empty store replaced one from which no entry could be removed.
   public var replacement: String?
 
-  /// The view of the removal of `removed` entries with payloads of `bytes` bytes from the store called `backend`, where
-  /// nothing was found under the names `missing`, and `damage` stays as it is; with `isDryRun` nothing was done yet, with
-  /// `isSoft` the entries were made stale.
+  /// The view of removing `removed` entries with payloads of `bytes` bytes from the store called `backend`. The names
+  /// `missing` had no entries, and `damage` stays as it is. With `isDryRun` nothing has been done; with `isSoft` the
+  /// entries were made stale.
   public init(
     backend: String, removed: Int, bytes: Int, missing: [String] = [], damage: DamageList = DamageList(),
     isDryRun: Bool = false, isSoft: Bool = false
@@ -29,10 +29,10 @@ public struct RemovalView: SingleRecordView {
     self.isSoft = isSoft
   }
 
-  /// The keys and URLs for which there was nothing to remove.
+  /// The keys and URLs without entries.
   public var missingNames: [String] { missing }
 
-  /// What was done besides removing entries.
+  /// What else was done.
   public var status: StatusLine? { replacement.map { StatusLine([$0]) } }
 
   /// The document: "backend", "removed" (with "soft", made stale), "bytes", "missing", "dryRun" and "soft".
@@ -53,6 +53,6 @@ public struct RemovalView: SingleRecordView {
     return TerminalText.line(text) + "\n"
   }
 
-  /// That what is damaged was left as it is; `nil` where nothing is.
+  /// The error that damaged parts were left as they are; `nil` if nothing is damaged.
   public var failure: CacheError? { damage.failure(of: backend, not: isSoft ? "made stale" : "removed") }
 }

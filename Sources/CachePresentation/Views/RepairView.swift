@@ -1,19 +1,19 @@
-/// What came of repairing a store, or would come of it.
+/// The result of repairing a store, or of the dry run.
 public struct RepairRow: Sendable, Hashable {
-  /// Whether the store was left as it was, and the rest says what a repair would do.
+  /// Whether the store is unchanged, and the rest says what a repair would do.
   public let isDryRun: Bool
-  /// The number of entries that were saved.
+  /// The number of entries saved.
   public let saved: Int
-  /// The entries that were lost, with their keys.
+  /// The entries lost, with their keys.
   public let lost: [IntegrityView.IssueRow]
-  /// The places where entries may have been lost, and nothing tells which.
+  /// The places where unknown entries may have been lost.
   public let mayHaveLost: [IntegrityView.IssueRow]
-  /// What was wrong and cost no entry.
+  /// The damage that cost no entry.
   public let mended: [IntegrityView.IssueRow]
   /// Where the damaged files are now.
   public let movedTo: [String]
 
-  /// A repair with the given fields. An issue of `lost` without a key is a place where entries may have been lost.
+  /// The result of a repair. An issue of `lost` without a key is a place where entries may have been lost.
   public init(
     isDryRun: Bool = false, saved: Int, lost: [IntegrityView.IssueRow], mended: [IntegrityView.IssueRow] = [],
     movedTo: [String]
@@ -26,7 +26,7 @@ public struct RepairRow: Sendable, Hashable {
     self.movedTo = movedTo
   }
 
-  /// Whether it is known that no entry was lost.
+  /// Whether certainly no entry was lost.
   public var isComplete: Bool { lost.isEmpty && mayHaveLost.isEmpty }
 
   fileprivate var json: JSONValue {
@@ -37,7 +37,7 @@ public struct RepairRow: Sendable, Hashable {
     ]
   }
 
-  /// The number of entries that are known by their keys, and of places where it is not known what was there.
+  /// The number of lost entries with known keys, and of places whose entries are unknown.
   fileprivate var lostText: String {
     let entries = NumberText.count(lost.count, "entry", "entries")
     if mayHaveLost.isEmpty { return entries }
@@ -45,18 +45,18 @@ public struct RepairRow: Sendable, Hashable {
   }
 }
 
-/// A store that was repaired, and checked again then; or the preview of that.
+/// The repair of a store and the check after it, or its dry run.
 public struct RepairView: OutputView {
   private let repair: RepairRow
   private let result: IntegrityView
 
-  /// The view of `repair`, after which a check found `result`; of a dry run, before which it did.
+  /// The view of `repair` and of the check `result`, made after the repair, or before a dry run.
   public init(_ repair: RepairRow, result: IntegrityView) {
     self.repair = repair
     self.result = result
   }
 
-  /// Whether something is wrong with the store, or it is not known that all entries were saved.
+  /// Whether the store still has issues, or entries may have been lost.
   public var isFailure: Bool { result.hasIssues || !repair.isComplete }
 
   /// The document of `verify`, with the member "repair".
@@ -65,10 +65,10 @@ public struct RepairView: OutputView {
     return .object(members + [.init("repair", repair.json)])
   }
 
-  /// The names of the members of an issue, and what became of it.
+  /// The names of the members of an issue, and its outcome.
   public var columns: [String] { result.columns + ["outcome"] }
 
-  /// What was lost, what may have been, what was mended, and then what remains.
+  /// What was lost, what may be lost, what was mended, then what remains.
   public var records: [JSONValue] {
     repair.lost.map { Self.record($0.record, "lost") }
       + repair.mayHaveLost.map { Self.record($0.record, "mayHaveLost") }
@@ -76,7 +76,7 @@ public struct RepairView: OutputView {
       + result.records.map { Self.record($0, "remains") }
   }
 
-  /// What was saved, where the damaged files are, and then tables of what was lost, mended and remains.
+  /// What was saved, and where the damaged files are, then tables of what was lost, was mended and remains.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let (saved, lost) = repair.isDryRun ? ("Would save", "Would lose") : ("Saved", "Lost")
     let files = repair.movedTo.map { (name: "Damaged file", value: Table.Cell($0, .plain)) }
@@ -92,7 +92,7 @@ public struct RepairView: OutputView {
     return ([Details.text(figures + files, on: screen)] + tables.filter { !$0.isEmpty }).joined(separator: "\n")
   }
 
-  /// What the check after the repair found, and what the repair cost.
+  /// The result of the check after the repair, and the losses of the repair.
   public var status: StatusLine? {
     if repair.isDryRun { return StatusLine(["Dry run: nothing was changed"]) }
     return repair.isComplete ? result.status : result.status(noting: "lost \(repair.lostText)")

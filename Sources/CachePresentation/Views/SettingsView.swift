@@ -1,33 +1,33 @@
-/// The configuration in force.
+/// The effective configuration.
 public struct SettingsView: OutputView {
   /// The value of one setting.
   public struct SettingRow: Sendable, Hashable {
-    /// The names that lead to it, such as `["cache", "timeToLive"]`.
+    /// The names on its path, such as `["cache", "timeToLive"]`.
     public let path: [String]
-    /// Its value as the configuration writes it. A secret is given here as what names it, never as itself.
+    /// Its value as in the configuration. A secret appears only as the name of its variable.
     public let value: JSONValue
     /// Where the value comes from, such as "default" or the name of a file or variable.
     public let origin: String
 
-    /// A setting with the given fields.
+    /// A setting and its origin.
     public init(path: [String], value: JSONValue, origin: String) {
       self.path = path
       self.value = value
       self.origin = origin
     }
 
-    /// The names joined by dots.
+    /// The names, joined by full stops.
     public var key: String { path.joined(separator: ".") }
   }
 
-  /// The file that settings come from.
+  /// The file of the settings.
   public struct File: Sendable, Hashable {
     /// Its absolute path.
     public let path: String
-    /// Whether it is trusted, in a few words.
+    /// Whether the file is trusted, in a few words.
     public let trust: String
 
-    /// A file with the given fields.
+    /// A configuration file and its trust.
     public init(path: String, trust: String) {
       self.path = path
       self.trust = trust
@@ -38,15 +38,15 @@ public struct SettingsView: OutputView {
   private let file: File?
   private let showsOrigin: Bool
 
-  /// The view of `settings` in their order, with the origin of each and the file where `showsOrigin` is set.
+  /// The view of `settings` in their order; `showsOrigin` adds the origin of each, and the file.
   public init(_ settings: [SettingRow], file: File? = nil, showsOrigin: Bool) {
     self.settings = settings
     self.file = file
     self.showsOrigin = showsOrigin
   }
 
-  /// Without origins a document that is itself a valid configuration; with them
-  /// `{"file", "trust", "settings": [{"key", "value", "origin"}]}`, the first two `null` where no file is used.
+  /// Without origins, a document that is a valid configuration itself; with them `{"file", "trust", "settings":
+  /// [{"key", "value", "origin"}]}`, the first two `null` if no file is used.
   public var json: JSONValue {
     if showsOrigin {
       return ["file": JSONValue(file?.path), "trust": JSONValue(file?.trust), "settings": .array(records)]
@@ -65,13 +65,13 @@ public struct SettingsView: OutputView {
     }
   }
 
-  /// The file with its trust, where origins are shown.
+  /// The file with its trust, if origins are shown.
   public var status: StatusLine? {
     guard showsOrigin else { return nil }
     return StatusLine([file.map { "\($0.path) (\($0.trust))" } ?? "No file: every setting has its default"])
   }
 
-  /// The settings, one a line.
+  /// The settings, one per line.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [.init("Setting"), .init("Value", isShrinkable: true)]
     let rows = settings.map { setting in
@@ -82,7 +82,7 @@ public struct SettingsView: OutputView {
     return table.stackedText(on: screen) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
-  /// `document` with `value` at the end of `path`; what is no object on the way gives way to one.
+  /// `document` with `value` at the end of `path`. A value on the way that is not an object is replaced by one.
   private static func setting(_ value: JSONValue, at path: ArraySlice<String>, in document: JSONValue) -> JSONValue {
     guard let name = path.first else { return value }
     var members: [JSONValue.Member] = if case .object(let members) = document { members } else { [] }

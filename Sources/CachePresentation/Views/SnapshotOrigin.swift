@@ -1,16 +1,16 @@
 internal import CacheDomain
 
-/// Where a fetched value came from and how it stands in the cache: what every fetched resource tells alike.
+/// Where a fetched value came from and its state in the cache: the part that all fetched resources share.
 struct SnapshotOrigin: Sendable {
   /// Whether the cache answered.
   let isFromCache: Bool
-  /// Whether the origin has just confirmed it.
+  /// Whether the origin has just confirmed the value.
   let isRevalidated: Bool
-  /// The name of the backend; `nil` where no store was at hand.
+  /// The name of the backend; `nil` if there was no store.
   let backend: String?
-  /// What is known of the entry.
+  /// The facts about the entry.
   let entry: EntryFacts
-  /// Failures that did not keep the value from being answered.
+  /// The failures on the way to the value.
   let warnings: [ErrorView]
 
   init<Value>(_ snapshot: Snapshot<Value>, backend: String?) {
@@ -34,12 +34,12 @@ struct SnapshotOrigin: Sendable {
     ]
   }
 
-  /// The remark that begins with `parts` and says where the value came from. A stale value is to be noticed.
+  /// A remark that begins with `parts` and says where the value came from. A stale value stands out.
   func status(_ parts: [String]) -> StatusLine {
     StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
-  /// The line above the value that tells it from another snapshot of the same.
+  /// The line above the value that sets it apart from another snapshot of the same resource.
   var heading: StatusLine {
     let text = "\(source), \(freshness):"
     return StatusLine([text.prefix(1).uppercased() + text.dropFirst()], style: isStale ? .yellow : .bold)
@@ -52,10 +52,10 @@ struct SnapshotOrigin: Sendable {
     return isRevalidated ? "\(cache), confirmed by the origin \(age)" : "\(cache), stored \(age)"
   }
 
-  /// The cache by the name of its backend.
+  /// The cache with the name of its backend.
   var cache: String { backend.map { "from cache (\($0))" } ?? "from cache" }
 
-  /// How the value stands, such as "fresh for 57 min".
+  /// The state of the value, such as "fresh for 57 min".
   var freshness: String {
     if !entry.isStored { return "not stored" }
     if !entry.isStale { return "fresh for \(ElapsedTimeText.rough(entry.remainingFreshness))" }

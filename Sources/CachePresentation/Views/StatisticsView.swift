@@ -1,8 +1,8 @@
 public import CacheDomain
 
-/// How much a store holds, and how well it serves.
+/// How much a store contains, and how often it answers.
 public struct StatisticsView: SingleRecordView {
-  /// What one namespace holds.
+  /// The contents of one namespace.
   public struct Namespace: Sendable, Hashable {
     /// The namespace.
     public let name: String
@@ -11,7 +11,7 @@ public struct StatisticsView: SingleRecordView {
     /// The sum of the sizes of their payloads, in bytes.
     public let payloadBytes: Int
 
-    /// A namespace with the given fields.
+    /// The contents of the namespace called `name`.
     public init(name: String, entries: Int, payloadBytes: Int) {
       self.name = name
       self.entries = entries
@@ -21,11 +21,11 @@ public struct StatisticsView: SingleRecordView {
 
   /// The name of the backend.
   public var backend: String
-  /// Where the store is; `nil` where it has no place.
+  /// The path of the store; `nil` if it has none.
   public var path: String?
-  /// What each namespace holds.
+  /// The contents of each namespace.
   public var namespaces: [Namespace]
-  /// What the store takes up on its medium, in bytes; `nil` where damage keeps it from being told.
+  /// The space that the store takes on its medium, in bytes; `nil` if damage hides it.
   public var storageBytes: Int?
   /// What could not be counted.
   public var damage = DamageList()
@@ -37,14 +37,14 @@ public struct StatisticsView: SingleRecordView {
   public var expired: Int
   /// Whether the numbers of fresh, stale and expired entries are estimates.
   public var isEstimated = false
-  /// How often the cache had the answer.
+  /// How often the cache could answer.
   public var hits: Int
-  /// How often it had not.
+  /// How often it could not.
   public var misses: Int
-  /// How many entries were dropped to make room.
+  /// How many entries were evicted to make room.
   public var evictions: Int
 
-  /// Statistics of an empty store called `backend` at `path`, to be filled in.
+  /// The statistics of an empty store called `backend` at `path`, to fill in.
   public init(backend: String, path: String?) {
     self.backend = backend
     self.path = path
@@ -55,12 +55,12 @@ public struct StatisticsView: SingleRecordView {
   private var entries: Int { namespaces.reduce(0) { $0 + $1.entries } }
   private var payloadBytes: Int { namespaces.reduce(0) { $0 + $1.payloadBytes } }
 
-  /// How many entries there are, and their size, such as "12 entries, 1.4 MiB".
+  /// The number of entries and their size, such as "12 entries, 1.4 MiB".
   public var summary: String {
     "\(NumberText.count(entries, "entry", "entries")), \(ByteCountText.text(payloadBytes))"
   }
 
-  /// That not all of the store could be counted; `nil` where it could.
+  /// The error that part of the store could not be counted; `nil` if all of it was.
   public var failure: CacheError? { damage.failure(of: backend, not: "counted") }
 
   /// The document of `stats`.
@@ -78,7 +78,7 @@ public struct StatisticsView: SingleRecordView {
     ]
   }
 
-  /// The figures, one a line, then a table of the namespaces.
+  /// The figures, one per line, then a table of the namespaces.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let about = isEstimated ? "about " : ""
     let states =

@@ -1,4 +1,4 @@
-/// A configuration file that the user trusts from now on, and what it sets that asked for trust.
+/// A configuration file that the user trusts from now on, and its settings that need trust.
 public struct TrustView: OutputView {
   private let path: String
   private let settings: [(key: String, value: JSONValue)]
@@ -18,14 +18,14 @@ public struct TrustView: OutputView {
   /// The settings.
   public var records: [JSONValue] { settings.map { ["key": .string($0.key), "value": $0.value] } }
 
-  /// The settings, one a line.
+  /// The settings, one per line.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let rows = settings.map { [Table.Cell($0.key, .plain), Table.Cell(CSVText.field($0.value), .bold)] }
     let table = Table([.init("Setting"), .init("Value")], rows: rows)
     return table.stackedText(on: screen) ?? table.text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
-  /// That the file is trusted.
+  /// The remark that the file is trusted.
   public var status: StatusLine? {
     settings.isEmpty
       ? StatusLine(["\(path) is trusted, though nothing in it asks for it"]) : StatusLine(["\(path) is trusted"])
@@ -38,12 +38,12 @@ public struct TrustedFilesView: OutputView {
   public struct FileRow: Sendable, Hashable {
     /// Its absolute path.
     public let path: String
-    /// The digest SHA-256 of the content that is trusted, in hexadecimal digits.
+    /// The SHA-256 digest of the trusted content, in hexadecimal digits.
     public let digest: String
-    /// Whether the file still has that content; `nil` where there is no such file.
+    /// Whether the file still has the trusted content; `nil` if the file does not exist.
     public let isCurrent: Bool?
 
-    /// A file with the given fields.
+    /// A trusted file.
     public init(path: String, digest: String, isCurrent: Bool?) {
       self.path = path
       self.digest = digest
@@ -69,12 +69,12 @@ public struct TrustedFilesView: OutputView {
     files.map { ["path": .string($0.path), "state": .string($0.state), "sha256": .string($0.digest)] }
   }
 
-  /// The files, one a line.
+  /// The files, one per line.
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let rows = files.map { [Table.Cell($0.state, $0.isCurrent == true ? .green : .yellow), Table.Cell($0.path)] }
     return Table([.init("State"), .init("File")], rows: rows).text(on: screen.unlimited, hasHeader: hasHeader)
   }
 
-  /// Says so where there are none.
+  /// The remark that there are none.
   public var status: StatusLine? { files.isEmpty ? StatusLine(["No file is trusted"]) : nil }
 }

@@ -1,6 +1,6 @@
 public import CacheDomain
 
-/// What a URL answered, without its content.
+/// The answer of a URL, without its content.
 public struct URLAnswerView: SingleRecordView {
   private let origin: SnapshotOrigin
   private let answer: URLAnswer
@@ -12,7 +12,7 @@ public struct URLAnswerView: SingleRecordView {
   }
 
   /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes"
-  /// (null where an answer that is still coming in does not say), and "body" where the content is text and is all there.
+  /// (null if an answer still coming in does not say), and "body" if the content is text and complete.
   public var json: JSONValue {
     let headers = answer.fields.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
     let body = answer.rest == nil ? String(validating: answer.body, as: UTF8.self) : nil
@@ -28,11 +28,11 @@ public struct URLAnswerView: SingleRecordView {
     return rest.length.map { answer.body.count + $0 }
   }
 
-  /// The status line and the header fields as they came, after those of interim responses, written as HTTP/1.1 writes
-  /// them, with an empty line at the end of each.
+  /// The status line and the header fields as they came, in the form of HTTP/1.1 and with an empty line at the end.
+  /// Those of interim responses come first.
   public var head: String { (answer.interim + [answer]).map(Self.head).joined() }
 
-  /// The fields after the content as HTTP/1.1 writes them. Those of content that is coming in are there after its end.
+  /// The fields after the content, in the form of HTTP/1.1. Content that is still coming in has them only at its end.
   public var trailers: String { Self.lines(answer.rest?.trailers ?? answer.trailers) }
 
   private static func head(_ answer: URLAnswer) -> String {
@@ -43,7 +43,7 @@ public struct URLAnswerView: SingleRecordView {
     fields.map { "\($0.name): \($0.value)\r\n" }.joined()
   }
 
-  /// The content as a terminal may show it; `nil` where it is not text, or too long to be held in memory.
+  /// The content for a terminal; `nil` if it is not text, or too long to hold in memory.
   public var terminalText: String? {
     guard answer.rest == nil, let text = String(validating: answer.body, as: UTF8.self),
       !text.unicodeScalars.contains("\0")
@@ -53,12 +53,12 @@ public struct URLAnswerView: SingleRecordView {
     return TerminalText.block(text)
   }
 
-  /// The head as a terminal may show it.
+  /// The head for a terminal.
   public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.block(head) }
 
   /// Where the answer came from.
   public var status: StatusLine? { origin.status(["HTTP \(answer.status)"]) }
 
-  /// Failures that did not keep the answer from being given.
+  /// The failures on the way to this answer.
   public var warnings: [ErrorView] { origin.warnings }
 }
