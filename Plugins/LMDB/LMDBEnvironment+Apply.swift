@@ -47,7 +47,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// What a batch needs of the store, found in one pass: to look at an operation counts references to all its parts.
+/// What a batch needs of the store, collected in one pass: looking at an operation retains and releases all its parts.
 private struct LMDBBatchNeeds {
   /// The namespaces that the batch needs, and whether it stores something in each. There are too few to be worth a
   /// table.

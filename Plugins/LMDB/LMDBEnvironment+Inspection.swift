@@ -39,7 +39,7 @@ extension LMDBEnvironment {
         var check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
         try check.run()
       }
-      // Last: damage to the trees is worse.
+      // Checked last: damage to the trees is worse.
       if extent == .full { try LMDBMetaPage.requireConsecutive(in: file.bytes) }
       return nil
     } catch {

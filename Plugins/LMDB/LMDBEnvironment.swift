@@ -180,7 +180,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   }
 }
 
-/// Which state of the store is the latest: a transaction's number.
+/// Tells which state of the store is the latest, by its transaction number.
 extension LMDBEnvironment {
   /// The number of the last transaction that any process committed, according to the meta pages. The caller is inside
   /// the gate.

@@ -1,44 +1,44 @@
-/// The system calls of this engine, in one place, so that a test can make any of them fail.
+/// All system calls of this engine in one place, so that a test can make any of them fail.
 ///
-/// Paths are passed as they are. Every method is one system call, repeated where a signal interrupted it.
+/// Paths are passed unchanged. Every method is one system call, retried if a signal interrupts it.
 protocol FileSystem: Sendable {
-  /// Opens a file with `open`'s `flags`, to be closed when a child process starts; a new file is for the user alone.
+  /// Opens a file with the `flags` of `open`. The file is closed on exec; a new one is accessible to the user alone.
   func open(_ path: String, flags: Int32) throws(SystemError) -> OpenFile
-  /// The status of what is at `path`; `nil` where nothing is.
+  /// The status of the item at `path`; `nil` if there is none.
   func status(of path: String) throws(SystemError) -> FileStatus?
   /// The status of an open file.
   func status(of file: OpenFile) throws(SystemError) -> FileStatus
   /// The next bytes of a file, at most `count`; empty at its end.
   func read(_ file: OpenFile, count: Int) throws(SystemError) -> [UInt8]
-  /// Writes some of `bytes`, and says how many.
+  /// Writes some of `bytes`, and returns how many.
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(SystemError) -> Int
-  /// Waits until the file or folder is on its medium.
+  /// Waits until the file or folder is on disk.
   func synchronize(_ file: OpenFile) throws(SystemError)
-  /// Locks the file until it is unlocked or closed, and says whether it could: `false` where another handle holds it.
+  /// Locks the file until it is unlocked or closed; returns `false` if another handle holds the lock.
   func lock(_ file: OpenFile, exclusively: Bool) throws(SystemError) -> Bool
-  /// Releases a lock, even if a child process that is about to start still has the file open.
+  /// Releases a lock, even if a child process that is about to start has inherited the file.
   func unlock(_ file: OpenFile)
-  /// Gives a file another name, in place of what had that name.
+  /// Renames a file, replacing any file of the new name.
   func rename(_ path: String, to newPath: String) throws(SystemError)
-  /// Gives a file a second name, which must be free.
+  /// Gives a file a second name, which must not exist.
   func link(_ path: String, to newPath: String) throws(SystemError)
   /// Removes a file.
   func unlink(_ path: String) throws(SystemError)
-  /// Makes one folder for the user alone.
+  /// Creates one folder, accessible to the user alone.
   func makeFolder(_ path: String) throws(SystemError)
-  /// The names in a folder, in no order.
+  /// The names in a folder, in no particular order.
   func names(in path: String) throws(SystemError) -> [String]
 }
 
-/// The failure of a system call.
+/// A failed system call.
 struct SystemError: Error, Hashable {
   /// The value of `errno`.
   let code: Int32
 }
 
-/// What tells one state of a file from another.
+/// Distinguishes the states of a file.
 ///
-/// While a file is kept open, its inode is not given to another file; a file that replaced it therefore always differs.
+/// While a file is open, no other file gets its inode; so a file that replaced it always has another status.
 struct FileStatus: Sendable, Hashable {
   enum Kind: Sendable { case regular, folder, other }
 
@@ -46,8 +46,8 @@ struct FileStatus: Sendable, Hashable {
   let device: UInt64
   let inode: UInt64
   let size: Int
-  /// The time of the last change of the content, in nanoseconds.
+  /// The last change of the content, in nanoseconds.
   let modified: Int64
-  /// The time of the last change of content, name, links or permissions, in nanoseconds.
+  /// The last change of content, name, links or permissions, in nanoseconds.
   let changed: Int64
 }

@@ -1,22 +1,22 @@
-/// Reads the parts of a JSON document (RFC 8259) in order, strictly, and says where it goes wrong.
+/// A strict, sequential scanner of JSON documents (RFC 8259) that reports where they go wrong.
 ///
-/// It exists because Foundation's decoder is several times slower on large strings and does not tell the place of an
-/// error. It never recurses: what is nested is what its caller asks for. Every byte is visited once.
+/// It exists because Foundation's decoder is several times slower on large strings and does not report where an error
+/// is. It never recurses: the caller decides what to read at each level. It visits every byte once.
 struct JSONScanner {
   private let bytes: [UInt8]
-  /// The position of the next byte.
+  /// The offset of the next byte.
   private(set) var offset: Int
 
-  /// A scanner of `bytes` that begins at `offset`. Whether the bytes are UTF-8 is for the caller to find out.
+  /// Scans `bytes` from `offset` on. The caller must validate the bytes as UTF-8.
   init(_ bytes: [UInt8], at offset: Int = 0) {
     self.bytes = bytes
     self.offset = offset
   }
 
-  /// An error that says `what` is wrong here.
+  /// An error at the current offset; `what` says what is wrong.
   func problem(_ what: String) -> PlistFormatError { PlistFormatError(message: what, offset: offset) }
 
-  /// Reads an object, and calls `member` with the name of each member to read its value. Names must differ.
+  /// Reads an object, and calls `member` with each member's name to read its value. Names must be unique.
   mutating func object(
     _ member: (inout JSONScanner, String) throws(PlistFormatError) -> Void
   ) throws(PlistFormatError) {
@@ -46,7 +46,7 @@ struct JSONScanner {
   /// Reads a string as text.
   mutating func text() throws(PlistFormatError) -> String { String(decoding: try string(), as: UTF8.self) }
 
-  /// Reads a string as its bytes in UTF-8.
+  /// Reads a string as UTF-8 bytes.
   mutating func string() throws(PlistFormatError) -> [UInt8] {
     try expect(UInt8(ascii: "\""))
     var result: [UInt8] = []
@@ -65,7 +65,7 @@ struct JSONScanner {
     }
   }
 
-  /// Makes sure that nothing follows but white space.
+  /// Checks that only white space follows.
   mutating func end() throws(PlistFormatError) {
     skipSpace()
     guard offset == bytes.count else { throw problem("the end of the file is expected") }
@@ -102,7 +102,7 @@ struct JSONScanner {
     UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
   ]
 
-  /// Reads "\uXXXX", and with a high surrogate the low one that must follow.
+  /// Reads "\uXXXX" and, after a high surrogate, the required low one.
   private mutating func unicodeEscape() throws(PlistFormatError) -> String {
     let first = try codeUnit()
     let units = UTF16.isLeadSurrogate(first) ? [first, try codeUnit()] : [first]
@@ -126,10 +126,10 @@ struct JSONScanner {
     guard skip(byte) else { throw problem("'\(Character(Unicode.Scalar(byte)))' is expected") }
   }
 
-  /// The next byte that is no white space, which stays to be read; `nil` at the end.
+  /// The next byte that is not white space, without consuming it; `nil` at the end.
   var next: UInt8? { bytes[offset...].first { !$0.isSpaceInJSON } }
 
-  /// Reads `byte`, with white space before it, if it comes next, and says whether it did.
+  /// Skips white space, then `byte` if it comes next; returns whether it did.
   mutating func skip(_ byte: UInt8) -> Bool {
     skipSpace()
     guard offset < bytes.count, bytes[offset] == byte else { return false }
@@ -143,13 +143,13 @@ struct JSONScanner {
 }
 
 extension UInt8 {
-  /// Whether JSON does not allow the byte as it is within a string.
+  /// Whether JSON requires the byte to be escaped in a string.
   var isEscapedInJSON: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 
-  /// Whether the byte may stand between the parts of a JSON document.
+  /// Whether JSON counts the byte as white space.
   var isSpaceInJSON: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
-  /// Whether the byte is a digit of base 16, as either case writes it.
+  /// Whether the byte is a hexadecimal digit, in either case.
   var isHexadecimalDigit: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

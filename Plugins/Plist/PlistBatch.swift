@@ -1,8 +1,8 @@
 internal import StorageSPI
 
 extension WriteBatch {
-  /// The operations on each namespace, in their order; the namespaces in the order of their names. The parts have no
-  /// bounds, which are over all namespaces together.
+  /// Splits the batch by namespace, in name order, with operations in their original order. The parts have no bounds,
+  /// because bounds apply to all namespaces together.
   func dividedByNamespace() -> [(namespace: String, batch: WriteBatch)] {
     var parts: [String: WriteBatch] = [:]
     for operation in operations {
@@ -17,7 +17,7 @@ extension WriteBatch {
     return parts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// Whether the batch makes `table` another one: requirements and the removal of what is not there do not.
+  /// Whether the batch changes `table`; requirements, and removals of absent entries, do not.
   func changes(_ table: EntryTable) -> Bool {
     operations.contains { operation in
       switch operation {
@@ -30,9 +30,9 @@ extension WriteBatch {
 }
 
 extension PlistStore {
-  /// What `batch` makes of the files that it changes. Only while `writing`.
+  /// The file changes that `batch` makes. Call this only inside `writing`.
   ///
-  /// - Throws: `StorageError` with the code `conflict` where a requirement does not hold.
+  /// - Throws: `StorageError` with the code `conflict` if a requirement does not hold.
   func changes(of batch: WriteBatch) throws(StorageError) -> [PlistCommit.Change] {
     var changes: [PlistCommit.Change] = []
     for (namespace, part) in batch.dividedByNamespace() {
@@ -45,10 +45,11 @@ extension PlistStore {
     return changes
   }
 
-  /// Throws `StorageError` with the code `overBounds` where the store would not be within `bounds` after `changes`.
-  /// Only while `writing`. Cost: a `stat` for each namespace, and the loading of those that are not in memory.
+  /// Throws `StorageError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Call this
+  /// only inside `writing`. Cost: a `stat` for each namespace, and loading those that are not in memory.
   ///
-  /// A namespace whose file is damaged counts as nothing: it cannot be counted, and must not stop writes to the others.
+  /// A namespace with a damaged file counts as empty: its entries cannot be counted, and must not stop writes to the
+  /// other namespaces.
   func require(_ bounds: StoreBounds, after changes: [PlistCommit.Change]) throws(StorageError) {
     var totals: [String: EntryTally.Count] = [:]
     for change in changes { totals[change.namespace] = change.table.tally.total() }
@@ -60,7 +61,7 @@ extension PlistStore {
 }
 
 extension EntryTally {
-  /// A tally with the given sums, whose entries are all counted in one slot of their namespace.
+  /// A tally with the given totals, which counts all entries of a namespace in one slot.
   fileprivate init(_ totals: [String: Count]) {
     self.init()
     for (namespace, count) in totals { add(count, to: Slot(namespace: namespace, freshSlot: 0, retainSlot: 0)) }

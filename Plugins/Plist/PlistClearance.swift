@@ -1,30 +1,30 @@
 internal import StorageSPI
 
-/// Clears away what stands in the place of a store's files and is none of them: folders and the like, a damaged journal,
-/// and what interrupted commits have left. All but the last is moved aside, not removed.
+/// Clears away everything that is in the way of a store's files: folders and the like, a damaged journal, and leftovers
+/// of interrupted commits. Only the leftovers are removed; everything else is moved aside.
 struct PlistClearance {
   let folder: PlistFolder
-  /// What is appended to the names of what is moved.
+  /// The suffix for the names of moved items.
   let suffix: String
-  /// Where that is now, and what was wrong with it.
+  /// The new paths of the moved items, and what was wrong with them.
   private(set) var moved: [String] = []
   private(set) var issues: [IntegrityIssue] = []
-  /// Whether temporary files may hold what a commit wrote, of which no journal tells any more.
+  /// Whether to keep temporary files, which may hold the data of a commit whose journal is damaged.
   private var keepsTemporaryFiles = false
 
   init(folder: PlistFolder, suffix: String) {
     (self.folder, self.suffix) = (folder, suffix)
   }
 
-  /// Moves what is at `path` aside, unless it is a file or nothing.
+  /// Moves the item at `path` aside, unless it is a file or does not exist.
   mutating func moveUnlessFile(_ path: String) throws(StorageError) {
     guard let status = try folder.status(of: path), status.kind != .regular else { return }
     try move(path, Self.noFile)
   }
 
-  /// Finishes the commit that a journal tells of, or moves the journal aside where it is damaged.
+  /// Finishes the commit in the journal, or moves the journal aside if it is damaged.
   ///
-  /// - Throws: `StorageError` with the code `unsupportedFormat` where a newer version wrote it.
+  /// - Throws: `StorageError` with the code `unsupportedFormat` if a newer version wrote it.
   mutating func settleJournal() throws(StorageError) {
     let path = folder.journalPath
     try moveUnlessFile(path)
@@ -43,7 +43,7 @@ struct PlistClearance {
     try moveUnlessFile(PlistFolder.temporaryPath(path))
   }
 
-  /// Removes the files that interrupted commits left; moves aside what is no file.
+  /// Removes the files that interrupted commits left; moves aside items that are not files.
   mutating func settleTemporaryFiles() throws(StorageError) {
     for path in try folder.temporaryFiles() {
       try moveUnlessFile(path)
@@ -67,7 +67,7 @@ struct PlistClearance {
 }
 
 extension PlistFolder {
-  /// `path`, or with a number after it where there is something of that name.
+  /// `path`, with a number appended if that name is taken.
   func freePath(_ path: String) throws(StorageError) -> String {
     var (free, number) = (path, 1)
     while try status(of: free) != nil {

@@ -1,15 +1,15 @@
 internal import StorageSPI
 
-/// Replaces the files of namespaces, all or none.
+/// Replaces the files of several namespaces: all or none.
 ///
-/// One file is replaced by giving a complete new one its name. For several, a journal decides: see `PlistJournal`. It
-/// runs under the exclusive lock.
+/// A single file is replaced by renaming a complete new one to its name. For several, a journal decides: see
+/// `PlistJournal`. It runs under the exclusive lock.
 struct PlistCommit {
-  /// The next content of a namespace's file.
+  /// The new content of a namespace's file.
   struct Change {
     let namespace: String
     let table: EntryTable
-    /// The content that it replaces.
+    /// The content to be replaced.
     let before: EntryTable
   }
 
@@ -18,8 +18,8 @@ struct PlistCommit {
 
   /// Makes all `changes`, or throws and makes none.
   ///
-  /// - Returns: the files now in place, in the order of `changes`; `nil` where that is left to whoever takes the lock
-  ///   next, because finishing the commit failed after it had begun to count.
+  /// - Returns: the files now in place, in the order of `changes`. It is `nil` if finishing the commit failed after it
+  ///   had taken effect; the next handle that takes the lock then finishes it.
   func callAsFunction(_ changes: [Change]) throws(StorageError) -> [PlistFile]? {
     let files = try prepare(changes)
     switch changes.count {
@@ -53,7 +53,7 @@ struct PlistCommit {
     return PlistFile(path: path, table: table, file: file)
   }
 
-  /// Removes what may have been written. What cannot be removed now is removed by a later writer.
+  /// Removes the temporary files that may exist. A later writer removes those that cannot be removed now.
   private func removeTemporaryFiles(of changes: [Change]) {
     for change in changes { try? folder.remove(PlistFolder.temporaryPath(folder.path(of: change.namespace))) }
   }
@@ -69,17 +69,18 @@ struct PlistCommit {
     do throws(StorageError) {
       try folder.synchronize()
     } catch {
-      // The new file has its name, but may lose it: only the old content makes "nothing was changed" true.
+      // The new file has its name, but may not keep it. Only restoring the old content makes "nothing was changed"
+      // true.
       try? putBack(change)
       throw error
     }
   }
 
-  /// Replaces what was published by what was there before, if all of that can be written: part of it would be less than
-  /// either.
+  /// Replaces the published file with the previous content, if all of that can be written: a partial file would be
+  /// worse than either.
   private func putBack(_ change: Change) throws(StorageError) {
     let before = try prepare(before: change)
-    // A disk that cannot do that any more may still keep what was written for as long as it has power.
+    // Even if the disk can no longer sync, the file may last until the power fails.
     if let file = before.file { try? folder.fileSystem.synchronize(file) }
     try rename(change.before, change.namespace)
   }
@@ -102,13 +103,13 @@ struct PlistCommit {
     }
   }
 
-  /// Whether all files have their names; otherwise the journal is in place and will see to it.
+  /// Whether all files have their names; if not, the journal is in place and ensures that they get them.
   private func publishWithJournal(_ changes: [Change]) throws(StorageError) -> Bool {
     do throws(StorageError) {
       try writeJournal(changes)
     } catch {
       try? folder.remove(PlistFolder.temporaryPath(folder.journalPath))
-      // A journal that cannot be withdrawn still needs its files.
+      // If the journal cannot be removed, it still needs its files.
       if (try? folder.remove(folder.journalPath)) != nil { removeTemporaryFiles(of: changes) }
       throw error
     }
@@ -126,7 +127,8 @@ struct PlistCommit {
     if durability != .relaxed { try folder.synchronize() }
   }
 
-  /// The files with their status, which renaming has changed; `nil` where it cannot be had, so that they are read again.
+  /// The files with their new status, which renaming has changed; `nil` if it is unavailable, so that they are read
+  /// again.
   private func status(of files: [PlistFile]) -> [PlistFile]? {
     try? files.map { file in
       guard let handle = file.file else { return file }

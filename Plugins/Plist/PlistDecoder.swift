@@ -1,9 +1,9 @@
 internal import StorageSPI
 
-/// Reads the content of a namespace's file, and rejects whatever is not as `PlistEncoder` means it. White space, the
-/// order of members and the choice of escapes are free, so that a file edited by hand or by `jq` is still read.
+/// Decodes a namespace's file, and rejects everything that differs in meaning from what `PlistEncoder` writes. White
+/// space, member order and escapes may vary, so it accepts files that were edited by hand or by `jq`.
 struct PlistDecoder {
-  /// The version of the format.
+  /// The format version.
   static let format = 1
 
   private let namespace: String
@@ -12,8 +12,8 @@ struct PlistDecoder {
 
   /// The entries in `bytes`, the content of the file of `namespace`.
   ///
-  /// It is a function of its arguments alone, for any bytes. Cost: proportional to their number, whatever they are;
-  /// nothing recurses.
+  /// The result depends only on the arguments, whatever the bytes. Cost: proportional to their number; nothing
+  /// recurses.
   static func decode(_ bytes: [UInt8], namespace: String) throws(PlistFormatError) -> EntryTable {
     do throws(PlistFormatError) {
       try validate(bytes)

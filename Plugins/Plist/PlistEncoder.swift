@@ -1,10 +1,10 @@
 internal import StorageSPI
 
-/// Writes the content of a namespace's file: one field a line, entries ordered by key.
+/// Encodes a namespace's file: one field per line, entries ordered by key.
 struct PlistEncoder {
   private var bytes: [UInt8] = []
 
-  /// The content of the file of `namespace` that holds the entries of `table`.
+  /// The file content for the entries of `table` in `namespace`.
   static func encode(_ table: EntryTable, namespace: String) -> [UInt8] {
     var encoder = PlistEncoder()
     encoder.bytes.reserveCapacity(

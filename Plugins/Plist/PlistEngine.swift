@@ -1,7 +1,7 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Answers from memory where a namespace's file is there and unchanged; everything else goes to a thread of its own.
+/// Answers from memory if a namespace's file is loaded and unchanged; all other work runs on a thread of its own.
 final class PlistEngine: StorageEngine {
   private let store: PlistStore
   private let clock: any WallClock
@@ -13,7 +13,7 @@ final class PlistEngine: StorageEngine {
     self.clock = clock
   }
 
-  /// Opens the folder of `options`, and makes it where there is none.
+  /// Opens the folder of `options`, and creates it if there is none.
   static func open(
     _ options: PlistOptions, clock: any WallClock, fileSystem: any FileSystem = SystemFileSystem(),
     timer: any PlistTimer = SystemTimer()
@@ -86,7 +86,7 @@ final class PlistEngine: StorageEngine {
 
   func close() async throws(StorageError) {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    // The executor works in order: what was begun before has ended by now.
+    // The executor works in order, so all earlier work has ended by now.
     let store = store
     try await executor.run { store.release() }
   }

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The fields of an entry, as far as they have been read.
+/// The fields of an entry that have been read so far.
 struct PlistEntryFields {
   private var times: [String: Timestamp] = [:]
   private var contentType: String?
@@ -8,7 +8,7 @@ struct PlistEntryFields {
   private var checksum: UInt64?
   private var payloads: [[UInt8]] = []
 
-  /// Reads the entry whose key has been read, a JSON object.
+  /// Reads the JSON object of an entry whose key has just been read.
   static func entry(
     _ key: CacheKey, _ scanner: inout JSONScanner
   ) throws(PlistFormatError) -> EntryTable.Entry {
@@ -31,7 +31,7 @@ struct PlistEntryFields {
     }
   }
 
-  /// The entry, once all of it is there.
+  /// The entry, if all its fields have been read.
   private var entry: EntryTable.Entry? {
     guard let storedAt = times["storedAt"], let freshUntil = times["freshUntil"], let contentType,
       let retainUntil = times["retainUntil"], let checksum, let payload = payloads.first, payloads.count == 1

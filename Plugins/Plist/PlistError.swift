@@ -6,13 +6,13 @@
 internal import StorageSPI
 
 extension SystemError {
-  /// Whether the operating system refuses access, for now or for good.
+  /// Whether the operating system refuses access, temporarily or permanently.
   var isRefusal: Bool { [EACCES, EPERM, EROFS].contains(code) }
 
-  /// Whether there is nothing of that name.
+  /// Whether the file or folder does not exist.
   var isAbsence: Bool { code == ENOENT }
 
-  /// The system's words for it.
+  /// The system's error text.
   var text: String {
     var buffer = [CChar](repeating: 0, count: 128)
     guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
@@ -38,19 +38,19 @@ extension SystemError {
 }
 
 extension StorageError {
-  /// The failure of the system call that was to `action` the file at `path`.
+  /// A failed system call: `action` says what it was to do to the file at `path`.
   init(_ error: SystemError, action: String, path: String) {
     self.init(error.storageCode, "cannot \(action) \(path): \(error.text)", hint: error.hint, cause: error)
   }
 
-  /// The failure to make the folder of the store.
+  /// A failure to create the store's folder.
   static func cannotMakeFolder(_ path: String, _ reason: String, cause: SystemError? = nil) -> StorageError {
     StorageError(
       .cannotCreate, "cannot make the folder \(path): \(reason)", hint: "choose another path for the store",
       cause: cause)
   }
 
-  /// The error of a file that is not as this engine writes it.
+  /// The error for a file that this engine cannot have written.
   init(_ problem: PlistFormatError, path: String) {
     switch problem.kind {
     case .damaged:
@@ -63,29 +63,29 @@ extension StorageError {
     }
   }
 
-  /// Whether a file's content is not as this engine writes it.
+  /// Whether a file's content is not what this engine writes.
   var isOfContent: Bool { code == .damaged || code == .unsupportedFormat }
 
-  /// The error of a store that another handle holds for too long.
+  /// The error for a store whose lock another handle has held for too long.
   static func busy(_ path: String, after timeout: Duration) -> StorageError {
     StorageError(
       .busy, "another process has held \(path) for more than \(timeout)", hint: "try again, or raise busyTimeout")
   }
 }
 
-/// What is wrong with the content of a file, and where.
+/// What is wrong in a file's content, and where.
 struct PlistFormatError: Error {
   enum Kind: Sendable { case damaged, newerFormat }
 
   var kind = Kind.damaged
-  /// What, in one line, and where once `located` has added it.
+  /// What is wrong, in one line; `located` adds the location.
   var message: String
-  /// Where in the content, in bytes from its beginning.
+  /// The byte offset in the content.
   var offset: Int?
-  /// The entry concerned, where it is known.
+  /// The affected entry, if known.
   var key: CacheKey?
 
-  /// The error with the line and column of its place in `bytes`. Cost: a pass over what comes before it.
+  /// Adds the line and column of the offset in `bytes`. Cost: a pass over everything before it.
   func located(in bytes: [UInt8]) -> PlistFormatError {
     guard let offset else { return self }
     let before = bytes[..<min(offset, bytes.count)]
@@ -96,7 +96,7 @@ struct PlistFormatError: Error {
     return error
   }
 
-  /// `text` as a message shows it: in quotes, the beginning where it is long, and nothing that is no letter or sign.
+  /// `text` as shown in messages: quoted, shortened, and without unprintable characters.
   static func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.prefix(60).map { scalar in
       scalar.properties.isWhitespace || scalar.properties.generalCategory == .control ? " " : Character(scalar)

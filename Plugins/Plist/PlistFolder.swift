@@ -5,14 +5,14 @@
 #endif
 internal import StorageSPI
 
-/// The folder of a store: what its files are called, and the steps of which reading and writing them consist.
+/// The folder of a store: the names of its files, and the basic steps for reading and writing them.
 ///
 ///     cities.json         the entries of the namespace "cities"
 ///     cities.json.new     its next content, while a commit is under way
 ///     batch.journal       which files a commit over several namespaces replaces, while it does
 ///     store.lock          empty; locked by whoever reads or writes
 ///
-/// A namespace has neither dot nor slash, so that no file can be taken for another.
+/// The name of a namespace contains neither dots nor slashes, so the files' names cannot collide.
 struct PlistFolder: Sendable {
   let path: String
   let fileSystem: any FileSystem
@@ -27,20 +27,20 @@ struct PlistFolder: Sendable {
 
   static func temporaryPath(_ path: String) -> String { path + ".new" }
 
-  /// The namespace whose file is called `name`; `nil` where it is no namespace's.
+  /// The namespace whose file is called `name`; `nil` if it is not a namespace's file.
   static func namespace(ofFile name: some StringProtocol) -> String? {
     guard name.hasSuffix(".json"), CacheKey.isNamespace(name.dropLast(5)) else { return nil }
     return String(name.dropLast(5))
   }
 
-  /// Runs a system call, and says in its error what it was to do to which file.
+  /// Runs a system call; its error says what failed, and for which file.
   func call<Output>(
     _ action: String, _ path: String, _ body: () throws(SystemError) -> Output
   ) throws(StorageError) -> Output {
     do { return try body() } catch { throw StorageError(error, action: action, path: path) }
   }
 
-  /// Makes the folder with its missing parents.
+  /// Creates the folder and its missing parents.
   func make() throws(StorageError) {
     var end = path.startIndex
     while end < path.endIndex {
@@ -57,13 +57,13 @@ struct PlistFolder: Sendable {
         try fileSystem.makeFolder(path)
       }
     } catch  where error.code == EEXIST {
-      // Another process has made it just now.
+      // Another process has just created it.
     } catch {
       throw .cannotMakeFolder(self.path, "\(path): \(error.text)", cause: error)
     }
   }
 
-  /// The names of all files of the store.
+  /// The names of everything in the folder.
   func names() throws(StorageError) -> [String] {
     try call("list", path) { () throws(SystemError) in try fileSystem.names(in: path) }
   }
@@ -77,7 +77,7 @@ struct PlistFolder: Sendable {
     try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: path) }
   }
 
-  /// An open file with its status and content, or the first `limit` bytes of it; `nil` where there is none.
+  /// An open file with its status and content, or the first `limit` bytes of it; `nil` if there is none.
   func read(
     _ path: String, atMost limit: Int = .max
   ) throws(StorageError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
@@ -91,7 +91,7 @@ struct PlistFolder: Sendable {
 
   private func openIfPresent(_ path: String) throws(StorageError) -> OpenFile? {
     do {
-      // Without waiting, because a named pipe in the place of a file would never open.
+      // Non-blocking, because opening a named pipe in the file's place would wait forever.
       return try fileSystem.open(path, flags: O_RDONLY | O_NONBLOCK)
     } catch {
       guard !error.isAbsence else { return nil }
@@ -109,7 +109,7 @@ struct PlistFolder: Sendable {
     return bytes
   }
 
-  /// Writes a new file, which must not be there, for the user alone.
+  /// Writes a new file, accessible to the user alone; it must not exist yet.
   func write(_ bytes: [UInt8], to path: String, synchronized: Bool) throws(StorageError) -> OpenFile {
     try call("write", path) { () throws(SystemError) in
       let file = try fileSystem.open(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -129,7 +129,7 @@ struct PlistFolder: Sendable {
     try call("move aside", path) { () throws(SystemError) in try fileSystem.link(path, to: newPath) }
   }
 
-  /// Removes a file, if it is there.
+  /// Removes a file, if it exists.
   func remove(_ path: String) throws(StorageError) {
     do {
       try fileSystem.unlink(path)
@@ -139,7 +139,7 @@ struct PlistFolder: Sendable {
     }
   }
 
-  /// Waits until the names in the folder are on its medium.
+  /// Waits until the folder's directory entries are on disk.
   func synchronize() throws(StorageError) {
     try call("synchronize", path) { () throws(SystemError) in
       try fileSystem.synchronize(try fileSystem.open(path, flags: O_RDONLY | O_DIRECTORY))

@@ -1,7 +1,7 @@
 internal import StorageSPI
 
 extension PlistFolder {
-  /// What there is of the store, without the lock, and without making or changing anything.
+  /// Inspects the store without taking the lock, and without creating or changing anything.
   func inspect() throws(StorageError) -> StoreInspection {
     switch try status(of: path)?.kind {
     case nil: return inspection([], format: nil)
@@ -10,7 +10,7 @@ extension PlistFolder {
     }
     let names = try names().filter(isPart).sorted()
     let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
-    // A store without entries is one of the current format.
+    // A store without entries has the current format.
     guard !namespaces.isEmpty else {
       return inspection(paths(names), format: names.isEmpty ? nil : PlistDecoder.format)
     }
@@ -25,8 +25,8 @@ extension PlistFolder {
     StoreInspection(path: path, files: files, format: format, currentFormat: PlistDecoder.format)
   }
 
-  /// The version of the file of `namespace`; `nil` where it is not to be told. Cost: a read of its beginning where the
-  /// version comes first, as this engine writes it, of the whole file elsewhere.
+  /// The format version of the file of `namespace`; `nil` if it is unknown. Cost: reading the start of the file if the
+  /// version comes first, as this engine writes it; otherwise reading the whole file.
   private func format(of namespace: String) throws(StorageError) -> Int? {
     let path = path(of: namespace)
     guard try status(of: path)?.kind == .regular else { return nil }
@@ -40,7 +40,7 @@ extension PlistFolder {
     guard scanner.skip(UInt8(ascii: "{")), (try? scanner.text()) == "format", scanner.skip(UInt8(ascii: ":")) else {
       return nil
     }
-    // At the very end of what was read, the number may go on.
+    // If the number ends the bytes read so far, it may go on behind them.
     guard let format = try? scanner.number(), scanner.next != nil else { return nil }
     return format
   }

@@ -1,20 +1,20 @@
 internal import StorageSPI
 
-/// What a commit over several namespaces does, written down before it is done.
+/// The intent of a commit over several namespaces, written down before it is carried out.
 ///
-/// The commit counts from the moment at which the journal has its name. Whoever takes the lock next finishes what the
-/// journal says; that may be done any number of times.
+/// The commit takes effect when the journal gets its name. The next handle that takes the lock finishes what the
+/// journal says; that is idempotent.
 struct PlistJournal {
   private static let header = "cachectl plist batch 1"
   private static let headerOfAnyVersion = "cachectl plist batch "
   private static let footer = "end"
 
-  /// The namespaces whose file is replaced by the temporary one.
+  /// The namespaces whose files the temporary ones replace.
   var replaced: [String] = []
-  /// The namespaces whose file is removed.
+  /// The namespaces whose files are removed.
   var removed: [String] = []
 
-  /// The journal as text, one line each.
+  /// The journal as text, one namespace per line.
   var text: String {
     let lines = [Self.header] + replaced.map { "replace \($0)" } + removed.map { "remove \($0)" } + [Self.footer]
     return lines.joined(separator: "\n") + "\n"
@@ -24,9 +24,9 @@ struct PlistJournal {
     (self.replaced, self.removed) = (replaced, removed)
   }
 
-  /// The journal that `bytes` are; `nil` where they are none, or not all of one.
+  /// Parses the journal in `bytes`; `nil` if they are not a complete journal.
   ///
-  /// - Throws: `StorageError` with the code `unsupportedFormat` where a newer version wrote it.
+  /// - Throws: `StorageError` with the code `unsupportedFormat` if a newer version wrote it.
   init?(_ bytes: [UInt8], path: String) throws(StorageError) {
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count >= 3, lines.suffix(2) == [Self.footer[...], ""] else { return nil }
@@ -47,9 +47,9 @@ struct PlistJournal {
 }
 
 extension PlistFolder {
-  /// Finishes the commit that a journal in the folder describes, and removes the journal.
+  /// Finishes the commit that the folder's journal describes, and removes the journal.
   ///
-  /// A journal that is not whole was never given its name by a commit that went on: it is only removed.
+  /// An incomplete journal belongs to a commit that never took effect: it is only removed.
   func finishJournal(synchronized: Bool) throws(StorageError) {
     guard let content = try read(journalPath) else { return }
     if let journal = try PlistJournal(content.bytes, path: journalPath) {
@@ -64,18 +64,19 @@ extension PlistFolder {
     for namespace in journal.removed { try remove(path(of: namespace)) }
     for namespace in journal.replaced {
       let path = path(of: namespace)
-      // Where the temporary file is gone, it already has its name.
+      // If the temporary file is gone, it already has its final name.
       guard try status(of: Self.temporaryPath(path)) != nil else { continue }
       try rename(Self.temporaryPath(path), to: path)
     }
   }
 
-  /// Removes what an interrupted commit left. Only for who holds the lock exclusively, after the journal is finished.
+  /// Removes the leftovers of an interrupted commit. Call this only under the exclusive lock, after finishing the
+  /// journal.
   func removeTemporaryFiles() throws(StorageError) {
     for path in try temporaryFiles() { try remove(path) }
   }
 
-  /// The paths of temporary files, in no order.
+  /// The paths of the temporary files, in no particular order.
   func temporaryFiles() throws(StorageError) -> [String] {
     try names().filter { name in
       guard name.hasSuffix(Self.temporaryPath("")) else { return false }

@@ -5,17 +5,17 @@
 #endif
 internal import StorageSPI
 
-/// The lock on a store, which excludes other handles, whether of this process or of another.
+/// The lock on a store, which excludes other handles in this process and in others.
 ///
-/// It is `flock` on a file of its own: the kernel releases it with the process, and handles of one process exclude each
-/// other, because each opens the file anew. The file is never removed.
+/// It is `flock` on a file of its own. The kernel releases it when the process ends. Handles of one process exclude
+/// each other, because each opens the file separately. The file is never removed.
 struct PlistLock: Sendable {
   let folder: PlistFolder
   let wait: PlistWait
 
-  /// Runs `body` while the lock is held.
+  /// Runs `body` while holding the lock.
   ///
-  /// - Throws: `StorageError` with the code `busy` where another handle held it for too long.
+  /// - Throws: `StorageError` with the code `busy` if another handle holds it for longer than the time-out.
   func hold<Output>(
     exclusively: Bool, _ body: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -37,12 +37,12 @@ struct PlistLock: Sendable {
   }
 
   private func open() throws(StorageError) -> OpenFile {
-    // Without waiting, because a named pipe in the place of the file would never open.
+    // Non-blocking, because opening a named pipe in the file's place would wait forever.
     let (path, flags) = (folder.lockPath, O_RDONLY | O_CREAT | O_NONBLOCK)
     do {
       return try folder.fileSystem.open(path, flags: flags)
     } catch  where error.isAbsence {
-      // The folder was removed since the store was opened: the store is empty, and begins anew.
+      // The folder was removed after the store was opened: start again with an empty store.
       try folder.make()
       return try folder.call("open", path) { () throws(SystemError) in
         try folder.fileSystem.open(path, flags: flags)

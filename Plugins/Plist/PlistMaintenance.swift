@@ -1,14 +1,14 @@
 internal import StorageSPI
 
 extension PlistFolder {
-  /// The sum of the sizes of the store's files, in bytes.
+  /// The total size of the store's files, in bytes.
   func size() throws(StorageError) -> Int {
     var size = 0
     for name in try names() where isPart(name) { size += try status(of: path + "/" + name)?.size ?? 0 }
     return size
   }
 
-  /// Whether a file called `name` is one of the store's.
+  /// Whether the file name `name` is one of the store's.
   func isPart(_ name: String) -> Bool {
     let stem = name.hasSuffix(Self.temporaryPath("")) ? name.dropLast(Self.temporaryPath("").count) : name[...]
     return stem == Self.lockName || stem == Self.journalName || Self.namespace(ofFile: stem) != nil
@@ -16,8 +16,8 @@ extension PlistFolder {
 }
 
 extension PlistStore {
-  /// What is wrong with the files, which are all read anew, and left as they are. A batch that was interrupted is no
-  /// damage: it is finished first.
+  /// Checks the files, which it reads anew and leaves unchanged. An interrupted batch is not damage: it is finished
+  /// first.
   func check() throws(StorageError) -> [IntegrityIssue] {
     if try checkJournal() == nil { try finishBatch() }
     return try readingAsItIs { () throws(StorageError) in
@@ -32,15 +32,15 @@ extension PlistStore {
     }
   }
 
-  /// Finishes the batch of a journal, where there is one and it can be done.
+  /// Finishes the batch in the journal, if there is one and it can be finished.
   private func finishBatch() throws(StorageError) {
     guard try folder.status(of: folder.journalPath) != nil else { return }
     do { try writing {} } catch  where error.code == .permissionDenied {
-      // Whoever may write finishes it. What is there is sound, as far as it goes.
+      // A handle that may write will finish it. The existing files are sound.
     }
   }
 
-  /// What is wrong with the journal; `nil` where there is none, or a whole one.
+  /// The issue with the journal; `nil` if there is no journal, or it is complete.
   private func checkJournal() throws(StorageError) -> IntegrityIssue? {
     let path = folder.journalPath
     do throws(StorageError) {
@@ -62,9 +62,10 @@ extension PlistStore {
     }
   }
 
-  /// Removes the entries that are expired at `time`, file by file, so that a damaged one does not keep the others.
+  /// Removes the entries that are expired at `time`, file by file, so that a damaged file does not protect the entries
+  /// of the others.
   ///
-  /// - Throws: the first error, after all files were tried.
+  /// - Throws: the first error, after trying all files.
   func removeExpired(at time: Timestamp) throws(StorageError) {
     var failure: StorageError?
     for namespace in try folder.namespaces() {

@@ -1,17 +1,17 @@
 internal import StorageSPI
 
-/// The options of the plist engine, declared and read.
+/// The options of the plist engine: their declarations and their values.
 struct PlistOptions: Sendable {
   static let path = EngineOption(
     "path", .path, default: .text("plist"), help: "the folder that holds one JSON file per namespace")
 
   static let all: [EngineOption] = [path, .durability, .busyTimeout]
 
-  /// The folder.
+  /// The store's folder.
   var path: String
   /// What a commit survives.
   var durability: Durability
-  /// How long to wait for another handle that holds the lock.
+  /// How long to wait for a lock that another handle holds.
   var busyTimeout: Duration
 
   init(path: String, durability: Durability = .normal, busyTimeout: Duration = .seconds(5)) {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Removes the files of a store, in whatever state they are. Nothing is written, so that it works on a full disk.
+/// Removes a store's files, whatever their state. It writes nothing, so it works on a full disk.
 enum PlistRemoval {
   static func run(
     _ options: PlistOptions, fileSystem: any FileSystem = SystemFileSystem(), timer: any PlistTimer = SystemTimer()
@@ -11,7 +11,7 @@ enum PlistRemoval {
     try clearance.moveUnlessFile(folder.lockPath)
     let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
     try lock.hold(exclusively: true) { () throws(StorageError) in
-      // The journal first: without it, no file that it names comes back.
+      // The journal goes first: without it, none of the files that it names can come back.
       let names = try folder.names().filter { folder.isPart($0) && $0 != PlistFolder.lockName }
       for path in [folder.journalPath] + names.map({ folder.path + "/" + $0 }) {
         try clearance.moveUnlessFile(path)

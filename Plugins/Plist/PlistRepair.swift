@@ -1,16 +1,16 @@
 internal import StorageSPI
 
-/// Saves what can be read of a damaged store.
+/// Saves the readable entries of a damaged store.
 ///
-/// A file in which nothing is wrong stays as it is. Of another the entries that are whole and sound are written to a new
-/// file beside it; the damaged one gets a second name, and then the new one takes its place: at every instant one of the
-/// two is there. It runs under the exclusive lock.
+/// It leaves undamaged files alone. For a damaged file, it writes the complete, sound entries to a new file beside it,
+/// gives the damaged file a second name, and then renames the new one to the original name: one of the two is in place
+/// at every moment. It runs under the exclusive lock.
 struct PlistRepair {
   private let folder: PlistFolder
   private let lock: PlistLock
   private let plan: RepairPlan
 
-  /// The repair of the store of `options`.
+  /// Prepares the repair of the store of `options`.
   init(
     _ options: PlistOptions, _ plan: RepairPlan, fileSystem: any FileSystem = SystemFileSystem(),
     timer: any PlistTimer = SystemTimer()
@@ -20,7 +20,7 @@ struct PlistRepair {
     self.plan = plan
   }
 
-  /// Repairs the store. Where there is no folder, there is nothing to repair.
+  /// Repairs the store. If the folder does not exist, there is nothing to repair.
   func run() throws(StorageError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
     var clearance = PlistClearance(folder: folder, suffix: plan.suffix)
@@ -32,7 +32,7 @@ struct PlistRepair {
     }
   }
 
-  /// Says what `run` would do, and changes nothing. The lock is taken where there is its file.
+  /// Reports what `run` would do, and changes nothing. It takes the lock if the lock file exists.
   func preview() throws(StorageError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
     guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try examine() }
@@ -56,7 +56,7 @@ struct PlistRepair {
     let names = Set(try folder.namespaces() + (journal?.replaced ?? [])).subtracting(journal?.removed ?? [])
     for namespace in names.sorted() {
       let (path, isReplaced) = (folder.path(of: namespace), journal?.replaced.contains(namespace) == true)
-      // Where the temporary file is gone, it already has its name.
+      // If the temporary file is gone, it already has its final name.
       let next = PlistFolder.temporaryPath(path)
       let nextKind = try isReplaced ? folder.status(of: next)?.kind : nil
       let content = nextKind == .regular ? next : path
@@ -81,7 +81,7 @@ struct PlistRepair {
       movedTo: clearance.moved + moved)
   }
 
-  /// What was found in all files.
+  /// The findings in all files.
   private struct Findings {
     var saved = 0
     var lost: [IntegrityIssue] = []
@@ -94,7 +94,7 @@ struct PlistRepair {
     }
   }
 
-  /// The entries of a file that are to be kept, and what is wrong with it.
+  /// The entries of a file to keep, and the damage to it.
   private struct FileFindings {
     var table = EntryTable()
     var lost: [IntegrityIssue] = []
@@ -103,7 +103,7 @@ struct PlistRepair {
     var isDamaged: Bool { !lost.isEmpty || !mended.isEmpty }
   }
 
-  /// Examines the file at `path`, whose content is in the file at `content`.
+  /// Examines the file at `path`; its content is read from `content`.
   private func examine(_ namespace: String, _ path: String, content: String) throws(StorageError) -> FileFindings {
     guard let bytes = try folder.read(content)?.bytes else { return FileFindings() }
     do throws(PlistFormatError) {
@@ -112,10 +112,10 @@ struct PlistRepair {
     } catch {
       let salvage = PlistSalvage(bytes, namespace: namespace, path: path)
       let (table, unsound) = keepSound(salvage.entries, path)
-      // A file is of a later version unless it is, entry for entry, one of this version.
+      // A file with a later version number is of that version, unless all its entries are valid in this one.
       let isReallyNewer = error.kind == .newerFormat && !(salvage.isWholeButForItsVersion && unsound.isEmpty)
       if isReallyNewer { throw StorageError(error, path: path) }
-      // Where an entry of a name is saved, what is lost had another name once.
+      // If an entry with this key is saved, the lost one originally had another key.
       let issues = (salvage.lost + unsound).map { issue in
         let isSaved = issue.key.map { table[$0] != nil } ?? false
         return isSaved ? IntegrityIssue(kind: issue.kind, message: issue.message) : issue
@@ -126,7 +126,7 @@ struct PlistRepair {
     }
   }
 
-  /// A table of those `entries` that are sound, and what is wrong with the others.
+  /// A table of the sound `entries`, and the issues with the others.
   private func keepSound(
     _ entries: some Sequence<(key: CacheKey, value: EntryTable.Entry)>, _ path: String
   ) -> (EntryTable, [IntegrityIssue]) {

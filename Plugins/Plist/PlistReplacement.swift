@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// Puts repaired files in the place of damaged ones, which keep another name.
+/// Replaces damaged files with repaired ones, and keeps the damaged ones under another name.
 struct PlistReplacement {
-  /// A damaged file, and the entries that take its place.
+  /// A damaged file, and the entries for its replacement.
   struct File {
     let namespace: String
     let table: EntryTable
@@ -10,19 +10,19 @@ struct PlistReplacement {
   }
 
   let folder: PlistFolder
-  /// What is appended to the names of the damaged files.
+  /// The suffix for the names of the damaged files.
   let suffix: String
 
   /// Replaces all `files`, or throws and replaces none.
   ///
-  /// - Returns: where the damaged files are now, in the order of `files`.
+  /// - Returns: the new paths of the damaged files, in the order of `files`.
   func callAsFunction(_ files: [File]) throws(StorageError) -> [String] {
     guard !files.isEmpty else { return [] }
     var (names, replaced): ([String], Int) = ([], 0)
     do throws(StorageError) {
       for file in files { try write(file) }
       for file in files { names.append(try name(file)) }
-      // A damaged file must not lose its second name after it has lost its first.
+      // Make the second names durable before the damaged files lose their first ones.
       try folder.synchronize()
       for file in files {
         try exchange(file)
@@ -57,7 +57,7 @@ struct PlistReplacement {
     }
   }
 
-  /// Makes the store what it was, as far as that can be done; what cannot be removed now is removed by a later writer.
+  /// Restores the store as far as possible; a later writer removes the files that cannot be removed now.
   private func undo(_ files: [File], _ names: [String], _ replaced: Int) {
     for (index, file) in files.enumerated() {
       try? folder.remove(PlistFolder.temporaryPath(file.path))

@@ -1,35 +1,34 @@
 internal import StorageSPI
 
-/// Finds the entries in the content of a damaged file, whatever stands between them.
+/// Finds the entries in a damaged file, whatever lies between them.
 ///
-/// An entry begins at an unescaped quote that the namespace and a slash follow. Within strings quotes are escaped, so
-/// that no text within a payload can be taken for an entry; what follows must be an object with all fields of an entry,
-/// which the value or the name of an attribute is not. Cost: proportional to the number of bytes, because an attempt
-/// that fails has not gone beyond the next place where another can succeed.
+/// An entry starts at an unescaped quote followed by the namespace and a slash. Quotes inside strings are escaped, so
+/// no text in a payload can look like an entry. What follows must be an object with all the fields of an entry, which
+/// the value or the name of an attribute is not. Cost: proportional to the number of bytes, because a failed attempt
+/// never reads beyond the next place where another one can succeed.
 struct PlistSalvage {
-  /// The entries that were found, in the order of the file. A key may come twice, because a damaged one may read like
-  /// another.
+  /// The entries found, in file order. A key may occur twice, because a damaged key may read like another one.
   private(set) var entries: [(key: CacheKey, value: EntryTable.Entry)] = []
-  /// What stands between them that cannot be read.
+  /// The unreadable parts between them.
   private(set) var lost: [IntegrityIssue] = []
-  /// What is not as it was written between them, and too short to have been an entry.
+  /// The damaged parts between them that are too short to have been an entry.
   private(set) var mended: [IntegrityIssue] = []
-  /// Whether the file is whole but for the number of its version.
+  /// Whether only the file's version number is damaged.
   var isWholeButForItsVersion: Bool { lost.isEmpty && mended.isEmpty && !entries.isEmpty }
-  /// The bytes before the first entry, white space and the name of the namespace apart, with some to spare.
+  /// The bytes before the first entry, without white space and the namespace's name, rounded up.
   private static let largestHeader = 60
-  /// The bytes of the smallest entry, white space apart, with some to spare.
+  /// The bytes of the smallest possible entry, without white space, rounded down.
   private static let smallestEntry = 160
 
   private let bytes: [UInt8]
   private let namespace: String
   private let path: String
-  /// The end of the last entry that was found, and the keys of those after it that cannot be read, with the reasons.
+  /// The end of the last entry found, and the keys of the unreadable entries after it, with the reasons.
   private var end = 0
   private var failures: [(key: CacheKey, reason: String)] = []
   private var lines = LineCounter()
 
-  /// What can be read of `bytes`, the content of the file of `namespace` at `path`.
+  /// Reads what it can from `bytes`, the content of the file of `namespace` at `path`.
   init(_ bytes: [UInt8], namespace: String, path: String) {
     (self.bytes, self.namespace, self.path) = (bytes, namespace, path)
     var position = 0
@@ -43,12 +42,12 @@ struct PlistSalvage {
     noteGap(before: bytes.count)
   }
 
-  /// The first position from `position` on at which an entry may begin.
+  /// The first position at or after `position` where an entry may start.
   private func nextStart(from position: Int) -> Int? {
     next(Array("\"\(namespace)/".utf8), in: position..<bytes.count)
   }
 
-  /// The first position in `range` of `marker`, which begins with a quote that is not escaped.
+  /// The first position of `marker` in `range`, starting with an unescaped quote.
   private func next(_ marker: [UInt8], in range: Range<Int>) -> Int? {
     let span = bytes.span
     var index = range.lowerBound
@@ -63,7 +62,7 @@ struct PlistSalvage {
     return nil
   }
 
-  /// Reads the entry at `start`, and says where it ends; `nil` where there is none that can be read.
+  /// Reads the entry at `start`, and returns its end; `nil` if there is no readable entry.
   private mutating func readEntry(at start: Int) -> Int? {
     var scanner = JSONScanner(bytes, at: start)
     guard let key = scanner.key() else { return nil }
@@ -81,7 +80,7 @@ struct PlistSalvage {
     }
   }
 
-  /// Notes what is lost between the last entry that was found and `start`.
+  /// Records what is lost between the last entry found and `start`.
   private mutating func noteGap(before start: Int) {
     let gap = end..<start
     defer { failures = [] }
@@ -96,8 +95,8 @@ struct PlistSalvage {
     if !failures.isEmpty || mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
   }
 
-  /// Whether `gap` may have held more entries than the failed ones: the end of the file is gone, the damaged part has room
-  /// for an entry, or a field occurs more often than there are entries.
+  /// Whether `gap` may have held more entries than the failed ones. That is so if the end of the file is missing, the
+  /// damaged part has room for an entry, or a field occurs more often than there are entries.
   private func mayHideEntry(_ gap: Range<Int>) -> Bool {
     if gap.upperBound == bytes.count {
       let last = bytes[gap].reversed().lazy.filter { !$0.isSpaceInJSON }.prefix(2)
@@ -112,7 +111,7 @@ struct PlistSalvage {
     }
   }
 
-  /// Whether no file that was written here has the byte: it is of no text, or escaped in every string.
+  /// Whether this engine never writes the byte: it is not valid in text, or is escaped in every string.
   private static func isNeverWritten(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\n"): false
@@ -129,8 +128,8 @@ struct PlistSalvage {
     return count
   }
 
-  /// Whether an entry may have stood in `gap`, or behind the end of the file: unless what encloses the entries is there,
-  /// and between two of them no more than the place of a comma.
+  /// Whether an entry may have been in `gap`, or behind the end of the file. It cannot have been if the text that
+  /// encloses the entries is intact, and no more than a comma is missing between two of them.
   private func mayHaveHeldEntry(_ gap: Range<Int>) -> Bool {
     let text = Array(bytes[gap].lazy.filter { !$0.isSpaceInJSON }.prefix(200))
     if gap.upperBound == bytes.count { return text.count > 3 || !text.suffix(2).elementsEqual("}}".utf8) }
@@ -139,10 +138,11 @@ struct PlistSalvage {
       || !text.suffix(11).elementsEqual("\"entries\":{".utf8)
   }
 
-  /// Whether in `gap`, white space apart, stands only what belongs between entries, before the first, or after the last.
+  /// Whether `gap`, ignoring white space, contains only what belongs between entries, before the first or after the
+  /// last.
   private func isOrdinary(_ gap: Range<Int>) -> Bool {
     let (isFirst, isLast) = (entries.isEmpty, gap.upperBound == bytes.count)
-    // What is longer cannot be, and need not be looked at.
+    // Longer text cannot match, so there is no need to look at all of it.
     let found = bytes[gap].lazy.filter { !$0.isSpaceInJSON }.prefix(200)
     var scanner = JSONScanner(Array(found))
     if isFirst {
@@ -157,23 +157,23 @@ struct PlistSalvage {
 }
 
 extension JSONScanner {
-  /// Reads the bytes of `text`, if they come next, and says whether they did.
+  /// Reads the bytes of `text`, if they come next, and returns whether they did.
   fileprivate mutating func skip(_ text: String) -> Bool { text.utf8.allSatisfy { skip($0) } }
 
-  /// Reads the name of a member that is a key, and the colon and the brace after it that stay to be read; `nil` where
-  /// something else stands there.
+  /// Reads a member name that is a key. The colon and the brace must follow, but are not consumed; otherwise returns
+  /// `nil`.
   fileprivate mutating func key() -> CacheKey? {
     guard let text = try? text(), let key = try? CacheKey(text), skip(UInt8(ascii: ":")) else { return nil }
     return next == UInt8(ascii: "{") ? key : nil
   }
 }
 
-/// Counts lines from the beginning, each byte once, as long as the positions rise.
+/// Counts lines from the start, visiting each byte once, as long as the positions increase.
 private struct LineCounter {
   private var line = 1
   private var position = 0
 
-  /// The number of the line in which the byte at `offset` stands.
+  /// The number of the line that contains the byte at `offset`.
   mutating func line(at offset: Int, in bytes: [UInt8]) -> Int {
     while position < offset {
       if bytes[position] == UInt8(ascii: "\n") { line += 1 }

@@ -1,11 +1,12 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// The files of a store and what of them is in memory. Every method but `current` waits for the disk and the lock.
+/// A store's files, and those of them that are in memory. Every method except `current` waits for the disk and the
+/// lock.
 final class PlistStore: Sendable {
   private struct State {
     var files: [String: PlistFile] = [:]
-    /// The namespaces whose files cannot be read, with the status that those had: a walk past damage asks many times.
+    /// The errors of unreadable files, with their status at the time: a scan past damage asks many times.
     var failures: [String: (status: FileStatus, error: StorageError)] = [:]
     var isTidy = false
   }
@@ -23,18 +24,18 @@ final class PlistStore: Sendable {
     durability = options.durability
   }
 
-  /// The file of `namespace` if it is in memory and has not changed since. Cost: one `stat`.
+  /// The file of `namespace`, if it is in memory and unchanged. Cost: one `stat`.
   func current(_ namespace: String) -> PlistFile? {
     guard let file = state.withLock({ $0.files[namespace] }) else { return nil }
     do {
       return try folder.fileSystem.status(of: file.path) == file.status ? file : nil
     } catch {
-      // The caller goes on to read the file, and meets the error again.
+      // The caller then reads the file, and gets the same error.
       return nil
     }
   }
 
-  /// The file of `namespace` as it is now. Only while `reading` or `writing`.
+  /// The current file of `namespace`. Call this only inside `reading` or `writing`.
   func load(_ namespace: String) throws(StorageError) -> PlistFile {
     if let file = current(namespace) { return file }
     if let failure = state.withLock({ $0.failures[namespace] }),
@@ -47,7 +48,7 @@ final class PlistStore: Sendable {
     return file
   }
 
-  /// The file of `namespace`, likewise; `nil` where its content cannot be read.
+  /// The same; `nil` if the content is unreadable.
   func loadIfReadable(_ namespace: String) throws(StorageError) -> PlistFile? {
     do throws(StorageError) {
       return try load(namespace)
@@ -57,7 +58,7 @@ final class PlistStore: Sendable {
     }
   }
 
-  /// The file of `namespace`, read anew.
+  /// Reads the file of `namespace` again.
   func read(_ namespace: String) throws(StorageError) -> PlistFile {
     let path = folder.path(of: namespace)
     guard let (file, status, bytes) = try folder.read(path) else { return PlistFile(path: path, table: EntryTable()) }
@@ -71,15 +72,16 @@ final class PlistStore: Sendable {
     }
   }
 
-  /// The first entries of `range` in `file`, the file of `namespace`, or in the newer one that has replaced it in memory.
+  /// The first entries of `range` in `file`, the file of `namespace`, or in the newer file that has replaced it in
+  /// memory.
   func scan(_ namespace: String, _ file: PlistFile, _ range: KeyRange, limit: Int) -> [EntrySummary] {
-    // In place, so that the order of the keys is kept for the next scan.
+    // In place, which keeps the sorted keys for the next scan.
     if let summaries = state.withLock({ $0.files[namespace]?.table.scan(range, limit: limit) }) { return summaries }
     var table = file.table
     return table.scan(range, limit: limit)
   }
 
-  /// Runs `body` while no other handle writes, after finishing what a handle before it began.
+  /// Runs `body` while no other handle writes, after finishing what an earlier handle began.
   func reading<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     let output: Output? = try readingAsItIs { () throws(StorageError) in
       try folder.status(of: folder.journalPath) == nil ? try body() : nil
@@ -87,7 +89,7 @@ final class PlistStore: Sendable {
     return if let output { output } else { try writing(body) }
   }
 
-  /// Runs `body` while no other handle writes.
+  /// Runs `body` while no other handle writes, without finishing anything first.
   func readingAsItIs<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     do {
       return try lock.hold(exclusively: false, body)
@@ -96,7 +98,7 @@ final class PlistStore: Sendable {
     }
   }
 
-  /// Runs `body` until nothing changed meanwhile, for who may not even open the lock's file.
+  /// Runs `body` again until nothing changed meanwhile, for users who may not even open the lock file.
   private func readingWithoutLock<Output>(
     _ body: () throws(StorageError) -> Output
   ) throws(StorageError) -> Output {
@@ -117,7 +119,7 @@ final class PlistStore: Sendable {
     return signature
   }
 
-  /// Runs `body` while no other handle reads or writes, after finishing what a handle before it began.
+  /// Runs `body` while no other handle reads or writes, after finishing what an earlier handle began.
   func writing<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
     try lock.hold(exclusively: true) { () throws(StorageError) in
       try folder.finishJournal(synchronized: durability != .relaxed)
@@ -127,7 +129,7 @@ final class PlistStore: Sendable {
     }
   }
 
-  /// Makes all changes, or none. Only while `writing`.
+  /// Makes all changes, or none. Call this only inside `writing`.
   func commit(_ changes: [PlistCommit.Change]) throws(StorageError) {
     let files = try PlistCommit(folder: folder, durability: durability)(changes)
     state.withLock { state in
@@ -135,7 +137,7 @@ final class PlistStore: Sendable {
     }
   }
 
-  /// Forgets what is in memory, and closes the files.
+  /// Drops everything in memory, and closes the files.
   func release() {
     let files = state.withLock { state in
       defer { (state.files, state.failures) = ([:], [:]) }

@@ -1,20 +1,20 @@
-/// Waits, and tells how long: passed in, so that no test waits.
+/// Waits and measures time; it is injected, so that no test waits.
 protocol PlistTimer: Sendable {
-  /// The time since some fixed moment, unaffected by a change of the time of day.
+  /// The time since a fixed moment, unaffected by changes of the clock.
   var elapsed: Duration { get }
   /// Blocks the thread for `duration`.
   func pause(for duration: Duration)
 }
 
-/// Tries again and again until a time is over, at first after a millisecond, then less and less often.
+/// Retries until a time-out, first after a millisecond, then at growing intervals.
 struct PlistWait: Sendable {
-  /// The longest pause between two attempts: short, because busy writers leave the lock free for moments only.
+  /// The longest pause between two attempts. It is short, because busy writers release the lock only for moments.
   private static let longestPause = Duration.milliseconds(5)
 
   let timeout: Duration
   let timer: any PlistTimer
 
-  /// What the first successful attempt yields; `nil` where none was within the time. There is always one attempt.
+  /// The result of the first successful attempt; `nil` if none succeeds in time. It always makes at least one attempt.
   func poll<Output, Failure: Error>(_ attempt: () throws(Failure) -> Output?) throws(Failure) -> Output? {
     let start = timer.elapsed
     var pause = Duration.milliseconds(1)

@@ -4,7 +4,7 @@
   internal import Musl
 #endif
 
-/// A file descriptor, closed with its last reference; a lock on it goes with it.
+/// A file descriptor, closed with its last reference; closing it also releases a lock on it.
 final class OpenFile: Sendable {
   let descriptor: Int32
 
@@ -13,7 +13,7 @@ final class OpenFile: Sendable {
   deinit { _ = close(descriptor) }
 }
 
-/// The operating system's calls.
+/// The operating system's file calls.
 struct SystemFileSystem: FileSystem {
   func open(_ path: String, flags: Int32) throws(SystemError) -> OpenFile {
     OpenFile(descriptor: try Self.call { openFile(path, flags | O_CLOEXEC, 0o600) })
@@ -67,7 +67,7 @@ struct SystemFileSystem: FileSystem {
   }
 
   func unlock(_ file: OpenFile) {
-    // It cannot fail on an open file; if it did, closing the file would release the lock.
+    // It cannot fail on an open file; even if it did, closing the file would release the lock.
     _ = flock(file.descriptor, LOCK_UN)
   }
 
@@ -111,7 +111,8 @@ struct SystemFileSystem: FileSystem {
   }
 }
 
-// The methods above hide the functions of the same names, and a module's name would tie this to one C library.
+// The methods above hide the functions of the same names, and qualifying them with a module would tie this to one C
+// library.
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func readBytes(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   guard let bytes else { return 0 }
@@ -136,7 +137,7 @@ extension FileStatus {
     changed = Self.nanoseconds(status.st_ctim)
   }
 
-  /// Wraps around for times centuries away, which is as good for telling states apart.
+  /// Overflows for times centuries away, which still tells states apart.
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

@@ -13,7 +13,7 @@ struct SystemTimer: PlistTimer {
   func pause(for duration: Duration) {
     let (seconds, attoseconds) = duration.components
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-    // A signal may end the pause early, which only makes the next attempt earlier.
+    // A signal may end the pause early; then the next attempt just comes sooner.
     nanosleep(&time, nil)
   }
 }
