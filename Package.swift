@@ -66,13 +66,13 @@ let package = Package(
     .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
-    // What every target may use: JSON, base 64, the removal of folders.
+    // What every target may use: JSON, URLs, digits, dates, encodings, random numbers, the removal of folders.
     layer("Base"),
     // What was meant by a misspelled name.
     layer("Spelling"),
     layer("CacheDomain"),
     // Requests and responses as values.
-    layer("HTTPMessages"),
+    layer("HTTPMessages", "Base"),
     // libcurl, loaded when the first request is made.
     .target(name: "CCurl"),
     layer("Transport", "Base", "HTTPMessages", "CCurl"),
@@ -89,7 +89,7 @@ let package = Package(
     layer("StorageBenchmark", "Spelling", "Base", "StorageSPI", "CStorageBenchmark"),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CSampleData", dependencies: ["CZlib"], exclude: ["README.md", "Data"]),
-    layer("SampleOrigin", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib"),
+    layer("SampleOrigin", "Base", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib"),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),
     // The only target that imports Foundation; the tool does not link it.
@@ -129,7 +129,7 @@ let package = Package(
       name: "TestOrigin", dependencies: ["ChildProcesses", "CTestOrigin", "CZlib"], path: "Tests/TestOrigin",
       swiftSettings: settings),
     // Numbers for tests whose histories repeat themselves for a seed.
-    .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
+    .target(name: "SeededNumbers", dependencies: ["Base"], path: "Tests/SeededNumbers", swiftSettings: settings),
     // A program that tests kill, starve and run many times at once: for tests only, and in no product.
     .executableTarget(
       name: "StoreExerciser",
@@ -140,14 +140,14 @@ let package = Package(
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests("RepairTests", "Base", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
-    tests("DurabilityTests", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
+    tests("DurabilityTests", "Base", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
-    tests("CacheDomainTests", "CacheDomain", "SeededNumbers"),
+    tests("CacheDomainTests", "Base", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
-    tests("TransportTests", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
-    tests("CacheDataTests", "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
+    tests("TransportTests", "Base", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
+    tests("CacheDataTests", "Base", "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "ResponseStorage",
       "StorageConformance",
@@ -161,8 +161,8 @@ let package = Package(
       "ResponseCacheURLSession",
       "TestOrigin"),
     tests("SpellingTests", "Spelling"),
-    tests("ArgumentParserTests", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
-    tests("CachePresentationTests", "CacheDomain", "CachePresentation", "SeededNumbers"),
+    tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
+    tests("CachePresentationTests", "Base", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "Base", "CacheDomain", "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI",
       "ResponseStorage",

@@ -1,3 +1,5 @@
+internal import Base
+
 /// What a server is asked.
 public struct HTTPRequest: Sendable, Hashable {
   /// The method, such as GET; methods are case-sensitive.
@@ -40,12 +42,7 @@ extension HTTPRequest {
 
   /// The host of the URL and the port where it has one, without the credentials that may stand before them; `nil` where
   /// the URL names no server.
-  public var authority: String? {
-    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
-    let authority = url[url.index(colon, offsetBy: 3)...].prefix { !"/?#\\".contains($0) }
-    let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    return host.isEmpty || host.hasPrefix(":") ? nil : String(host)
-  }
+  public var authority: String? { URLParts(url)?.authority }
 }
 
 /// A final answer of a server.

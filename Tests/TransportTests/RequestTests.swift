@@ -105,7 +105,7 @@ struct RequestTests {
     (HTTPRequest(url: "http:///a"), "no URL"),
     (HTTPRequest(url: "ftp://localhost/"), "no URL"), (HTTPRequest(url: "file:///etc/passwd"), "no URL"),
     (HTTPRequest(url: "localhost"), "no URL"), (HTTPRequest(url: "http://localhost/a b"), "spaces"),
-    (HTTPRequest(url: "http://localhost/a\r\nb"), "spaces"), (HTTPRequest(url: "http://localhost:99999/"), "not valid"),
+    (HTTPRequest(url: "http://localhost/a\r\nb"), "spaces"), (HTTPRequest(url: "http://localhost:99999/"), "no URL"),
     (HTTPRequest(url: "http://a:hidden@localhost/"), "credentials"),
     (HTTPRequest(method: "", url: "http://localhost/"), "the method"),
     (HTTPRequest(method: "G T", url: "http://localhost/"), "the method"),

@@ -1,3 +1,5 @@
+internal import Base
+
 /// Asking the origin for the part that a stored response lacks (RFC 9111, section 3.4; RFC 9110, sections 13.1.5 and
 /// 14).
 extension HTTPCacheRules {

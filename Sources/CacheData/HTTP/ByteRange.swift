@@ -1,3 +1,5 @@
+internal import Base
+
 /// The range of bytes that a request asks for (RFC 9110, section 14.1.2).
 enum ByteRange: Sendable, Hashable {
   /// From one offset to another, inclusive, or to the end.
@@ -63,13 +65,4 @@ struct ContentRange: Sendable, Hashable {
 
   /// The value of a `Content-Range` field.
   var text: String { "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(length)" }
-}
-
-/// Positions and lengths in range fields.
-enum Digits {
-  /// The number that `text` writes in ASCII digits, or the largest `Int` if it is larger; `nil` if it is not a number.
-  static func number(_ text: Substring) -> Int? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
-    return Int(text) ?? .max
-  }
 }

@@ -1,71 +1,30 @@
-/// The parts of a URL reference (RFC 3986, section 4.1), without the fragment. Characters that a part must not contain
-/// are percent-encoded.
+internal import Base
+
+/// A URL reference (RFC 3986, section 4.1) in its normal form (section 6.2.2), without the fragment: scheme and host in
+/// lower case, and characters that a part must not contain percent-encoded.
 struct URLReference: Sendable, Hashable {
-  /// The scheme in lower case; `nil` in a relative reference.
+  /// `nil` in a relative reference.
   private(set) var scheme: String?
   /// The credentials before an `@`, as written; `nil` if there are none.
-  private(set) var userInfo: Substring?
-  /// The host in lower case, with an IPv6 address in brackets; `nil` if the reference names no server.
-  private(set) var host: String?
-  private var explicitPort: Int?
-  private(set) var path = ""
+  let userInfo: Substring?
+  /// The host, with an IPv6 address in brackets; `nil` if the reference names no server.
+  let host: String?
+  private let explicitPort: Int?
+  private(set) var path: String
   private(set) var query: String?
 
   /// Parses `text`; `nil` if it is not a URL reference.
-  ///
-  /// Works on bytes, because a combining mark after a slash would merge with it into another character.
   init?(_ text: String) {
-    var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
-    if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
-      query = PercentEncoding.completed(rest[mark...].dropFirst(), isQuery: true)
-      rest = rest[..<mark]
+    guard let parts = URLParts(text) else { return nil }
+    scheme = parts.scheme
+    userInfo = parts.userInfo
+    host = parts.host.map { host in
+      let isAddress = host.utf8.first == UInt8(ascii: "[")
+      return isAddress ? host.lowercased() : PercentEncoding.completed(host, isQuery: false).lowercased()
     }
-    if let colon = rest.firstIndex(where: { ":/".utf8.contains($0) }), rest[colon] == UInt8(ascii: ":") {
-      guard Self.isScheme(rest[..<colon]) else { return nil }
-      scheme = String(Substring(rest[..<colon])).lowercased()
-      rest = rest[colon...].dropFirst()
-    }
-    if rest.starts(with: "//".utf8) {
-      let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
-      rest = rest[authority.endIndex...]
-      guard readAuthority(authority) else { return nil }
-    }
-    path = PercentEncoding.completed(rest, isQuery: false)
-  }
-
-  private mutating func readAuthority(_ text: Substring.UTF8View) -> Bool {
-    var rest = text
-    if let mark = rest.lastIndex(of: UInt8(ascii: "@")) {
-      userInfo = Substring(rest[..<mark])
-      rest = rest[mark...].dropFirst()
-    }
-    let isAddress = rest.first == UInt8(ascii: "[")
-    let end =
-      isAddress
-      ? rest.firstIndex(of: UInt8(ascii: "]")).map { rest.index(after: $0) } : rest.lastIndex(of: UInt8(ascii: ":"))
-    let name = rest[..<(end ?? rest.endIndex)]
-    let tail = rest[name.endIndex...]
-    guard Self.isHost(name), tail.isEmpty || tail.first == UInt8(ascii: ":") else { return false }
-    host = (isAddress ? String(Substring(name)) : PercentEncoding.completed(name, isQuery: false)).lowercased()
-    guard tail.count > 1 else { return true }
-    guard let number = Digits.number(Substring(tail.dropFirst())), number <= UInt16.max else { return false }
-    explicitPort = number
-    return true
-  }
-
-  private static func isScheme(_ text: Substring.UTF8View) -> Bool {
-    guard let first = text.first, first.isASCIILetter else { return false }
-    return text.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
-  }
-
-  /// Whether `text` can be a host. Non-ASCII characters, which are percent-encoded, are not checked.
-  private static func isHost(_ text: Substring.UTF8View) -> Bool {
-    if text.first == UInt8(ascii: "[") {
-      return text.last == UInt8(ascii: "]") && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }
-    }
-    return text.allSatisfy {
-      $0 >= 0x80 || PercentEncoding.unreserved.contains($0) || "%!$&'()*+,;=".utf8.contains($0)
-    }
+    explicitPort = parts.port
+    path = PercentEncoding.completed(parts.path, isQuery: false)
+    query = parts.query.map { PercentEncoding.completed($0, isQuery: true) }
   }
 
   /// The port; `nil` if there is none, or it is the scheme's default.
@@ -137,9 +96,4 @@ extension URLReference {
     guard let url = URLReference(url), let host = url.host else { return nil }
     return url.port.map { "\(host):\($0)" } ?? host
   }
-}
-
-extension UInt8 {
-  fileprivate var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
-  fileprivate var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -1,10 +1,13 @@
+internal import Base
 public import CacheDomain
 
 /// The address of a server, with which the addresses of its resources begin. It contains no credentials.
 public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   private let scheme: String
-  /// The host in lower case, with its port if that is not the scheme's default.
-  private let authority: String
+  /// The host in lower case.
+  private let host: String
+  /// The port; `nil` if it is the scheme's default.
+  private let port: Int?
   private let path: String
 
   /// Parses `text`: `http` or `https`, a host, and optionally a port and a path.
@@ -12,15 +15,14 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `CacheError` with the code `invalidRequest` if `text` is anything else, or has a user, a query or a
   ///   fragment.
   public init(_ text: String) throws(CacheError) {
-    guard let scheme = ["https", "http"].first(where: { text.lowercased().hasPrefix("\($0)://") }),
-      text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }), !text.contains(where: { "@?#\"<>\\".contains($0) })
+    guard text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && !"@?#\"<>\\".utf8.contains($0) }),
+      let url = URLParts(text), let scheme = url.scheme, ["https", "http"].contains(scheme),
+      let host = url.host, !host.isEmpty
     else { throw Self.malformed }
-    let rest = text.dropFirst("\(scheme)://".count)
-    let authority = rest.prefix { $0 != "/" }.lowercased()
-    guard let first = authority.first, first != ":" else { throw Self.malformed }
     self.scheme = scheme
-    self.authority = Self.withoutDefaultPort(authority, scheme)
-    path = String(rest.dropFirst(authority.count))
+    self.host = host.lowercased()
+    port = url.port == (scheme == "https" ? 443 : 80) ? nil : url.port
+    path = String(url.path)
   }
 
   /// The address as a person writes it.
@@ -40,9 +42,11 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
     return isKnown ? kind : "\(kind)@\(label)"
   }
 
+  private var authority: String { port.map { "\(host):\($0)" } ?? host }
+
   /// Host, port and path. Two schemes cannot share a port, so the port also identifies the scheme.
   private var label: String {
-    let isPlainHTTP = scheme == "http" && Self.port(authority) == nil
+    let isPlainHTTP = scheme == "http" && port == nil
     return "\(authority)\(isPlainHTTP ? ":80" : "")\(path == "/" ? "" : path)"
   }
 
@@ -50,19 +54,6 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
     var path = path[...]
     while path.last == "/" { path.removeLast() }
     return path
-  }
-
-  private static func withoutDefaultPort(_ authority: String, _ scheme: String) -> String {
-    guard let port = port(authority), port.isEmpty || port == (scheme == "https" ? "443" : "80") else {
-      return authority
-    }
-    return String(authority.dropLast(port.count + 1))
-  }
-
-  /// The digits after the last colon outside the brackets of an IPv6 address.
-  private static func port(_ authority: String) -> Substring? {
-    let tail = authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...]
-    return tail.lastIndex(of: ":").map { tail[tail.index(after: $0)...] }
   }
 
   private static var malformed: CacheError {

@@ -1,3 +1,5 @@
+internal import Base
+
 /// One resource of a server, and how to request it. It contains no credentials.
 public struct Endpoint: Sendable, Hashable {
   /// A query parameter.
@@ -51,6 +53,6 @@ public struct Endpoint: Sendable, Hashable {
 
   /// `query` as it is written after the question mark.
   static func text(of query: [Parameter]) -> String {
-    query.map { "\(PercentEncoding.queryPart($0.name))=\(PercentEncoding.queryPart($0.value))" }.joined(separator: "&")
+    query.map { "\(PercentEncoding.text($0.name))=\(PercentEncoding.text($0.value))" }.joined(separator: "&")
   }
 }

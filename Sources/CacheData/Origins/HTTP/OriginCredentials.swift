@@ -1,3 +1,5 @@
+internal import Base
+
 /// The credentials that a server wants. The secret in them is sent, but never shown.
 public enum OriginCredentials: Sendable, Hashable {
   /// No credentials.
@@ -40,7 +42,7 @@ public enum OriginCredentials: Sendable, Hashable {
   private static func isWebToken(_ key: String) -> Bool {
     let parts = key.split(separator: ".", omittingEmptySubsequences: false)
     return key.hasPrefix("eyJ") && parts.count == 3
-      && key.utf8.allSatisfy { PercentEncoding.unreserved.contains($0) || $0 == UInt8(ascii: "=") }
+      && key.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "=") }
   }
 }
 

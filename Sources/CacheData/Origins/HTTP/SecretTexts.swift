@@ -10,7 +10,7 @@ struct SecretTexts: Sendable {
   init(_ secrets: [String]) {
     let parts = secrets.flatMap { [$0] + $0.split(separator: " ").dropFirst().map(String.init) }
     texts = Set(
-      parts.flatMap { [$0, PercentEncoding.queryPart($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
+      parts.flatMap { [$0, PercentEncoding.text($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
   }
 
   /// Whether there are no secrets.

@@ -1,0 +1,83 @@
+/// A reference to a URL (RFC 3986, section 4.1) in its parts, as they are written, without the fragment.
+///
+/// It is taken apart byte by byte: a mark that combines with a slash does not make it another character. Cost: one pass
+/// over the text for each kind of part, and no copy but of the scheme.
+package struct URLParts: Sendable {
+  /// In lower case; `nil` in a relative reference.
+  package private(set) var scheme: String?
+  /// What stands before the last `@` of the authority, a user and perhaps a password; `nil` where nothing does.
+  package private(set) var userInfo: Substring?
+  /// The host, an address of IPv6 in brackets; empty where only its place is there, `nil` where the reference names no
+  /// server.
+  package private(set) var host: Substring?
+  /// From 0 to 65,535; `nil` where there is none.
+  package private(set) var port: Int?
+  /// Empty, or all from the slash behind the authority; in a relative reference it need not begin with one.
+  package private(set) var path: Substring
+  /// What stands behind the question mark; `nil` where there is none.
+  package private(set) var query: Substring?
+
+  /// The host and, where it is given, the port; `nil` where the reference names no server.
+  package var authority: String? {
+    guard let host, !host.isEmpty else { return nil }
+    return port.map { "\(host):\($0)" } ?? String(host)
+  }
+
+  /// The parts of `text`; `nil` where its scheme, host or port is none.
+  package init?(_ text: String) {
+    var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+    if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+      query = Substring(rest[mark...].dropFirst())
+      rest = rest[..<mark]
+    }
+    path = ""
+    if let colon = rest.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }),
+      rest[colon] == UInt8(ascii: ":")
+    {
+      guard Self.isScheme(rest[..<colon]) else { return nil }
+      scheme = Substring(rest[..<colon]).lowercased()
+      rest = rest[colon...].dropFirst()
+    }
+    if rest.starts(with: "//".utf8) {
+      let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
+      rest = rest[authority.endIndex...]
+      guard readAuthority(authority) else { return nil }
+    }
+    path = Substring(rest)
+  }
+
+  private mutating func readAuthority(_ text: Substring.UTF8View) -> Bool {
+    var rest = text
+    if let mark = rest.lastIndex(of: UInt8(ascii: "@")) {
+      userInfo = Substring(rest[..<mark])
+      rest = rest[mark...].dropFirst()
+    }
+    let isAddress = rest.first == UInt8(ascii: "[")
+    let end =
+      isAddress
+      ? rest.firstIndex(of: UInt8(ascii: "]")).map { rest.index(after: $0) } : rest.lastIndex(of: UInt8(ascii: ":"))
+    let name = rest[..<(end ?? rest.endIndex)]
+    let tail = rest[name.endIndex...]
+    guard Self.isHost(name), tail.isEmpty || tail.first == UInt8(ascii: ":") else { return false }
+    host = Substring(name)
+    guard tail.count > 1 else { return true }
+    guard let number = Digits.number(Substring(tail.dropFirst())), number <= UInt16.max else { return false }
+    port = number
+    return true
+  }
+
+  private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+    guard let first = text.first, first.isASCIILetter else { return false }
+    return text.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
+  }
+
+  /// Characters other than ASCII are allowed: what they mean is not known here.
+  private static func isHost(_ text: Substring.UTF8View) -> Bool {
+    if text.first == UInt8(ascii: "[") {
+      return text.last == UInt8(ascii: "]") && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }
+    }
+    return text.allSatisfy {
+      $0 >= 0x80 || PercentEncoding.isUnreserved($0) || "%!$&'()*+,;=".utf8.contains($0)
+    }
+  }
+}
