@@ -1,3 +1,4 @@
+internal import CacheData
 internal import Foundation
 internal import FoundationNetworking
 
@@ -70,6 +71,6 @@ final class CachingProtocol: URLProtocol {
 extension URLRequest {
   /// Whether a cache can answer it.
   fileprivate var isAnswerable: Bool {
-    ["GET", "HEAD"].contains(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil
+    HTTPRequest.retrieves(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil
   }
 }

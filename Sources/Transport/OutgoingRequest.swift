@@ -25,12 +25,11 @@ struct OutgoingRequest: Sendable {
     }
     try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
-    try check(Self.isToken(request.method), "the method has characters that HTTP does not allow")
+    try check(HTTPSyntax.isToken(request.method), "the method has characters that HTTP does not allow")
     try check(request.method != "CONNECT", "CONNECT is for proxies")
     for field in request.fields.lines {
-      try check(Self.isToken(field.name), "the name of a header field has characters that HTTP does not allow")
-      let isSafe = !FieldText.encode(field.value).contains { $0 < 32 && $0 != 9 || $0 == 127 }
-      try check(isSafe, "a header field has control characters")
+      try check(HTTPSyntax.isToken(field.name), "the name of a header field has characters that HTTP does not allow")
+      try check(HTTPSyntax.isFieldValue(field.value), "a header field has control characters")
     }
     for name in ["Transfer-Encoding", "Expect"] {
       try check(!request.fields.contains(name), "\(name) is the transport's to choose")
@@ -49,19 +48,6 @@ struct OutgoingRequest: Sendable {
 
   func error(_ code: TransportError.Code, _ detail: String = "") -> TransportError {
     TransportError(code, server: server.authority, detail: detail)
-  }
-
-  /// Whether `text` is a token (RFC 9110, section 5.6.2).
-  private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 }
 

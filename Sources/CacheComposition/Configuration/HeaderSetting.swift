@@ -1,3 +1,4 @@
+internal import CacheData
 internal import CachePresentation
 
 /// A header to send with each request to an origin.
@@ -30,15 +31,4 @@ public struct HeaderSetting: Sendable, Hashable {
 
   /// The lower-case names of headers whose value must be a secret.
   static let secretNames: Set<String> = ["authorization", "proxy-authorization", "cookie"]
-
-  /// Whether `name` is a token (RFC 9110, section 5.6.2).
-  static func isName(_ name: String) -> Bool {
-    !name.isEmpty
-      && name.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0) }
-  }
-
-  /// Whether `text` is a valid header value: no control character except the tab (RFC 9110, section 5.5).
-  static func isValue(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy { $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7F) }
-  }
 }

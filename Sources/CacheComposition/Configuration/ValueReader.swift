@@ -1,4 +1,5 @@
 internal import Base
+internal import CacheData
 internal import Spelling
 internal import StorageSPI
 
@@ -114,11 +115,7 @@ struct ValueReader {
 
   /// A malformed address is not shown: it may contain a password.
   private func url(_ text: String) throws(Mismatch) -> String {
-    let host = ["https://", "http://"].first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? ""
-    let isPlain = text.unicodeScalars.allSatisfy {
-      (0x21..<0x7F).contains($0.value) && !"@?#\"<>\\".unicodeScalars.contains($0)
-    }
-    guard let first = host.first, first != "/", first != ":", isPlain else {
+    guard ["https://", "http://"].contains(where: text.hasPrefix), (try? BaseURL(text)) != nil else {
       throw Mismatch(code: .malformed, message: "is not an address of a server", hint: "give \(kind.allowed)")
     }
     return text
@@ -152,7 +149,7 @@ struct ValueReader {
     var headers: [HeaderSetting] = []
     for member in members {
       let part = ".\(ConfigurationSettings.shown(key: member.key))"
-      guard HeaderSetting.isName(member.key), names.insert(member.key.lowercased()).inserted else {
+      guard HTTPSyntax.isToken(member.key), names.insert(member.key.lowercased()).inserted else {
         throw Mismatch(
           code: .malformed, message: "is not the name of a header, or occurs twice",
           hint: "give each header once, by its name", part: part, place: member.place)
@@ -166,7 +163,7 @@ struct ValueReader {
     _ member: JSONDocument.Member, _ part: String
   ) throws(Mismatch) -> HeaderSetting.Value {
     if case .text(let text) = member.node.value, !HeaderSetting.secretNames.contains(member.key.lowercased()) {
-      if HeaderSetting.isValue(text) { return .text(text) }
+      if HTTPSyntax.isFieldValue(text) { return .text(text) }
       throw Mismatch(
         code: .malformed, message: "has a control character in its value", hint: "write it on one line", part: part,
         place: member.node.place)

@@ -26,7 +26,7 @@ struct OriginSecrets: Sendable {
   private mutating func reveal(_ secret: Secret) -> String? {
     do throws(ConfigurationError) {
       let value = try secret.reveal()
-      if HeaderSetting.isValue(value) { return value }
+      if HTTPSyntax.isFieldValue(value) { return value }
       problem = CacheError(
         .originUnavailable, "the value of the environment variable \(secret.variable) has a control character",
         hint: "set \(secret.variable) to a value of one line")

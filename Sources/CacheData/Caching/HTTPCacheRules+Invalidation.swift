@@ -1,14 +1,9 @@
 /// What a request that changes its origin invalidates (RFC 9111, section 4.4).
 extension HTTPCacheRules {
-  private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
-
-  /// Whether `request` changes nothing at its origin (RFC 9110, section 9.2.1).
-  static func isSafe(_ request: HTTPRequest) -> Bool { safeMethods.contains(request.method) }
-
   /// The URLs whose stored responses become invalid when `request` gets `response`: the request's own, and those of the
   /// same origin that the response names.
   public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
-    guard !Self.isSafe(request), (200..<400).contains(response.status) else { return [] }
+    guard !request.isSafe, (200..<400).contains(response.status) else { return [] }
     let named = ["location", "content-location"].compactMap { response.fields[$0] }
       .compactMap { URLReference.resolve($0, against: request.url) }
       .filter { URLReference.isSameOrigin($0, request.url) }

@@ -14,7 +14,7 @@ extension HTTPCacheRules {
     options: FetchOptions, now: Duration, trace: inout CacheTrace
   ) -> CacheDecision {
     let allowed = RequestDirectives(request.fields, options)
-    guard ["GET", "HEAD"].contains(request.method) else {
+    guard request.retrieves else {
       trace.note("method", "\(request.method) is never answered from the cache")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
     }

@@ -20,7 +20,7 @@ struct Preconditions: Sendable, Hashable {
   /// Reads the preconditions of `request`.
   init(_ request: HTTPRequest) {
     fields = HTTPFields(request.fields.lines.filter { Self.names.contains($0.name.lowercased()) })
-    isRead = request.method == "GET" || request.method == "HEAD"
+    isRead = request.retrieves
   }
 
   /// Whether the request has no preconditions.

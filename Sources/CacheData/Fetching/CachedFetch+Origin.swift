@@ -39,7 +39,7 @@ extension CachedFetch {
     let requestTime = services.now()
     let answer = try await subject.ask(conditions, completing: plan.lookup.part)
     // What changed at the origin must change the cache, even if the caller no longer waits for the answer.
-    if Task.isCancelled, HTTPCacheRules.isSafe(plan.message) { throw .cancelled }
+    if Task.isCancelled, plan.message.isSafe { throw .cancelled }
     let exchange = Exchange(
       head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
     if let response = answer.response { return try await accept(response, exchange, plan) }
@@ -78,7 +78,7 @@ extension CachedFetch {
       exchange.head, for: plan.message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
       trace: &trace)
     guard let stored else { return try await settle(answer, exchange, plan, trace) }
-    let settled = HTTPCacheRules.isSafe(plan.message) ? plan : try await settle(exchange, plan)
+    let settled = plan.message.isSafe ? plan : try await settle(exchange, plan)
     return try await keep(answer, stored, exchange, confirming: nil, settled, trace)
   }
 

@@ -1,3 +1,5 @@
+internal import Base
+
 /// Parses structured fields by the algorithms of RFC 8941, section 4.2. Each function consumes what it parses, and
 /// returns `nil` if the text is malformed.
 struct StructuredFieldParser {
@@ -51,7 +53,7 @@ struct StructuredFieldParser {
   /// Parses a key (section 4.2.3.3).
   private mutating func key() -> String? {
     guard let first = rest.first, Self.isLowercase(first) || first == UInt8(ascii: "*") else { return nil }
-    return text { Self.isLowercase($0) || Self.isDigit($0) || Self.isOne($0, of: "_-.*") }
+    return text { Self.isLowercase($0) || $0.isASCIIDigit || Self.isOne($0, of: "_-.*") }
   }
 
   /// Parses a value without parameters (section 4.2.3.1).
@@ -60,9 +62,9 @@ struct StructuredFieldParser {
     case UInt8(ascii: "?"): flag()
     case UInt8(ascii: "\""): string()
     case UInt8(ascii: ":"): bytes()
-    case let first? where Self.isDigit(first) || first == UInt8(ascii: "-"): number()
-    case let first? where Self.isLetter(first) || first == UInt8(ascii: "*"):
-      .text(text { Self.isLetter($0) || Self.isDigit($0) || Self.isOne($0, of: ":/!#$%&'*+-.^_`|~") })
+    case let first? where first.isASCIIDigit || first == UInt8(ascii: "-"): number()
+    case let first? where first.isASCIILetter || first == UInt8(ascii: "*"):
+      .text(text { HTTPSyntax.isTokenByte($0) || Self.isOne($0, of: ":/") })
     default: nil
     }
   }
@@ -70,9 +72,9 @@ struct StructuredFieldParser {
   /// Parses a number (section 4.2.4): up to 15 digits, or up to 12 followed by a point and up to 3 more.
   private mutating func number() -> StructuredDictionary.Value? {
     let sign = take("-") ? "-" : ""
-    let whole = text(while: Self.isDigit)
+    let whole = text(while: \.isASCIIDigit)
     guard take(".") else { return (1...15).contains(whole.utf8.count) ? .integer(sign + whole) : nil }
-    let fraction = text(while: Self.isDigit)
+    let fraction = text(while: \.isASCIIDigit)
     return (1...12).contains(whole.utf8.count) && (1...3).contains(fraction.utf8.count) ? .other : nil
   }
 
@@ -94,7 +96,7 @@ struct StructuredFieldParser {
   /// Parses bytes (section 4.2.7) and drops them, as no cache directive uses them.
   private mutating func bytes() -> StructuredDictionary.Value? {
     guard take(":") else { return nil }
-    _ = text { Self.isLetter($0) || Self.isDigit($0) || Self.isOne($0, of: "+/=") }
+    _ = text { $0.isASCIILetterOrDigit || Self.isOne($0, of: "+/=") }
     return take(":") ? .other : nil
   }
 
@@ -122,10 +124,6 @@ struct StructuredFieldParser {
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-
-  private static func isLetter(_ byte: UInt8) -> Bool { isLowercase(byte | 0x20) }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   private static func isOne(_ byte: UInt8, of characters: StaticString) -> Bool {
     characters.withUTF8Buffer { $0.contains(byte) }

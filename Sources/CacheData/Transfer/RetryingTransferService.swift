@@ -6,8 +6,6 @@ public import CacheDomain
 /// It waits as long as `Retry-After` says, or without one a little longer each time. If that would be too long, or the
 /// last attempt fails too, it returns the server's answer as it is.
 public struct RetryingTransferService: DataTransferService {
-  private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
-
   /// How often to retry, and how long to wait.
   public struct Patience: Sendable, Hashable {
     /// The total number of attempts, 1 or more.
@@ -82,7 +80,7 @@ public struct RetryingTransferService: DataTransferService {
   }
 
   private func isRepeatable(_ request: HTTPRequest) -> Bool {
-    Self.safeMethods.contains(request.method) && request.body.isEmpty && request.stream == nil
+    request.isSafe && request.body.isEmpty && request.stream == nil
   }
 
   /// How long to wait after attempt number `attempt`; `nil` if there must not be another, or the wait is too long.

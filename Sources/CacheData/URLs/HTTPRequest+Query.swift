@@ -8,12 +8,12 @@ extension HTTPRequest {
   ///
   /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
   init(_ query: URLQuery) throws(CacheError) {
-    guard Self.isToken(query.method) else {
+    guard HTTPSyntax.isToken(query.method) else {
       throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
     }
     // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would answer anyway.
     let hasContent = !query.body.isEmpty || query.stream != nil
-    guard !hasContent || !["GET", "HEAD"].contains(query.method) else {
+    guard !hasContent || !Self.retrieves(query.method) else {
       throw CacheError(
         .invalidRequest, "a \(query.method) has no content",
         hint: "leave it out, or send it with another method such as POST")
@@ -52,20 +52,9 @@ extension HTTPRequest {
   }
 
   private static func field(_ field: URLQuery.Field) throws(CacheError) -> HTTPFields.Field {
-    let isPrintable = field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-    guard isToken(field.name), isPrintable else {
+    guard HTTPSyntax.isToken(field.name), HTTPSyntax.isFieldValue(field.value) else {
       throw CacheError(.invalidRequest, "a header field is malformed", hint: "write it as 'Name: value'")
     }
     return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
-  }
-
-  /// Whether `text` is a token (RFC 9110, section 5.6.2).
-  private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.unicodeScalars.allSatisfy {
-        $0.isASCII
-          && ($0.properties.isAlphabetic || $0.properties.numericType != nil
-            || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0))
-      }
   }
 }

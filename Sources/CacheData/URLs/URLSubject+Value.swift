@@ -42,7 +42,7 @@ extension URLSubject {
 
   /// The head to answer with; `nil` if the client gets the response as it came.
   private func usableHead(_ delivery: Delivery<HTTPResponse>) -> StoredHead? {
-    guard var head = delivery.stored, request.method == "GET" || request.method == "HEAD" else { return nil }
+    guard var head = delivery.stored, request.retrieves else { return nil }
     guard delivery.isFromCache else {
       head.head = delivery.answer.head
       return head

@@ -13,15 +13,13 @@ struct URLSubject: FetchSubject {
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
 
-  private var isRead: Bool { ["GET", "HEAD"].contains(request.method) }
-
   func message() throws(CacheError) -> HTTPRequest { request }
 
   func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
 
   func flight() throws(CacheError) -> String? {
     // The failure of a server without proof of its identity is not shared with other callers.
-    guard isRead, rules.believesServer(of: request) else { return nil }
+    guard request.retrieves, rules.believesServer(of: request) else { return nil }
     var digest = SHA256()
     for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
     if let identity = request.shownIdentity { digest.update(Array("\n\(identity)".utf8)) }
@@ -29,7 +27,7 @@ struct URLSubject: FetchSubject {
   }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
-    guard isRead else { return Lookup(missing: .method) }
+    guard request.retrieves else { return Lookup(missing: .method) }
     let lookup = try await usable(await storage.variants(of: request.url))
     if isCounted { storage.countLookUp(lookup.found?.key) }
     return lookup

@@ -106,7 +106,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
   private func warnOfRedirect(_ answer: URLAnswer) {
-    guard url.maxRedirects > 0, [301, 302, 303, 307, 308].contains(answer.status) else { return }
+    guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(answer.status) else { return }
     global.warn(
       ErrorView(
         CacheError(

@@ -28,12 +28,11 @@ struct Redirect {
 
   /// The request to repeat at the new address: one that only reads, or the GET that replaces a POST.
   private static func repeated(_ request: HTTPRequest, status: Int) -> HTTPRequest? {
-    switch (request.method, status) {
-    case ("GET", 301...303), ("HEAD", 301...303), ("GET", 307...308), ("HEAD", 307...308): return request
-    case ("POST", 301...303):
-      let fields = request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") }
-      return HTTPRequest(url: request.url, fields: HTTPFields(fields), clientIdentity: request.clientIdentity)
-    default: return nil
-    }
+    guard HTTPResponseHead.redirectStatuses.contains(status) else { return nil }
+    if request.retrieves { return request }
+    // 307 and 308 ask for the same method again.
+    guard request.method == "POST", status <= 303 else { return nil }
+    let fields = request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") }
+    return HTTPRequest(url: request.url, fields: HTTPFields(fields), clientIdentity: request.clientIdentity)
   }
 }
