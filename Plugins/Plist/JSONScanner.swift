@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// A strict, sequential scanner of JSON documents (RFC 8259) that reports where they go wrong.
 ///
 /// It exists because Foundation's decoder is several times slower on large strings and does not report where an error
@@ -35,7 +37,7 @@ struct JSONScanner {
   /// Reads a whole number from 0 to 999,999,999.
   mutating func number() throws(PlistFormatError) -> Int {
     skipSpace()
-    let digits = bytes[offset...].prefix(10).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let digits = bytes[offset...].prefix(10).prefix { $0.isASCIIDigit }
     guard (1...9).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0") else {
       throw problem("a whole number is expected")
     }
@@ -115,8 +117,7 @@ struct JSONScanner {
   private mutating func codeUnit() throws(PlistFormatError) -> UInt16 {
     let escape = bytes[offset...].prefix(6)
     let digits = escape.dropFirst(2)
-    guard escape.starts(with: Array("\\u".utf8)), digits.count == 4, digits.allSatisfy(\.isHexadecimalDigit),
-      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    guard escape.starts(with: Array("\\u".utf8)), let unit = Hexadecimal.number(digits, as: UInt16.self)
     else { throw problem("an escape of four hexadecimal digits is expected") }
     offset += 6
     return unit
@@ -148,14 +149,4 @@ extension UInt8 {
 
   /// Whether JSON counts the byte as white space.
   var isSpaceInJSON: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-
-  /// Whether the byte is a hexadecimal digit, in either case.
-  var isHexadecimalDigit: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
-  }
 }

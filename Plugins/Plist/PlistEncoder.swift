@@ -47,9 +47,8 @@ struct PlistEncoder {
     appendName("contentType")
     appendString(metadata.contentType)
     append(metadata.attributes)
-    let checksum = String(metadata.checksum, radix: 16)
     appendName("checksum")
-    append("\"" + String(repeating: "0", count: 16 - checksum.utf8.count) + checksum + "\"")
+    append("\"\(Hexadecimal.text(metadata.checksum))\"")
   }
 
   private mutating func append(_ attributes: [String: String]) {

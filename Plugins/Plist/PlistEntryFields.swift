@@ -52,7 +52,7 @@ struct PlistEntryFields {
 
   private static func checksum(_ scanner: inout JSONScanner) throws(PlistFormatError) -> UInt64 {
     let text = try scanner.text()
-    guard text.utf8.count == 16, text.utf8.allSatisfy(\.isHexadecimalDigit), let value = UInt64(text, radix: 16) else {
+    guard let value = Hexadecimal.number(text.utf8, as: UInt64.self) else {
       throw scanner.problem("\(PlistFormatError.quoted(text)) is no checksum of 16 hexadecimal digits")
     }
     return value

@@ -73,19 +73,8 @@ final class SQLiteConnection {
   /// Whether a transaction is open.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// The file as a URI, with every byte other than letters, digits and slashes percent-encoded.
+  /// The file as a URI.
   private static func immutableName(of path: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var name = Array("file:".utf8)
-    for byte in path.utf8 {
-      if byte < 0x80,
-        Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber || byte == 0x2F
-      {
-        name.append(byte)
-      } else {
-        name += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: name, as: UTF8.self) + "?immutable=1"
+    "file:\(PercentEncoding.path(path))?immutable=1"
   }
 }

@@ -84,7 +84,7 @@ public struct CacheKey: Sendable, Hashable {
 
   private static func isNamespace(_ bytes: Span<UInt8>) -> Bool {
     guard !bytes.isEmpty, bytes.count <= maximumNamespaceLength, isLowercase(bytes[0]) else { return false }
-    for index in bytes.indices where !isLowercase(bytes[index]) && !isDigit(bytes[index]) { return false }
+    for index in bytes.indices where !isLowercase(bytes[index]) && !bytes[index].isASCIIDigit { return false }
     return true
   }
 
@@ -96,7 +96,6 @@ public struct CacheKey: Sendable, Hashable {
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
 extension CacheKey: Comparable {

@@ -1,3 +1,4 @@
+internal import Base
 internal import HTTPMessages
 
 /// Reads the lines of a response that are not content, one after the other as libcurl gives them: the heads of interim
@@ -121,7 +122,7 @@ struct HeadReader {
 
   /// The number of which `digits` are all.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-    let isNumber = digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    let isNumber = digits.allSatisfy(\.isASCIIDigit)
     return isNumber ? Int(FieldText.decode(digits)) : nil
   }
 

@@ -37,16 +37,6 @@ struct CanonicalKeyTests {
     #expect(try CacheKey(for: reversed).text == expected)
   }
 
-  @Test func everyByteIsEncodedExceptTheUnreservedOnes() {
-    let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    for code in UInt8(0)..<128 {
-      let character = Character(UnicodeScalar(code))
-      let hex = String(code, radix: 16, uppercase: true)
-      let expected = unreserved.contains(character) ? String(character) : "%" + (code < 16 ? "0" : "") + hex
-      #expect(CacheKey.percentEncoded(String(character)) == expected)
-    }
-  }
-
   @Test(arguments: [(0, true), (1, true), (-1, false)])
   func aKeyThatWouldBeTooLongIsAnInvalidRequest(spare: Int, fits: Bool) {
     let length = CacheKey.maximumLength - "things/v1/q=".utf8.count - spare

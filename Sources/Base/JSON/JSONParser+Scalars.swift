@@ -36,8 +36,8 @@ extension JSONParser {
   }
 
   private mutating func digits() throws(Document.SyntaxError) {
-    guard let byte = peek, Self.isDigit(byte) else { throw expected("a digit") }
-    while let byte = peek, Self.isDigit(byte) { advance() }
+    guard let byte = peek, byte.isASCIIDigit else { throw expected("a digit") }
+    while let byte = peek, byte.isASCIIDigit { advance() }
   }
 
   private mutating func escape() throws(Document.SyntaxError) -> Unicode.Scalar {
@@ -69,7 +69,7 @@ extension JSONParser {
     advance()
     var unit: UInt16 = 0
     for _ in 0..<4 {
-      guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+      guard let byte = peek, let digit = Hexadecimal.digit(byte) else {
         throw expected("four hexadecimal digits behind '\\u'")
       }
       unit = unit << 4 | UInt16(digit)
@@ -77,8 +77,6 @@ extension JSONParser {
     }
     return unit
   }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   private static let escapes: [UInt8: Unicode.Scalar] = [
     UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",

@@ -91,21 +91,12 @@ extension JSONReader {
   private mutating func codeUnit() throws(Failure) -> UInt16 {
     var unit: UInt16 = 0
     for index in 0..<4 {
-      guard let digit = Self.hexDigit(bytes.start[offset + index]) else {
+      guard let digit = Hexadecimal.digit(bytes.start[offset + index]) else {
         throw failure("four hexadecimal digits are expected")
       }
-      unit = unit << 4 | digit
+      unit = unit << 4 | UInt16(digit)
     }
     offset += 4
     return unit
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt16? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
   }
 }

@@ -43,7 +43,7 @@ public enum JSONString {
     case 0x0A: bytes.append(UInt8(ascii: "n"))
     case 0x0D: bytes.append(UInt8(ascii: "r"))
     case 0x09: bytes.append(UInt8(ascii: "t"))
-    default: bytes.append(contentsOf: ("u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8)
+    default: bytes.append(contentsOf: "u00\(Hexadecimal.text(byte))".utf8)
     }
   }
 }

@@ -215,7 +215,7 @@ struct ConfigurationSettings: Sendable {
   /// `key` in a form for display: quoted unless it is a plain name, and shortened if it is long.
   static func shown(key: String) -> String {
     let short = key.utf8.count > 80 ? String(key.unicodeScalars.prefix(40)) + "..." : key
-    let isPlain = short.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || $0 == "_" || $0 == "-" }
+    let isPlain = short.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_-".utf8.contains($0) }
     return isPlain && !key.isEmpty ? short : quoted(short)
   }
 }

@@ -1,3 +1,5 @@
+internal import Base
+
 /// Splits a text like "1h30m" into numbers and their units.
 struct QuantityScanner {
   private var rest: Substring.UTF8View
@@ -8,9 +10,9 @@ struct QuantityScanner {
 
   /// The next number and its unit; `nil` if a digit or a letter is missing, or the number needs more than 64 bits.
   mutating func next() -> (number: Int64, unit: String)? {
-    let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let digits = rest.prefix(while: \.isASCIIDigit)
     rest = rest[digits.endIndex...]
-    let letters = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+    let letters = rest.prefix(while: \.isASCIILetter)
     rest = rest[letters.endIndex...]
     guard !letters.isEmpty, let number = Int64(Substring(digits)) else { return nil }
     return (number, String(Substring(letters)))

@@ -1,3 +1,4 @@
+internal import Base
 internal import CachePresentation
 
 /// A secret in the environment. The configuration only names the variable; no description contains the value.
@@ -41,19 +42,10 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 
   /// Whether `name` can be the name of an environment variable.
   static func isVariableName(_ name: String) -> Bool {
-    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return name.unicodeScalars.allSatisfy { $0 == "_" || $0.isASCIILetterOrDigit }
+    guard let first = name.utf8.first, !first.isASCIIDigit else { return false }
+    return name.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
   }
 
   /// The same rule as a regular expression of JSON Schema (ECMA-262).
   static let variablePattern = "^[A-Za-z_][A-Za-z0-9_]*$"
-}
-
-extension Unicode.Scalar {
-  var isASCIILetterOrDigit: Bool {
-    switch self {
-    case "a"..."z", "A"..."Z", "0"..."9": true
-    default: false
-    }
-  }
 }

@@ -50,7 +50,7 @@ struct ConfigurationDocument {
 
   /// `text` as a single shell word.
   private static func shellWord(_ text: String) -> String {
-    let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "/._-+,".unicodeScalars.contains($0) }
+    let isPlain = text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "/._-+,".utf8.contains($0) }
     return isPlain
       ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }

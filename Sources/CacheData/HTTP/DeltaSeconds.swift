@@ -1,3 +1,5 @@
+internal import Base
+
 /// A number of seconds in a header field (RFC 9111, section 1.2.2).
 enum DeltaSeconds {
   /// Replaces any larger number, as the RFC says: 2^31 seconds, about 68 years.
@@ -6,9 +8,7 @@ enum DeltaSeconds {
   /// The duration that `text` writes: ASCII digits and nothing else; `nil` if it is anything else.
   static func duration(_ text: some StringProtocol) -> Duration? {
     let digits = text.utf8
-    guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-      return nil
-    }
+    guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
     // A number with too many digits for an integer is still a large number.
     return .seconds(min(Int64(text) ?? greatest, greatest))
   }

@@ -1,3 +1,5 @@
+internal import Base
+
 /// The SHA-256 digest (FIPS 180-4) of data that fits into memory.
 package struct SHA256: Sendable {
   private var pending: [UInt8] = []
@@ -9,12 +11,7 @@ package struct SHA256: Sendable {
   package mutating func update(_ bytes: [UInt8]) { pending += bytes }
 
   /// The digest of all the data, as 64 hexadecimal digits.
-  package var hexText: String {
-    digest.map { word in
-      let digits = String(word, radix: 16)
-      return String(repeating: "0", count: 8 - digits.count) + digits
-    }.joined()
-  }
+  package var hexText: String { digest.map { Hexadecimal.text($0) }.joined() }
 
   private var digest: [UInt32] {
     var state = Self.initialState

@@ -1,3 +1,5 @@
+internal import Base
+
 /// Writes JSON (RFC 8259) in UTF-8.
 ///
 /// Besides what JSON requires, it escapes characters that could act on a terminal (see `TerminalText.isHarmful`), so
@@ -97,7 +99,6 @@ public enum JSONText {
 
   /// The escape of a harmful character. They are all below U+10000, so four digits are enough.
   static func escape(_ scalar: Unicode.Scalar) -> String {
-    let digits = String(scalar.value, radix: 16)
-    return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    "\\u" + Hexadecimal.text(UInt16(truncatingIfNeeded: scalar.value))
   }
 }

@@ -1,3 +1,5 @@
+internal import Base
+
 /// Writes numbers for people.
 public enum NumberText {
   /// `number` with commas between groups of three digits, such as "54,298,476,501".
@@ -33,7 +35,6 @@ public enum NumberText {
     for _ in 0..<places { scale *= 10 }
     guard let scaled = Int(exactly: (number * Double(scale)).rounded()) else { return "-" }
     guard places > 0 else { return text(scaled) }
-    let fraction = String(scaled % scale)
-    return "\(text(scaled / scale)).\(String(repeating: "0", count: places - fraction.utf8.count))\(fraction)"
+    return "\(text(scaled / scale)).\(Digits.text(scaled % scale, width: places))"
   }
 }

@@ -18,9 +18,9 @@ extension CacheKey {
     bytes.append(text: Self.schemeVersion)
     for (name, value) in Self.sorted(request.parameters) {
       bytes.append(UInt8(ascii: "/"))
-      bytes.append(percentEncoding: name)
+      PercentEncoding.append(name, to: &bytes)
       bytes.append(UInt8(ascii: "="))
-      bytes.append(percentEncoding: value)
+      PercentEncoding.append(value, to: &bytes)
     }
     do throws(StorageError) {
       try self.init(bytes.span)
@@ -32,14 +32,6 @@ extension CacheKey {
   /// What the keys of all requests of one kind begin with, those without parameters excepted.
   public static func prefix(of kind: (some CacheableRequest).Type) -> String {
     "\(kind.resource)/\(schemeVersion)/"
-  }
-
-  /// `text` with every byte but the unreserved characters of RFC 3986, section 2.3, written as `%XX`.
-  static func percentEncoded(_ text: String) -> String {
-    var encoded: [UInt8] = []
-    encoded.reserveCapacity(text.utf8.count)
-    encoded.append(percentEncoding: text)
-    return String(decoding: encoded, as: UTF8.self)
   }
 
   /// Room for most keys.
@@ -54,33 +46,5 @@ extension CacheKey {
 extension [UInt8] {
   fileprivate mutating func append(text: String) {
     text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
-  }
-
-  /// Appends `text` with every byte but the unreserved characters of RFC 3986, section 2.3, written as `%XX`.
-  fileprivate mutating func append(percentEncoding text: String) {
-    text.utf8.span.withUnsafeBufferPointer { bytes in
-      if bytes.allSatisfy(Self.isUnreserved) { return append(contentsOf: bytes) }
-      for byte in bytes {
-        if Self.isUnreserved(byte) {
-          append(byte)
-        } else {
-          append(contentsOf: [UInt8(ascii: "%"), Self.hexDigit(byte >> 4), Self.hexDigit(byte & 15)])
-        }
-      }
-    }
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
-  }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }

@@ -34,7 +34,7 @@ struct Lease: Sendable {
   /// long. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
   /// checks that its own answer is stored.
   static func key(for flight: String) throws(StorageError) -> CacheKey {
-    let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(CacheKey.percentEncoded(flight))"
+    let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(PercentEncoding.text(flight))"
     guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
     let bytes = Array(flight.utf8)
     return try CacheKey("\(keyPrefix)\(CacheKey.schemeVersion)/xxh3=\(EntryMetadata.xxh3(bytes.span, seed: 0))")

@@ -102,7 +102,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 
   /// What the keys of all the entries for `url`, in its normal form, begin with.
   public static func keyPrefix(of url: String) -> String {
-    "url/\(CacheKey.schemeVersion)/url=\(CacheKey.percentEncoded(url))/"
+    "url/\(CacheKey.schemeVersion)/url=\(PercentEncoding.text(url))/"
   }
 
   private static func cacheKey(_ text: String) throws(CacheError) -> CacheKey {

@@ -119,8 +119,7 @@ extension ExportedMembers {
   }
 
   private static func checksum(_ json: inout JSONReader) throws(JSONReader.Failure) -> UInt64 {
-    let text = try json.string()
-    guard text.utf8.count == 16, text.utf8.first != UInt8(ascii: "+"), let checksum = UInt64(text, radix: 16) else {
+    guard let checksum = Hexadecimal.number(try json.string().utf8, as: UInt64.self) else {
       throw json.failure("a checksum is 16 hexadecimal digits")
     }
     return checksum
@@ -133,7 +132,9 @@ extension ExportedMembers {
   }
 
   private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
-    guard let bytes = Base64.decoded(Array(try json.string().utf8)) else { throw json.failure("the payload is not base 64") }
+    guard let bytes = Base64.decoded(Array(try json.string().utf8)) else {
+      throw json.failure("the payload is not base 64")
+    }
     return bytes
   }
 }

@@ -33,7 +33,8 @@ extension ExportedEntry {
     line.append(member: ExportMember.retainUntil, metadata.retainUntil.text)
     line.append(member: ExportMember.contentType, metadata.contentType)
     appendAttributes(to: &line)
-    line.append(member: ExportMember.checksum, Self.hexadecimal(metadata.checksum))
+    // As a number it would not survive programs that take every number for a double.
+    line.append(member: ExportMember.checksum, Hexadecimal.text(metadata.checksum))
     if let use {
       line.append(text: ",\"\(ExportMember.uses)\":\(use.count)")
       line.append(member: ExportMember.lastUsedAt, use.lastUsedAt.text)
@@ -65,12 +66,6 @@ extension ExportedEntry {
       line.append(contentsOf: Base64.encoded(payload))
       line.append(text: "\"")
     }
-  }
-
-  /// `checksum` in 16 digits: as a number it would not survive programs that take every number for a double.
-  private static func hexadecimal(_ checksum: UInt64) -> String {
-    let digits = String(checksum, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }
 

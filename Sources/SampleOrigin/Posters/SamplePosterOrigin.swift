@@ -1,3 +1,4 @@
+internal import Base
 public import CacheData
 public import CacheDomain
 
@@ -39,7 +40,7 @@ public struct SamplePosterOrigin: PosterOrigin {
   private static func record(_ path: String) -> MovieRecord? {
     guard path.hasPrefix("/"), path.hasSuffix(".png") else { return nil }
     let id = path.dropFirst().dropLast(4)
-    guard !id.isEmpty, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    guard !id.isEmpty, id.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     return MovieTable.record(id: String(id))
   }
 }

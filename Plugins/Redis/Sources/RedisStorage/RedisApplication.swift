@@ -107,7 +107,7 @@ extension WriteBatch.Expectation {
   fileprivate var text: String {
     switch self {
     case .absent: ""
-    case .checksum(let checksum): RedisEntry.checksum(checksum)
+    case .checksum(let checksum): Hexadecimal.text(checksum)
     }
   }
 }

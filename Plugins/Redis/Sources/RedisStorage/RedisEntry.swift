@@ -9,14 +9,9 @@ enum RedisEntry {
   static func values(_ metadata: EntryMetadata) -> [[UInt8]] {
     let times = [metadata.storedAt, metadata.freshUntil, metadata.retainUntil]
     return times.map { Array(String($0.milliseconds).utf8) } + [
-      Array(metadata.contentType.utf8), attributes(metadata.attributes), Array(checksum(metadata.checksum).utf8),
+      Array(metadata.contentType.utf8), attributes(metadata.attributes),
+      Array(Hexadecimal.text(metadata.checksum).utf8),
     ]
-  }
-
-  /// A checksum as it is written: sixteen hexadecimal digits.
-  static func checksum(_ checksum: UInt64) -> String {
-    let digits = String(checksum, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
   /// The metadata of which `values` are the fields; `nil` where they cannot be.
@@ -44,7 +39,7 @@ enum RedisEntry {
 
   /// The checksum that sixteen hexadecimal digits write.
   private static func checksum(_ value: RedisValue) -> UInt64? {
-    value.text.flatMap { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
+    value.text.flatMap { Hexadecimal.number($0.utf8) }
   }
 
   private static func time(_ value: RedisValue) -> Timestamp? {
