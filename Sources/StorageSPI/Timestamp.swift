@@ -1,3 +1,5 @@
+internal import Base
+
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
 ///
 /// The range ends at 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write. Sums stop there instead of
@@ -8,7 +10,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
   /// The time `milliseconds` after 1970-01-01T00:00:00Z, clamped to the range.
   public init(milliseconds: Int64) {
-    self.milliseconds = min(max(milliseconds, 0), 253_402_300_799_999)
+    self.milliseconds = min(max(milliseconds, 0), RFC3339.latest)
   }
 
   /// The last instant of the range, used for "never".
@@ -33,6 +35,15 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// How long after `earlier` this time is; negative if it is before.
   public func duration(since earlier: Timestamp) -> Duration {
     .milliseconds(milliseconds - earlier.milliseconds)
+  }
+
+  /// The time as RFC 3339 writes it, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
+  public var text: String { RFC3339.text(milliseconds) }
+
+  /// The time that `text` writes; `nil` where it is not exactly as the property `text` writes it.
+  public init?(text: String) {
+    guard let milliseconds = RFC3339.time(text) else { return nil }
+    self.init(milliseconds: milliseconds)
   }
 
   /// Orders by time.
