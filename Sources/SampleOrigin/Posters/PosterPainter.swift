@@ -1,3 +1,4 @@
+internal import Base
 internal import CacheDomain
 
 /// Draws posters: an artwork above, and below it title and year on a dark panel. Pattern and colours follow from the

@@ -1,3 +1,5 @@
+internal import Base
+
 /// The 256 colours of a poster and where in the palette they are: a dark panel with its writing, and an artwork of two
 /// gradients, one for the ground and one for the figures on it. Each pair is there in steps between, for smooth edges.
 struct PosterPalette: Sendable {
@@ -13,7 +15,7 @@ struct PosterPalette: Sendable {
 
   /// Colours chosen by `random`.
   init(_ random: inout SeededGenerator) {
-    let hue = random.fraction()
+    let hue = random.unit()
     let figureHue = hue + [0.08, 0.42, 0.5, 0.58][random.next(below: 4)]
     let top = RGB(hue: hue, saturation: 0.55, lightness: 0.24)
     let bottom = RGB(hue: hue + 0.09, saturation: 0.62, lightness: 0.52)

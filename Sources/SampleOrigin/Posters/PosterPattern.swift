@@ -1,3 +1,5 @@
+internal import Base
+
 /// The figures of a poster's artwork. Lengths are in widths of the poster, so that a poster looks the same in all sizes.
 enum PosterPattern: Sendable {
   /// Rings around a centre.

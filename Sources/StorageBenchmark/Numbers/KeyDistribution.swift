@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// How the operations of a phase choose their entries.
 public enum KeyDistribution: String, Sendable, Hashable, CaseIterable {
   /// Each entry as often as any other.
@@ -39,7 +41,7 @@ struct KeyChooser: Sendable {
 
   /// Draws an entry out of the `count` that there are now, 1 or more and never fewer than before.
   @inline(__always)
-  mutating func next(count: UInt64, _ random: inout SplitMix64) -> UInt64 {
+  mutating func next(count: UInt64, _ random: inout SeededGenerator) -> UInt64 {
     switch method {
     case .uniform: return random.below(count)
     case .scrambled(let zipfian): return Self.draw(zipfian, count: count, &random)
@@ -56,7 +58,7 @@ struct KeyChooser: Sendable {
     }
   }
 
-  private static func draw(_ zipfian: ScrambledZipfian, count: UInt64, _ random: inout SplitMix64) -> UInt64 {
+  private static func draw(_ zipfian: ScrambledZipfian, count: UInt64, _ random: inout SeededGenerator) -> UInt64 {
     while true {
       let number = zipfian.next(&random)
       if number < count { return number }

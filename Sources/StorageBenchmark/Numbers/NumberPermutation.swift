@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// All numbers below a count, each once, in an order without a pattern that a tree of keys would notice: what a load in
 /// random order goes by.
 ///
@@ -10,7 +12,7 @@ struct NumberPermutation: Sendable {
 
   /// The permutation of `count` numbers, 1 to 2^31, that belongs to `seed`.
   init(count: UInt64, seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     self.count = count
     start = random.below(count)
     stride = Self.stride(count)

@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// Numbers that are drawn as unevenly as those of a zipfian distribution, but of which the popular ones lie anywhere: what
 /// YCSB means by "zipfian".
 ///
@@ -18,5 +20,5 @@ struct ScrambledZipfian: Sendable {
   init(count: UInt64) { self.count = count }
 
   /// Draws a number below `count`.
-  func next(_ random: inout SplitMix64) -> UInt64 { FNVHash.hash(drawn.next(&random)) % count }
+  func next(_ random: inout SeededGenerator) -> UInt64 { FNVHash.hash(drawn.next(&random)) % count }
 }

@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// How large values are, in bytes, or how long scans are, in entries.
 public enum SizeDistribution: Sendable, Hashable {
   /// One class of a histogram of sizes.
@@ -67,7 +69,7 @@ struct SizeChooser: Sendable {
   }
 
   private func drawnSize(_ number: UInt64) -> Int {
-    var random = SplitMix64(seed: number)
+    var random = SeededGenerator(seed: number)
     switch distribution {
     case .constant(let size): return size
     case .uniform(let range): return range.lowerBound + Int(random.below(UInt64(range.count)))

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StorageSPI
 
 /// Numbers from 0 of which the first is drawn most often, the second about half as often, and so on: number `k` in
 /// proportion to `1 / (k + 1)^theta`.
@@ -40,7 +41,7 @@ struct ZipfianDistribution: Sendable {
   }
 
   /// Draws a number below `count`.
-  func next(_ random: inout SplitMix64) -> UInt64 {
+  func next(_ random: inout SeededGenerator) -> UInt64 {
     let uniform = random.unit()
     let scaled = uniform * zeta
     if scaled < 1 || count < 2 { return 0 }

@@ -38,7 +38,7 @@ struct BenchmarkRound {
     } catch { throw BenchmarkFailure(error) }
     let job = PhaseJob(self, phase, engine: try await openEngine(unless: phase.kind == .open), check: check)
     let runner = PhaseRunner(job, context, resident: residentBytes, operations: workload.operations(of: phase))
-    var random = SplitMix64(seed: context.options.seed, path: UInt64(number), UInt64(index))
+    var random = SeededGenerator(seed: context.options.seed, path: UInt64(number), UInt64(index))
     var measurement = try await runner.run(seed: random.next())
     if phase.kind == .load { check.ledger.noteLoad(count: workload.entries) }
     measurement.storageBytes = try await inspect(after: phase)

@@ -32,15 +32,15 @@ struct EntryValues: Sendable {
   /// What tells the version of the entry from every other; also the checksum in its metadata.
   @inline(__always)
   func tag(_ number: Int, _ version: UInt32) -> UInt64 {
-    let place = SplitMix64.mixed(seed &+ UInt64(number) &* SplitMix64.step)
-    return SplitMix64.mixed(place &+ UInt64(version))
+    let place = SeededGenerator.mixed(seed &+ UInt64(number) &* SeededGenerator.step)
+    return SeededGenerator.mixed(place &+ UInt64(version))
   }
 
   /// Whether the entry is expired from the beginning.
   @inline(__always)
   func isExpired(_ number: Int) -> Bool {
     guard expiringShare > 0 else { return false }
-    var random = SplitMix64(seed: seed ^ UInt64(number))
+    var random = SeededGenerator(seed: seed ^ UInt64(number))
     return random.unit() < expiringShare
   }
 
@@ -63,7 +63,7 @@ struct EntryValues: Sendable {
       var sequence = tag
       for offset in stride(from: 0, to: size - 7, by: 8) {
         bytes.storeBytes(of: Self.letters(sequence), toByteOffset: offset, as: UInt64.self)
-        sequence &+= SplitMix64.step
+        sequence &+= SeededGenerator.step
       }
       let rest = UInt64(littleEndian: Self.letters(sequence))
       for offset in size & ~7..<size { bytes[offset] = UInt8(truncatingIfNeeded: rest >> UInt64((offset & 7) * 8)) }
@@ -84,7 +84,7 @@ struct EntryValues: Sendable {
     let words = bytes.count / 8
     for index in 0..<words {
       difference |= start.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self) ^ letters(sequence)
-      sequence &+= SplitMix64.step
+      sequence &+= SeededGenerator.step
     }
     let rest = UInt64(littleEndian: letters(sequence))
     for offset in words * 8..<bytes.count {

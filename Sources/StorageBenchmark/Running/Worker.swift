@@ -7,7 +7,7 @@ struct Worker: Sendable {
   var histogram = LatencyHistogram()
   /// The number of operations done; those of a batch count one each.
   var operations = 0
-  var random: SplitMix64
+  var random: SeededGenerator
   /// When it began.
   let began: UInt64
   /// When its last operation ended.
@@ -18,7 +18,7 @@ struct Worker: Sendable {
 
   init(_ job: PhaseJob, index: Int, seed: UInt64) {
     self.job = job
-    random = SplitMix64(seed: seed, path: UInt64(index))
+    random = SeededGenerator(seed: seed, path: UInt64(index))
     let count = max(1, job.check.ledger.count)
     chooser = KeyChooser(
       job.phase.distribution, count: UInt64(count), expected: UInt64(max(count, job.expected)), worker: index,

@@ -1,5 +1,5 @@
 import CacheData
-import StorageConformance
+import StorageSPI
 
 /// What a generated origin says about the use of a response, and when; with the arithmetic of RFC 9111, section 4.2,
 /// written down once more to check the cache by.

@@ -1,5 +1,5 @@
 import CacheData
-import StorageConformance
+import StorageSPI
 
 /// A request of a history, and what it says about the responses that it takes.
 struct GeneratedRequest: Sendable {

@@ -1,6 +1,6 @@
 import CacheData
 import CacheDomain
-import StorageConformance
+import StorageSPI
 import Synchronization
 
 /// Many tasks that board and land as a seed says, some of which are cancelled on the way.

@@ -1,22 +1,4 @@
-/// A deterministic generator: the same seed gives the same numbers on every machine, so that a failure can be repeated.
-///
-/// It is SplitMix64, from G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA
-/// 2014), with the constants of S. Vigna's reference implementation. It is not for cryptography.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  /// A generator whose numbers depend on `seed` alone.
-  public init(seed: UInt64) { state = seed }
-
-  /// The next number, any of 64 bits.
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
+internal import StorageSPI
 
 extension SeededGenerator {
   /// A generator that depends on `seed` and `name`, so that a check sees the same numbers alone as among others.
