@@ -2,10 +2,7 @@ internal import StorageSPI
 
 /// The options of both engines, as declared and as given.
 struct RedisOptions: Sendable {
-  /// What is at the address.
-  enum Kind: Sendable {
-    case server, cluster
-  }
+  typealias Kind = RedisPlugin.Kind
 
   private static let url = EngineOption(
     "url", .text, default: .text("redis://127.0.0.1:6379"),

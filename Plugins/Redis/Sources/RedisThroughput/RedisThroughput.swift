@@ -15,7 +15,7 @@ enum RedisThroughput {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 3 else { throw StorageError(.invalidOption, "usage: redis-throughput ENGINE URL") }
-    let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisClusterPlugin()
+    let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
     let values = [
       "url": OptionValue.text(arguments[2]), "prefix": .text("throughput"), "connections": .integer(32),
     ]

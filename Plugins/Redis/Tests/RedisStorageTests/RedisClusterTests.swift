@@ -9,7 +9,7 @@ struct RedisClusterTests {
   @Test("Entries that other parts have dropped make room within the bounds", arguments: [1, 2])
   func expiryMakesRoom(_ count: Int) async throws {
     let url = try RedisCluster.shared.get().url
-    let engine = try await RedisClusterPlugin().open(url, ["prefix": .text("expiry-\(count)")])
+    let engine = try await RedisPlugin(.cluster).open(url, ["prefix": .text("expiry-\(count)")])
     let end = SystemClock().now.advanced(by: .seconds(3))
     var filling = WriteBatch()
     for number in 0..<100 {

@@ -21,9 +21,9 @@ extension StoragePlugin {
 
 @Suite("A cluster keeps the storage contract, each batch atomic in each of its parts")
 struct RedisClusterConformanceTests {
-  @Test(arguments: RedisClusterPlugin().checks)
+  @Test(arguments: RedisPlugin(.cluster).checks)
   func keepsContract(_ check: ConformanceCheck) async throws {
-    try await expectKept(check, RedisClusterPlugin(), url: try RedisCluster.shared.get().url)
+    try await expectKept(check, RedisPlugin(.cluster), url: try RedisCluster.shared.get().url)
   }
 }
 

@@ -50,7 +50,7 @@ struct RedisFailoverTests {
     // has noticed its loss.
     for node in cluster.nodes { try node.ask("CONFIG", "SET", "cluster-replica-no-failover", "yes") }
     let (patient, impatient) = (WriteLog(), WriteLog())
-    let plugin = RedisClusterPlugin()
+    let plugin = RedisPlugin(.cluster)
     let full = ["durability": OptionValue.text("full")]
     let engine = try await plugin.open(cluster.url, full)
     let other = try await patiently {

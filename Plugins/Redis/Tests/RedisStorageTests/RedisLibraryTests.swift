@@ -23,7 +23,7 @@ struct RedisLibraryTests {
     try await expectKept(check, try Self.plugin("redis"), url: try Self.server.get().url)
   }
 
-  @Test(arguments: [RedisPlugin().declaration, RedisClusterPlugin().declaration])
+  @Test(arguments: [RedisPlugin().declaration, RedisPlugin(.cluster).declaration])
   func declaresTheSame(_ declaration: EngineDeclaration) throws {
     let loaded = try Self.plugin(declaration.name).declaration
     #expect(

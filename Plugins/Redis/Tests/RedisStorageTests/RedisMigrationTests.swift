@@ -71,7 +71,7 @@ struct RedisMigrationTests {
   @Test("Half way, reads find what has gone and what has not; writes wait until it is over")
   func halfWay() async throws {
     let cluster = try Self.cluster.get()
-    let plugin = RedisClusterPlugin()
+    let plugin = RedisPlugin(.cluster)
     let engine = try await plugin.open(cluster.url)
     let hasty = try await patiently { try await plugin.open(cluster.url, ["timeout": .integer(200)]) }
     let keys = try keys(6, part: 5, "half")
@@ -102,7 +102,7 @@ struct RedisMigrationTests {
   @Test("Calls of all kinds go on without an error while slots move to and fro")
   func whileInUse() async throws {
     let cluster = try Self.cluster.get()
-    let engine = try await RedisClusterPlugin().open(cluster.url)
+    let engine = try await RedisPlugin(.cluster).open(cluster.url)
     let parts = [1, 2, 3, 4]
     let keys = try parts.flatMap { try self.keys(20, part: $0, "use") }
     for key in keys { try await engine.put(key.text, "0") }

@@ -39,7 +39,7 @@ struct RedisRemovalTests {
 
   @Test("On a cluster too")
   func cluster() async throws {
-    let (cluster, plugin) = (try RedisCluster.shared.get(), RedisClusterPlugin())
+    let (cluster, plugin) = (try RedisCluster.shared.get(), RedisPlugin(.cluster))
     let prefix = "removal-" + String(UInt64.random(in: 0 ... .max), radix: 16)
     let values = patient(cluster.url, ["prefix": .text(prefix)])
     let engine = try await plugin.open(cluster.url, values)

@@ -184,7 +184,7 @@ struct RedisServerTests {
   func kinds() async throws {
     let (alone, node) = (try RedisServer(), try RedisServer(["--cluster-enabled", "yes"]))
     #expect(await code { _ = try await plugin.open(node.url) } == .invalidOption)
-    #expect(await code { _ = try await RedisClusterPlugin().open(alone.url) } == .invalidOption)
+    #expect(await code { _ = try await RedisPlugin(.cluster).open(alone.url) } == .invalidOption)
     try alone.ask("HSET", "cachectl:tally", "format", "2")
     #expect(await code { _ = try await plugin.open(alone.url) } == .unsupportedFormat)
     try alone.ask("DEL", "cachectl:tally")

@@ -84,7 +84,7 @@ struct RedisSilenceTests {
           != silent.port
       })
     silent.pause()
-    let engine = try await RedisClusterPlugin().open(cluster.url, ["timeout": .integer(30_000)])
+    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["timeout": .integer(30_000)])
     try await engine.put(other.text, "1")
     #expect(try await engine.text(other.text) == "1")
     silent.resume()

@@ -15,7 +15,7 @@ import class Foundation.FileManager
 @Suite("Stores are moved between Redis and the other engines", .serialized)
 struct RedisTransferTests {
   private static let plugins: [any StoragePlugin] = [
-    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), RedisPlugin(), RedisClusterPlugin(),
+    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), RedisPlugin(), RedisPlugin(.cluster),
   ]
   /// Pairs without a server on either side are tested where their engines are.
   private static let pairs = plugins.indices.flatMap { from in
