@@ -5,13 +5,26 @@ internal import StorageSPI
 /// What the callbacks of a call change, and what they found wrong.
 protocol LibraryCallState {
   /// The rule that the library broke in a callback.
-  var defect: LibraryDefect? { get }
+  var defect: LibraryDefect? { get set }
   /// What the caller's own code threw in a callback; it goes before everything else.
   var thrown: StorageError? { get }
 }
 
 extension LibraryCallState {
   var thrown: StorageError? { nil }
+
+  /// Lets `visit` take in what a callback got, unless the library broke a rule before, and notes the rule that it breaks
+  /// now. Says what the callback returns.
+  mutating func visiting(_ visit: (inout Self) throws(LibraryDefect) -> Void) -> Int32 {
+    guard defect == nil else { return LibraryCall.stop }
+    do throws(LibraryDefect) {
+      try visit(&self)
+      return LibraryCall.goOn
+    } catch {
+      defect = error
+      return LibraryCall.stop
+    }
+  }
 }
 
 /// A call of a library that is under way on this thread.

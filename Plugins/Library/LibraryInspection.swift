@@ -8,27 +8,20 @@ struct LibraryInspection: LibraryCallState {
   private static let leastSize = MemoryLayout<cachectl_inspection>.offset(of: \.presence) ?? 56
 
   private(set) var inspection: StoreInspection?
-  private(set) var defect: LibraryDefect?
+  var defect: LibraryDefect?
 
   fileprivate static let callback:
-    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_inspection>?) -> Int32 = {
-      guard let state = LibraryCall.state($0, .inspection, LibraryInspection.self) else { return LibraryCall.stop }
-      return state.pointee.visit($1)
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_inspection>?) -> Int32 = { context, inspection in
+      guard let state = LibraryCall.state(context, .inspection, LibraryInspection.self) else { return LibraryCall.stop }
+      return state.pointee.visiting { state throws(LibraryDefect) in try state.visit(inspection) }
     }
 
-  private mutating func visit(_ lent: UnsafePointer<cachectl_inspection>?) -> Int32 {
-    guard defect == nil else { return LibraryCall.stop }
-    do throws(LibraryDefect) {
-      guard inspection == nil else { throw LibraryDefect("said twice what there is of its store") }
-      guard let lent, lent.pointee.size >= Self.leastSize else {
-        throw LibraryDefect("said nothing that can be understood of its store")
-      }
-      inspection = try Self.inspection(lent)
-      return LibraryCall.goOn
-    } catch {
-      defect = error
-      return LibraryCall.stop
+  private mutating func visit(_ lent: UnsafePointer<cachectl_inspection>?) throws(LibraryDefect) {
+    guard inspection == nil else { throw LibraryDefect("said twice what there is of its store") }
+    guard let lent, lent.pointee.size >= Self.leastSize else {
+      throw LibraryDefect("said nothing that can be understood of its store")
     }
+    inspection = try Self.inspection(lent)
   }
 
   private static func inspection(

@@ -7,7 +7,7 @@ struct LibraryIssues: LibraryCallState {
   private static let maximumCount = 1 << 20
 
   private(set) var issues: [IntegrityIssue] = []
-  private(set) var defect: LibraryDefect?
+  var defect: LibraryDefect?
 
   fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_issue>?) -> Int32 =
     {
@@ -17,16 +17,11 @@ struct LibraryIssues: LibraryCallState {
 
   /// Adds an issue, and says what the callback returns.
   mutating func add(_ issue: UnsafePointer<cachectl_issue>?) -> Int32 {
-    guard defect == nil else { return LibraryCall.stop }
-    do throws(LibraryDefect) {
-      guard issues.count < Self.maximumCount else {
+    visiting { state throws(LibraryDefect) in
+      guard state.issues.count < Self.maximumCount else {
         throw LibraryDefect("reported more than \(Self.maximumCount) issues")
       }
-      issues.append(try IntegrityIssue(issue))
-      return LibraryCall.goOn
-    } catch {
-      defect = error
-      return LibraryCall.stop
+      state.issues.append(try IntegrityIssue(issue))
     }
   }
 }

@@ -6,7 +6,7 @@ struct LibraryRead: LibraryCallState {
   private let key: UnsafeRawBufferPointer
   private let body: (Span<UInt8>, EntryMetadata) -> StorageError?
   private var isVisited = false
-  private(set) var defect: LibraryDefect?
+  var defect: LibraryDefect?
   private(set) var thrown: StorageError?
 
   init(_ key: UnsafeRawBufferPointer, _ body: @escaping (Span<UInt8>, EntryMetadata) -> StorageError?) {

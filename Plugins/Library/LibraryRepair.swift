@@ -11,7 +11,10 @@ struct LibraryRepair: LibraryCallState {
   private(set) var moved: [String] = []
   private var ownDefect: LibraryDefect?
 
-  var defect: LibraryDefect? { ownDefect ?? lost.defect ?? mended.defect }
+  var defect: LibraryDefect? {
+    get { ownDefect ?? lost.defect ?? mended.defect }
+    set { ownDefect = newValue }
+  }
 
   init(_ plan: RepairPlan) { self.plan = plan }
 
@@ -41,16 +44,12 @@ struct LibraryRepair: LibraryCallState {
   }
 
   private mutating func add(moved path: cachectl_bytes) -> Int32 {
-    do throws(LibraryDefect) {
+    visiting { state throws(LibraryDefect) in
       let path = try LibraryText.text(try path.checked("path of a file"), "path of a file")
-      guard path.hasPrefix("/"), !path.utf8.contains(0), moved.count < Self.maximumFiles else {
+      guard path.hasPrefix("/"), !path.utf8.contains(0), state.moved.count < Self.maximumFiles else {
         throw LibraryDefect("moved a file to where none can be")
       }
-      moved.append(path)
-      return LibraryCall.goOn
-    } catch {
-      ownDefect = error
-      return LibraryCall.stop
+      state.moved.append(path)
     }
   }
 }

@@ -6,7 +6,7 @@ struct LibraryScan: LibraryCallState {
   private let range: KeyRange
   private let limit: Int
   private(set) var summaries: [EntrySummary] = []
-  private(set) var defect: LibraryDefect?
+  var defect: LibraryDefect?
 
   init(_ range: KeyRange, limit: Int) {
     self.range = range
@@ -14,26 +14,19 @@ struct LibraryScan: LibraryCallState {
   }
 
   fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 =
-    {
-      guard let scan = LibraryCall.state($0, .scan, LibraryScan.self) else { return LibraryCall.stop }
-      return scan.pointee.visit($1)
+    { context, entry in
+      guard let scan = LibraryCall.state(context, .scan, LibraryScan.self) else { return LibraryCall.stop }
+      return scan.pointee.visiting { scan throws(LibraryDefect) in try scan.visit(entry) }
     }
 
-  private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
-    guard defect == nil else { return LibraryCall.stop }
-    do throws(LibraryDefect) {
-      guard summaries.count < limit else { throw LibraryDefect("gave more than the \(limit) entries it was asked for") }
-      let entry = try LibraryEntry(entry)
-      let key = try entry.key()
-      guard range.contains(key) else { throw LibraryDefect("gave entry \(key), which it was not asked for") }
-      if let last = summaries.last?.key, key <= last { throw LibraryDefect("gave entry \(key) after \(last)") }
-      summaries.append(
-        EntrySummary(key: key, metadata: try entry.metadata(), payloadBytes: try entry.payloadSize()))
-      return LibraryCall.goOn
-    } catch {
-      defect = error
-      return LibraryCall.stop
-    }
+  private mutating func visit(_ entry: UnsafePointer<cachectl_entry>?) throws(LibraryDefect) {
+    guard summaries.count < limit else { throw LibraryDefect("gave more than the \(limit) entries it was asked for") }
+    let entry = try LibraryEntry(entry)
+    let key = try entry.key()
+    guard range.contains(key) else { throw LibraryDefect("gave entry \(key), which it was not asked for") }
+    if let last = summaries.last?.key, key <= last { throw LibraryDefect("gave entry \(key) after \(last)") }
+    summaries.append(
+      EntrySummary(key: key, metadata: try entry.metadata(), payloadBytes: try entry.payloadSize()))
   }
 }
 

@@ -11,27 +11,21 @@ struct LibraryStatistics: LibraryCallState {
   private(set) var tally = EntryTally()
   private var total = EntryTally.Count()
   private var visits = 0
-  private(set) var defect: LibraryDefect?
+  var defect: LibraryDefect?
 
   fileprivate static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_slot>?) -> Int32 = {
-    guard let statistics = LibraryCall.state($0, .statistics, LibraryStatistics.self) else { return LibraryCall.stop }
-    return statistics.pointee.visit($1)
+    context, slot in
+    guard let state = LibraryCall.state(context, .statistics, LibraryStatistics.self) else { return LibraryCall.stop }
+    return state.pointee.visiting { state throws(LibraryDefect) in try state.visit(slot) }
   }
 
-  private mutating func visit(_ slot: UnsafePointer<cachectl_slot>?) -> Int32 {
-    guard defect == nil else { return LibraryCall.stop }
-    do throws(LibraryDefect) {
-      visits += 1
-      guard visits <= Self.maximumSlots else { throw LibraryDefect("counted more than \(Self.maximumSlots) slots") }
-      guard let slot, slot.pointee.size >= MemoryLayout<cachectl_slot>.size else {
-        throw LibraryDefect("counted a slot that is none")
-      }
-      try add(slot.pointee)
-      return LibraryCall.goOn
-    } catch {
-      defect = error
-      return LibraryCall.stop
+  private mutating func visit(_ slot: UnsafePointer<cachectl_slot>?) throws(LibraryDefect) {
+    visits += 1
+    guard visits <= Self.maximumSlots else { throw LibraryDefect("counted more than \(Self.maximumSlots) slots") }
+    guard let slot, slot.pointee.size >= MemoryLayout<cachectl_slot>.size else {
+      throw LibraryDefect("counted a slot that is none")
     }
+    try add(slot.pointee)
   }
 
   private mutating func add(_ lent: cachectl_slot) throws(LibraryDefect) {
