@@ -19,7 +19,7 @@ struct LMDBKeyCoding: Sendable {
   /// Hashes a long key's bytes. Tests replace it to force collisions.
   let hash: @Sendable (UnsafeRawBufferPointer) -> UInt64
 
-  init(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = LMDBKeyCoding.fnv1a) { self.hash = hash }
+  init(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = { FNV1a.hash($0) }) { self.hash = hash }
 
   /// The stored form of the long key `key` with the last byte `probe`.
   func shortened(_ key: UnsafeRawBufferPointer, probe: UInt8) -> [UInt8] {
@@ -36,9 +36,4 @@ struct LMDBKeyCoding: Sendable {
 
   /// Whether a stored key is shortened.
   static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
-
-  /// The 64-bit FNV-1a hash (offset basis 14695981039346656037, prime 1099511628211; Fowler, Noll and Vo).
-  @Sendable static func fnv1a(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-  }
 }

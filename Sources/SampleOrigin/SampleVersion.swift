@@ -1,3 +1,4 @@
+internal import Base
 internal import CSampleData
 internal import CacheData
 
@@ -17,14 +18,8 @@ enum SampleVersion {
     return "sample-\(version)-\(revision)-\(String(fingerprint(of: request), radix: 16))"
   }
 
-  /// FNV-1a, 64 bits (IETF draft-eastlake-fnv), of the request's parameters.
+  /// The hash of the request's parameters.
   private static func fingerprint(of request: some CacheableRequest) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for (name, value) in request.parameters {
-      for byte in "\(name)=\(value)\u{0}".utf8 {
-        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-      }
-    }
-    return hash
+    FNV1a.hash(request.parameters.map { "\($0.name)=\($0.value)\u{0}" }.joined().utf8)
   }
 }

@@ -53,6 +53,6 @@ public struct ConformanceSubject: Sendable {
 
   /// A name of at most 45 bytes that is the same for the same store of the same run.
   private static func storeName(of store: String, run: UInt64) -> String {
-    "conformance-\(String(run, radix: 16))-\(String(SeededGenerator.hash(store), radix: 16))"
+    "conformance-\(String(run, radix: 16))-\(String(FNV1a.hash(store.utf8), radix: 16))"
   }
 }

@@ -18,7 +18,7 @@ enum Checked {
   private static func checksum(_ key: String, _ payload: [UInt8], _ metadata: EntryMetadata) -> UInt64 {
     var metadata = metadata
     metadata.checksum = 0
-    return (Array(key.utf8) + [0] + LMDBEntryHeader(metadata).bytes + payload).withUnsafeBytes(LMDBKeyCoding.fnv1a)
+    return (Array(key.utf8) + [0] + LMDBEntryHeader(metadata).bytes + payload).withUnsafeBytes { FNV1a.hash($0) }
   }
 }
 

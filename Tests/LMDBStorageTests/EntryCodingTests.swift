@@ -82,6 +82,6 @@ import Testing
     ("", 0xCBF2_9CE4_8422_2325 as UInt64), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8),
   ])
   func hashIsFNV1a(text: String, expected: UInt64) {
-    #expect(Array(text.utf8).withUnsafeBytes { LMDBKeyCoding.fnv1a($0) } == expected)
+    #expect(Array(text.utf8).withUnsafeBytes { FNV1a.hash($0) } == expected)
   }
 }

@@ -22,7 +22,7 @@ import Testing
   }()
 
   static let hashes: [(name: String, hash: @Sendable (UnsafeRawBufferPointer) -> UInt64)] = [
-    ("FNV-1a", LMDBKeyCoding.fnv1a), ("always the same", { _ in 42 }), ("two values", { UInt64($0.count % 2) }),
+    ("FNV-1a", { FNV1a.hash($0) }), ("always the same", { _ in 42 }), ("two values", { UInt64($0.count % 2) }),
   ]
 
   @Test(arguments: hashes.indices) func scansInByteOrderAndReadsEach(hash: Int) async throws {

@@ -2,12 +2,7 @@ internal import StorageSPI
 
 extension SeededGenerator {
   /// A generator that depends on `seed` and `name`, so that a check sees the same numbers alone as among others.
-  init(seed: UInt64, name: String) { self.init(seed: seed ^ Self.hash(name)) }
-
-  /// The hash of `name` by FNV-1a (Fowler, Noll and Vo), 64 bits: the same on every machine.
-  static func hash(_ name: String) -> UInt64 {
-    name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-  }
+  init(seed: UInt64, name: String) { self.init(seed: seed ^ FNV1a.hash(name.utf8)) }
 
   /// Whether an event of the probability `percent` in a hundred happens.
   mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
