@@ -1,3 +1,4 @@
+internal import Base
 internal import CCurl
 internal import HTTPMessages
 
@@ -105,9 +106,7 @@ final class EasySetter {
   }
 
   private static func milliseconds(_ duration: Duration) -> Int {
-    let limit = Duration.milliseconds(Int(Int32.max))
-    let (seconds, attoseconds) = min(max(duration, .milliseconds(1)), limit).components
-    return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+    Int(min(max(duration.wholeMilliseconds, 1), Int64(Int32.max)))
   }
 }
 

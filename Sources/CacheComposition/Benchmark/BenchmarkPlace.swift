@@ -1,3 +1,4 @@
+internal import Base
 public import CacheDomain
 
 /// Where a benchmark runs: its folder, and its share in a run by several processes.
@@ -39,12 +40,5 @@ extension BenchmarkPlace {
     else { return nil }
     self.init(scratchFolder: scratchFolder, runName: String(words[2]), date: .milliseconds(date))
     share = (numbers[0], numbers[1])
-  }
-}
-
-extension Duration {
-  /// The duration in milliseconds, rounded down.
-  fileprivate var wholeMilliseconds: Int64 {
-    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

@@ -1,3 +1,5 @@
+internal import Base
+
 /// A length of time as people write it in flags and in the configuration: "90s", "5m", "1h30m", "7d", "250ms".
 ///
 /// One or more whole numbers, each with a unit out of d, h, m, s, ms, the larger units first and each at most once. The
@@ -10,12 +12,7 @@ public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Compa
   public init(milliseconds: Int64) { self.milliseconds = max(milliseconds, 0) }
 
   /// The length of `duration` without fractions of a millisecond, clamped to the range of `milliseconds`.
-  public init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-    let (sum, sumOverflow) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-    self.init(milliseconds: overflow || sumOverflow ? (seconds < 0 ? 0 : .max) : sum)
-  }
+  public init(_ duration: Duration) { self.init(milliseconds: duration.wholeMilliseconds) }
 
   /// The length written in `text`; `nil` if it is malformed or does not fit into 64 bits of milliseconds.
   public init?(_ text: String) {

@@ -10,8 +10,7 @@ public enum RFC3339Text {
   /// Milliseconds appear unless they are zero; smaller fractions are dropped. A time before 1970 or after the year 9999
   /// becomes the nearest time that can be written.
   public static func text(_ sinceEpoch: Duration) -> String {
-    let (seconds, attoseconds) = min(max(sinceEpoch, .zero), latest).components
-    let text = RFC3339.text(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    let text = RFC3339.text(min(max(sinceEpoch.wholeMilliseconds, 0), RFC3339.latest))
     return text.hasSuffix(".000Z") ? text.dropLast(5) + "Z" : text
   }
 }
