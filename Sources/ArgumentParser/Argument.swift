@@ -1,6 +1,6 @@
-/// A value that stands by itself on the command line and is told by its position.
+/// A positional value on the command line.
 ///
-/// An array takes all that are left, so it comes last.
+/// An array takes all remaining values, so it comes last.
 ///
 ///     @Argument(help: "the file to write", completion: .file())
 ///     var file: String?
@@ -8,7 +8,7 @@
 public struct Argument<Value: Sendable>: Sendable, Decodable {
   private var argument: ArgumentValue<Value>
 
-  /// The value: what the command line gives, or the default.
+  /// The value from the command line, or the default.
   public var wrappedValue: Value {
     get { argument.value }
     set { argument.value = newValue }
@@ -27,12 +27,12 @@ public struct Argument<Value: Sendable>: Sendable, Decodable {
 }
 
 extension Argument where Value: ExpressibleByArgument {
-  /// A value that must be given.
+  /// A required value.
   public init(help: ArgumentHelp? = nil, completion: CompletionKind? = nil) {
     self.init(nil, [], help, completion, .single(default: nil))
   }
 
-  /// A value that is `wrappedValue` where none is given.
+  /// A value with the default `wrappedValue`.
   public init(
     wrappedValue: Value, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) {
@@ -41,28 +41,28 @@ extension Argument where Value: ExpressibleByArgument {
 }
 
 extension Argument {
-  /// A value that is `nil` where none is given.
+  /// An optional value.
   public init<T: ExpressibleByArgument>(
     help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
     self.init(.some(nil), [], help, completion, .optional(default: nil))
   }
 
-  /// A value that is `wrappedValue`, mostly `nil`, where none is given.
+  /// An optional value with the default `wrappedValue`, usually `nil`.
   public init<T: ExpressibleByArgument>(
     wrappedValue: T?, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
     self.init(.some(wrappedValue), [], help, completion, .optional(default: wrappedValue))
   }
 
-  /// One value or more: at least one must be given.
+  /// One or more values.
   public init<T: ExpressibleByArgument>(
     help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {
     self.init(nil, [], help, completion, .list(default: nil))
   }
 
-  /// Any number of values, `wrappedValue` where none is given.
+  /// Any number of values, with the default `wrappedValue`.
   public init<T: ExpressibleByArgument>(
     wrappedValue: [T], help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {

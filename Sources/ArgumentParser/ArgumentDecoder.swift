@@ -1,20 +1,20 @@
-/// Carries values into the property wrappers of a command, through the command's synthesised `init(from:)`, in the order
-/// of the declarations. On the way it learns the properties' names.
+/// Passes values to the property wrappers of a command through its synthesised `init(from:)`, in the order of the
+/// declarations. On the way it learns the properties' names.
 final class ArgumentDecoder: Decoder {
-  /// The values in the order of the declarations; empty when only the names are wanted.
+  /// The values in the order of the declarations; empty to collect only the names.
   private let values: [ValueBox]
   /// The names of the properties met so far.
   private(set) var properties: [String] = []
-  /// The name of the property that is being decoded.
+  /// The name of the property being decoded.
   fileprivate var property = ""
 
   /// A decoder that hands out `values`.
   init(values: [ValueBox] = []) { self.values = values }
 
-  /// Whether values are handed out, so that they can be validated.
+  /// Whether there are values, which can then be validated.
   var suppliesValues: Bool { !values.isEmpty }
 
-  /// The value of the property being decoded; `nil` when only the names are wanted.
+  /// The value of the property being decoded; `nil` when only the names are collected.
   func next<Value>(_ type: Value.Type) -> Value? {
     let index = properties.count
     properties.append(property)
@@ -32,7 +32,7 @@ final class ArgumentDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { throw unwrappedProperty }
 
-  /// The mistake of a stored property without a property wrapper.
+  /// The error for a stored property without a property wrapper.
   fileprivate var unwrappedProperty: DecodingError {
     let name = "the property '\(property)' is neither an option, a flag, an argument nor an option group"
     return .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: name))
@@ -73,15 +73,15 @@ struct ArgumentValue<Value: Sendable>: Sendable, Decodable {
   /// The value; `nil` while there is neither a default nor a value from the command line.
   private var stored: Value?
 
-  /// Begins with the declared default.
+  /// Starts with the declared default.
   init(default value: Value?) { stored = value }
 
   init(from decoder: any Decoder) throws { stored = (decoder as? ArgumentDecoder)?.next(Value.self) }
 
   /// The value.
   ///
-  /// Only a command that came from the parser has all its values: to read another's is a mistake of the program that
-  /// the type system cannot exclude, since a property wrapper's value is not optional.
+  /// Only a command from the parser has all its values. Reading another command's is a programming error that the type
+  /// system cannot prevent, since a property wrapper's value is not optional.
   var value: Value {
     get {
       guard let stored else { preconditionFailure("a required option or argument was read before parsing") }

@@ -1,35 +1,35 @@
-/// What one property wrapper declares, whatever the type of its value.
+/// The declaration of one property wrapper, for any type of value.
 struct ArgumentDefinition: Sendable {
-  /// How the value stands on the command line.
+  /// How the command line gives the value.
   enum Kind: Sendable {
     /// After a name.
     case option
-    /// As the name alone.
+    /// By its name alone.
     case flag
-    /// By itself, told by its position.
+    /// By its position.
     case positional
   }
 
-  /// How the value stands on the command line.
+  /// How the command line gives the value.
   let kind: Kind
-  /// How the names are made; irrelevant for a positional argument.
+  /// How names derive from the property; irrelevant for a positional argument.
   let specification: NameSpecification
-  /// What help says.
+  /// The texts for help.
   let help: ArgumentHelp
-  /// Whether a value must be given.
+  /// Whether the value is required.
   let isRequired: Bool
-  /// Whether every occurrence counts, rather than the last.
+  /// Whether every occurrence counts, instead of only the last.
   let isRepeating: Bool
-  /// Describes the values, at some cost.
+  /// Describes the values; this is slow.
   private let describe: @Sendable () -> ValueDescription
-  /// Makes the value out of all texts given, in order.
+  /// Makes the value from all given texts, in order.
   let read: @Sendable ([String]) throws(ReadingFailure) -> ValueBox
 
-  /// The title of the group it stands in; empty for the command's own.
+  /// The title of its group; empty for the command's own declarations.
   var section = ""
   /// The names on the command line; none for a positional argument.
   private(set) var names: [ArgumentName] = []
-  /// The word that stands for the value, in angle brackets where shown.
+  /// The placeholder for the value, shown in angle brackets.
   private(set) var valueName = ""
 
   /// The declaration of a value that `reader` reads.
@@ -50,21 +50,21 @@ struct ArgumentDefinition: Sendable {
     read = { texts throws(ReadingFailure) in TypedValueBox(value: try reader.read(texts)) }
   }
 
-  /// Makes the names out of the name of the property.
+  /// Derives the names from the name of the property.
   mutating func name(after property: String) {
     valueName = help.valueName ?? property.kebabCased
     if kind != .positional { names = specification.elements.map { $0.name(of: property) } }
   }
 
-  /// What people and shells are told of the value.
+  /// The description of the value for people and shells.
   var valueDescription: ValueDescription { describe() }
 
-  /// The name in messages: the long one where there is one, the value's for a positional argument.
+  /// The name in messages: the long name if there is one, or the placeholder of a positional argument.
   var displayName: String {
     (names.first { !$0.isShort } ?? names.first)?.text ?? "<\(valueName)>"
   }
 
-  /// The name with the value that follows, as in `--limit <limit>`.
+  /// The name with its placeholder, as in `--limit <limit>`.
   var synopsis: String {
     switch kind {
     case .option: "\(displayName) <\(valueName)>"

@@ -1,8 +1,8 @@
-/// What one command declares, with names, in the order of declaration.
+/// The declarations of one command with their names, in order.
 struct ArgumentSet {
   /// The declarations.
   private(set) var definitions: [ArgumentDefinition]
-  /// The type that declares them.
+  /// The declaring type.
   let type: any ParsableArguments.Type
 
   /// The declarations of `type`.
@@ -10,7 +10,7 @@ struct ArgumentSet {
     self.type = type
     definitions = DeclarationRecorder.definitions(of: type)
     let decoder = ArgumentDecoder()
-    // Without values, decoding ends early only where a property is not declared: `defect` tells.
+    // Without values, decoding stops early only at an undeclared property: `defect` reports it.
     _ = try? type.init(from: decoder)
     for (index, property) in decoder.properties.enumerated().prefix(definitions.count) {
       definitions[index].name(after: property)
@@ -21,7 +21,7 @@ struct ArgumentSet {
   /// Whether every declaration has a name.
   private let isComplete: Bool
 
-  /// The mistake of the program that keeps the declarations from being read, if there is one.
+  /// The programming error that makes the declarations unreadable, if there is one.
   var defect: String? {
     isComplete ? nil : "'\(type)' has a property that is neither an option, a flag, an argument nor an option group"
   }

@@ -22,8 +22,8 @@ struct BashCompletion {
       """
   }
 
-  /// Puts together what bash has split, and reads the words before the cursor. Bash splits words at equals signs and
-  /// colons; `--name=value` may stay split in three, since a name and a value are read alike in both forms.
+  /// Joins what bash has split, and reads the words before the cursor. Bash splits words at equals signs and colons;
+  /// `--name=value` may stay in three parts, since both forms of name and value are read alike.
   private func scanner(_ name: String) -> String {
     #"""
     _\#(name)_words() {
@@ -67,7 +67,7 @@ struct BashCompletion {
     """#
   }
 
-  /// Offers what `kind` and `choices` say.
+  /// Offers completions for `kind` and `choices`.
   private func replies(_ name: String) -> String {
     #"""
     _\#(name)_offer() {

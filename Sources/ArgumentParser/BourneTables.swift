@@ -1,7 +1,8 @@
-/// The functions that hold the model, in the language that bash and zsh have in common.
+/// The functions that contain the model, in the common language of bash and zsh.
 ///
-/// Each sets variables of its caller: `kind` to words, file, directory, asked or anything, `choices` to the words, to the
-/// endings of files or to what the program is asked for; `children` and `switches` to the names of subcommands and options.
+/// Each sets variables of its caller: `kind` to words, file, directory, asked or anything; `choices` to the words, the
+/// file extensions or the topic to ask the program for; `children` and `switches` to the names of subcommands and
+/// options.
 struct BourneTables {
   /// The model.
   let model: CompletionModel
@@ -13,7 +14,7 @@ struct BourneTables {
   /// All functions.
   var functions: String { [nodeFunction, valueFunction, argumentFunction].joined(separator: "\n\n") }
 
-  /// What can stand at a place.
+  /// What may come at a node.
   private var nodeFunction: String {
     let branches = model.nodes.map { node in
       let children = node.children.map { described($0.name, $0.abstract) }
@@ -36,7 +37,7 @@ struct BourneTables {
       """
   }
 
-  /// What follows an option at a place; fails where nothing does.
+  /// The value that follows an option at a node; fails if there is none.
   private var valueFunction: String {
     let branches = OptionValueTable(model).branches.map { branch in
       let patterns = branch.options.map { "*" + " \($0)".quotedForShell } + branch.places.map(\.quotedForShell)
@@ -53,7 +54,7 @@ struct BourneTables {
       """
   }
 
-  /// What the argument with a number, from 0, is at a place.
+  /// The kind of the argument with a number, from 0, at a node.
   private var argumentFunction: String {
     let branches = model.nodes.flatMap { node in
       node.arguments.enumerated().map { index, value in

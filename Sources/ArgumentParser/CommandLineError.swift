@@ -1,47 +1,47 @@
-/// What is wrong with a command line.
+/// A mistake in a command line.
 public struct CommandLineError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of mistakes. The raw value identifies the kind for programs.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// No command is called so.
+    /// There is no such command.
     case unknownCommand = "unknown-command"
-    /// A command must be named.
+    /// A command is missing.
     case missingCommand = "missing-command"
-    /// No option is called so.
+    /// There is no such option.
     case unknownOption = "unknown-option"
     /// An option has no value.
     case missingValue = "missing-value"
     /// A flag has a value.
     case unexpectedValue = "unexpected-value"
-    /// A value is not of the kind expected.
+    /// A value is malformed.
     case malformedValue = "malformed-value"
-    /// A required option is not there.
+    /// A required option is missing.
     case missingOption = "missing-option"
-    /// A required argument is not there.
+    /// A required argument is missing.
     case missingArgument = "missing-argument"
-    /// There are more arguments than expected.
+    /// There are too many arguments.
     case unexpectedArgument = "unexpected-argument"
-    /// The values make no sense together.
+    /// The values contradict each other.
     case invalidCombination = "invalid-combination"
-    /// The program declares its commands wrongly.
+    /// The declarations of the program are wrong.
     case defect = "defect"
   }
 
   /// The kind of mistake.
   public let kind: Kind
-  /// What is wrong, in one line without a final full stop.
+  /// The mistake, in one line without a final full stop.
   public let message: String
-  /// What to do about it, in one line without a final full stop.
+  /// How to correct it, in one line without a final full stop.
   public let hint: String
-  /// The names of the command that was being read, from the root.
+  /// The path of the command being read: names from the root.
   public let commandPath: [String]
 
-  /// The mistake and its remedy in one line.
+  /// The message and the hint in one line.
   public var description: String { "\(message): \(hint)" }
 
-  /// The status to exit with: 64, or 70 for a defect of the program.
+  /// The exit status: 64, or 70 for a defect of the program.
   public var exitCode: ExitCode { kind == .defect ? ExitCode(70) : .validationFailure }
 
-  /// An error in the reading of the command at `path`. The hint begins with `remedy` and names the help.
+  /// A mistake in the arguments of the command at `path`. The hint is `remedy` and how to get help.
   init(_ kind: Kind, _ message: String, remedy: String? = nil, at path: CommandPath) {
     self.kind = kind
     self.message = message.escapingControlCharacters
@@ -51,7 +51,7 @@ public struct CommandLineError: Error, Sendable, Hashable, CustomStringConvertib
   }
 }
 
-/// The status with which a process ends.
+/// The exit status of a process.
 public struct ExitCode: Error, RawRepresentable, Sendable, Hashable {
   /// The number, from 0 to 255.
   public let rawValue: Int32
@@ -62,18 +62,18 @@ public struct ExitCode: Error, RawRepresentable, Sendable, Hashable {
   /// The status `rawValue`.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Done.
+  /// Success.
   public static let success = ExitCode(0)
 
-  /// Something went wrong.
+  /// Failure.
   public static let failure = ExitCode(1)
 
-  /// The command line is wrong: `EX_USAGE` of sysexits.
+  /// A wrong command line: `EX_USAGE` of sysexits.
   public static let validationFailure = ExitCode(64)
 }
 
 extension String {
-  /// The text in one line, safe for a terminal: what was typed is quoted in messages.
+  /// The text in one line and safe for a terminal: messages quote what the user typed.
   var escapingControlCharacters: String {
     guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in

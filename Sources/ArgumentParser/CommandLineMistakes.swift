@@ -1,8 +1,8 @@
 internal import Spelling
 
-/// The mistakes that a command line can contain, each with what to do about it.
+/// All possible mistakes in a command line, each with a hint.
 extension CommandLineError {
-  /// No subcommand of `path` is called `name`.
+  /// `path` has no subcommand `name`.
   static func unknownCommand(_ name: String, at path: CommandPath) -> CommandLineError {
     let names = path.isRoot ? path.childNames + ["help"] : path.childNames
     let full = (path.names.dropFirst() + [name]).joined(separator: " ")
@@ -10,38 +10,38 @@ extension CommandLineError {
     return CommandLineError(.unknownCommand, "unknown command '\(full)'", remedy: remedy, at: path)
   }
 
-  /// A subcommand of `path` must be named.
+  /// `path` needs a subcommand.
   static func missingCommand(at path: CommandPath) -> CommandLineError {
     let place = path.isRoot ? "" : " after '\(path.names.dropFirst().joined(separator: " "))'"
     return CommandLineError(.missingCommand, "missing command\(place)", remedy: path.listOfChildren, at: path)
   }
 
-  /// None of `known` is called `name`.
+  /// There is no option `name` among `known`.
   static func unknownOption(
     _ name: String, among known: [ArgumentDefinition], at path: CommandPath
   ) -> CommandLineError {
     let names = known.flatMap(\.names).filter { !$0.isShort }.map(\.text) + ["--help"]
     let wanted = name.hasPrefix("--") || name.count < 3 ? name : "-" + name
-    // A single letter is near to any other, so nothing can be said of it.
+    // Every single letter is close to every other: a suggestion would be arbitrary.
     let nearest = wanted.hasPrefix("--") ? nearestOption(to: wanted, among: names) : nil
     return CommandLineError(.unknownOption, "unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
   }
 
-  /// An option was given to `help`.
+  /// `help` takes no options.
   static func optionOfHelp(_ word: String, at path: CommandPath) -> CommandLineError {
     CommandLineError(
       .unknownOption, "'help' has no option '\(word)'", remedy: "it takes the name of a command and nothing else.",
       at: path)
   }
 
-  /// The option has no value.
+  /// The option needs a value.
   static func missingValue(_ option: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
     let message = "missing value after '\(option.displayName)'"
     let remedy = option.expectationSentence ?? "'\(option.synopsis)' is expected."
     return CommandLineError(.missingValue, message, remedy: remedy, at: path)
   }
 
-  /// The flag has a value.
+  /// The flag takes no value.
   static func unexpectedValue(
     _ value: String, for flag: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
@@ -49,7 +49,7 @@ extension CommandLineError {
     return CommandLineError(.unexpectedValue, message, remedy: "it takes none.", at: path)
   }
 
-  /// The text is no value of the option or argument.
+  /// The value of the option or argument is malformed.
   static func malformedValue(
     _ text: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
@@ -59,7 +59,7 @@ extension CommandLineError {
     return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
   }
 
-  /// A required option or argument is not there.
+  /// A required option or argument is missing.
   static func missing(_ definition: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
     let isOption = definition.kind != .positional
     let message = "missing \(isOption ? "option" : "argument") '\(definition.synopsis)'"
@@ -67,7 +67,7 @@ extension CommandLineError {
     return CommandLineError(isOption ? .missingOption : .missingArgument, message, remedy: remedy, at: path)
   }
 
-  /// There is an argument too many.
+  /// There are too many arguments.
   static func unexpectedArgument(_ text: String, at path: CommandPath) -> CommandLineError {
     CommandLineError(.unexpectedArgument, "unexpected argument '\(text)'", at: path)
   }
@@ -81,7 +81,7 @@ extension CommandLineError {
 }
 
 extension ArgumentDefinition {
-  /// What values are expected, as a sentence; `nil` where nothing useful can be said.
+  /// A sentence with the expected values; `nil` if it would not help.
   fileprivate var expectationSentence: String? {
     let description = valueDescription
     let allowed = description.allowedValues
@@ -91,6 +91,6 @@ extension ArgumentDefinition {
 }
 
 extension CommandPath {
-  /// The subcommands, as a sentence.
+  /// The subcommands, as a phrase.
   fileprivate var listOfChildren: String { "one of \(childNames.joined(separator: ", "))." }
 }

@@ -23,10 +23,10 @@ struct CommandPath: Sendable {
   /// Whether this command only has subcommands.
   var isGroup: Bool { !configuration.subcommands.isEmpty }
 
-  /// The names with spaces between.
+  /// The names, separated by spaces.
   var text: String { names.joined(separator: " ") }
 
-  /// The command line that shows this command's help.
+  /// The command line for this command's help.
   var helpCommand: String { ([names[0], "help"] + names.dropFirst()).joined(separator: " ") }
 
   /// The names of the subcommands, in the order of help.
@@ -40,19 +40,19 @@ struct CommandPath: Sendable {
     configuration.subcommands.first { $0.commandName == name }.map { appending($0) }
   }
 
-  /// The path of the subcommand that is meant where none is named.
+  /// The path of the default subcommand.
   var defaultChild: CommandPath? { configuration.defaultSubcommand.map { appending($0) } }
 
-  /// Shows `visit` the declarations of this command and of all commands under it, in order, until `visit` says that it
-  /// has seen enough.
+  /// Passes the declarations of this command and of all commands under it to `visit`, in order, until `visit` returns
+  /// true.
   func visitArguments(_ visit: (ArgumentSet) -> Bool) -> Bool {
     if visit(ArgumentSet(command)) { return true }
-    // One child after the other: what is not visited need not say what it consists of, which takes time.
+    // One child at a time: computing the configuration of a child takes time, and unvisited children do not need it.
     for child in configuration.subcommands where appending(child).visitArguments(visit) { return true }
     return false
   }
 
-  /// The declarations of this command, or of the first command under it, that has an option called `name`.
+  /// The declarations of the first command, from this one down, that has an option `name`.
   func arguments(with name: ArgumentName) -> ArgumentSet? {
     var found: ArgumentSet?
     _ = visitArguments { set in
@@ -62,7 +62,7 @@ struct CommandPath: Sendable {
     return found
   }
 
-  /// All options of this command and of the commands under it, each name once, in order.
+  /// All options of this command and of the commands under it, in order, without repeated names.
   var allNamedDefinitions: [ArgumentDefinition] {
     var seen = Set<[ArgumentName]>()
     var result: [ArgumentDefinition] = []

@@ -1,25 +1,25 @@
 internal import Spelling
 
-/// Finds the command that a command line names, and the options given before its name.
+/// Finds the command that a command line names, and collects the options before its name.
 struct CommandResolver {
   private let arguments: [String]
   private var path: CommandPath
-  /// The place of the word that is read next.
+  /// The index of the next word.
   private var index = 0
-  /// The options met so far, with their values.
+  /// The options so far, with their values.
   private var options: [String] = []
-  /// The declarations in which the last of them was found: most likely those of the command that is meant.
+  /// The declarations that contain the last option: most likely those of the command to come.
   private var found: ArgumentSet?
   private var isHelpWanted = false
   private var isVersionWanted = false
 
-  /// A resolver of the words after the program's name.
+  /// A resolver for `arguments`, the words after the program's name.
   init(root: any ParsableCommand.Type, arguments: [String]) {
     self.arguments = arguments
     path = CommandPath(root: root)
   }
 
-  /// The request for the help of the command that `names` lead to.
+  /// The request for help on the command at `names`.
   static func helpRequest(
     root: any ParsableCommand.Type, names: some Sequence<String>
   ) throws(CommandLineError) -> ParsedHelpRequest {
@@ -34,14 +34,14 @@ struct CommandResolver {
       } else if ArgumentSet(path.command).positionals.isEmpty {
         throw .unexpectedArgument(name, at: path)
       } else {
-        // What follows is a value, such as the shell of `completion`.
+        // The rest are values, such as the shell of `completion`.
         break
       }
     }
     return ParsedHelpRequest(path: path)
   }
 
-  /// What the command line asks for.
+  /// Parses the command line into a command or a request.
   mutating func parse() throws(CommandLineError) -> ParsedCommandLine {
     let version = path.configuration.version
     while path.isGroup, index < arguments.count {
@@ -56,7 +56,7 @@ struct CommandResolver {
     return try LeafParser(path: path, version: version, known: found).parse(words)
   }
 
-  /// Reads one word; a request for help may end the reading.
+  /// Reads one word; a request for help may end the parsing.
   private mutating func step() throws(CommandLineError) -> ParsedCommandLine? {
     let word = arguments[index]
     switch Token(word) {
@@ -67,8 +67,8 @@ struct CommandResolver {
     return nil
   }
 
-  /// Descends into the subcommand `name`, or into the default that takes it as an argument. What looks like a mistyped
-  /// subcommand is no argument.
+  /// Descends into the subcommand `name`, or into the default that takes it as an argument. A likely misspelling of a
+  /// subcommand is not taken as an argument.
   private mutating func command(_ name: String) throws(CommandLineError) -> ParsedCommandLine? {
     if let child = path.child(named: name) {
       path = child
@@ -87,7 +87,7 @@ struct CommandResolver {
     return nil
   }
 
-  /// The request that the words after `help` make.
+  /// The request of the words after `help`.
   private func requestAfterHelp() throws(CommandLineError) -> ParsedHelpRequest {
     var (names, wantsHelp) = ([String](), false)
     for word in arguments[(index + 1)...] {
@@ -102,7 +102,7 @@ struct CommandResolver {
     return try Self.helpRequest(root: path.command, names: names)
   }
 
-  /// Sets an option aside, with its value, for the command still to be named.
+  /// Stores an option with its value for the command that is still to come.
   private mutating func option(_ token: Token, spelled word: String) throws(CommandLineError) {
     if token.asksForHelp, token != .cluster("h") || path.arguments(with: .short("h")) == nil {
       isHelpWanted = true
@@ -118,7 +118,7 @@ struct CommandResolver {
     index += 1
   }
 
-  /// Whether the value of the option is the next word.
+  /// Whether the next word is the value of the option.
   private mutating func takesNextWord(_ token: Token) throws(CommandLineError) -> Bool {
     switch token {
     case .word, .terminator: return false
@@ -132,7 +132,7 @@ struct CommandResolver {
     }
   }
 
-  /// The option called `name` of any command that may still be named.
+  /// The option `name` of any command that can still follow.
   private mutating func known(
     _ name: ArgumentName, in letters: String = ""
   ) throws(CommandLineError) -> ArgumentDefinition {
@@ -142,7 +142,7 @@ struct CommandResolver {
     throw .unknownOption(spelled, among: path.allNamedDefinitions, at: path)
   }
 
-  /// Descends as far as defaults lead.
+  /// Descends into default subcommands as far as they go.
   private mutating func descendToDefault() throws(CommandLineError) {
     while path.isGroup {
       guard let child = path.defaultChild else { throw .missingCommand(at: path) }

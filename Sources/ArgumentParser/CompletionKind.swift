@@ -1,6 +1,6 @@
 /// How a shell completes a value.
 public struct CompletionKind: Sendable {
-  /// The ways that a completion script distinguishes.
+  /// The kinds that completion scripts distinguish.
   enum Kind: Sendable {
     case `default`
     case list(@Sendable () -> [String])
@@ -9,27 +9,27 @@ public struct CompletionKind: Sendable {
     case asked(topic: String)
   }
 
-  /// The way chosen.
+  /// The kind.
   let kind: Kind
 
-  /// Nothing is offered.
+  /// Offers nothing.
   public static let `default` = CompletionKind(kind: .default)
 
-  /// Folders are offered.
+  /// Offers folders.
   public static let directory = CompletionKind(kind: .directory)
 
-  /// The given values are offered. They are asked for when a completion script is generated, not before.
+  /// Offers the given values. They are evaluated only when a completion script is generated.
   public static func list(_ values: @autoclosure @escaping @Sendable () -> [String]) -> CompletionKind {
     CompletionKind(kind: .list(values))
   }
 
-  /// Files are offered, and folders to descend into.
+  /// Offers files, and folders to descend into.
   ///
-  /// - Parameter extensions: the endings, without a dot, that files must have; empty for all files.
+  /// - Parameter extensions: the extensions to offer, without a dot; empty for all files.
   public static func file(extensions: [String] = []) -> CompletionKind {
     CompletionKind(kind: .file(extensions: extensions))
   }
 
-  /// The program is asked for values of `topic`, a word of letters, each time; see `CompletionQuery`.
+  /// Asks the program for values of `topic`, a word of letters, at each completion; see `CompletionQuery`.
   public static func asked(_ topic: String) -> CompletionKind { CompletionKind(kind: .asked(topic: topic)) }
 }

@@ -1,6 +1,6 @@
-/// What can be completed where, for every shell the same.
+/// What can be completed where, common to all shells.
 struct CompletionModel {
-  /// What can stand in place of a value.
+  /// The kind of a value to complete.
   enum Value: Hashable {
     case anything
     case words([String])
@@ -13,29 +13,29 @@ struct CompletionModel {
   struct Option {
     /// All names, with their dashes.
     let names: [String]
-    /// What it is for.
+    /// Its purpose.
     let abstract: String
-    /// What follows; `nil` for a flag.
+    /// The value that follows; `nil` for a flag.
     let value: Value?
   }
 
-  /// A place in the tree of commands.
+  /// A node in the tree of commands.
   struct Node {
-    /// The names from the root, with spaces between.
+    /// The names from the root, separated by spaces.
     let path: String
-    /// The names of the subcommands, with what they do.
+    /// The names and purposes of the subcommands.
     var children: [(name: String, abstract: String)] = []
-    /// The options that can stand here: of a group, those of all its commands.
+    /// The options allowed here; for a group, those of all its commands.
     var options: [Option] = []
-    /// What the arguments can be, in order.
+    /// The values of the arguments, in order.
     var arguments: [Value] = []
-    /// Whether the last argument can be repeated.
+    /// Whether the last argument repeats.
     var isRepeating = false
   }
 
   /// The name of the program.
   let program: String
-  /// All places, the root first.
+  /// All nodes, the root first.
   private(set) var nodes: [Node] = []
 
   /// The model of the commands under `root`.
@@ -45,12 +45,12 @@ struct CompletionModel {
     addHelp(root)
   }
 
-  /// The name of the program as a part of the names of shell functions.
+  /// The name of the program in a form for names of shell functions.
   var identifier: String {
     String(program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
   }
 
-  /// The places where options can stand.
+  /// The nodes that allow options.
   var nodesWithOptions: [Node] { nodes.filter { !$0.options.isEmpty } }
 
   private mutating func add(_ path: CommandPath) {
@@ -64,7 +64,7 @@ struct CompletionModel {
     for child in path.children { add(child) }
   }
 
-  /// Adds `help` and, after it, the tree of commands without their options.
+  /// Adds `help` and, under it, the tree of commands without their options.
   private mutating func addHelp(_ path: CommandPath) {
     guard path.isGroup else { return }
     nodes.append(Node(path: path.helpCommand, children: Self.children(of: path)))
@@ -75,7 +75,7 @@ struct CompletionModel {
     zip(path.childNames, path.configuration.subcommands).map { ($0, $1.configuration.abstract) }
   }
 
-  /// The options that exist without declaration.
+  /// The built-in options.
   private static func builtIn(_ path: CommandPath) -> [Option] {
     let help = Option(names: ["-h", "--help"], abstract: "Show this help", value: nil)
     guard path.isRoot, !path.configuration.version.isEmpty else { return [help] }
@@ -93,7 +93,7 @@ extension CompletionModel.Option {
 }
 
 extension CompletionModel.Value {
-  /// What `completion` offers.
+  /// The value for `completion`.
   fileprivate init(_ completion: CompletionKind) {
     switch completion.kind {
     case .default: self = .anything

@@ -1,31 +1,31 @@
-/// What a completion script asks the program for while a command line is being typed.
+/// A question from a completion script to the program, while the user types a command line.
 ///
 /// The script runs the program with the word `__complete`, the topic, the beginning of the word being typed, and the
-/// words before it. The program prints values, one a line, and nothing where it has none.
+/// words before it. The program prints the values, one per line, if there are any.
 public struct CompletionQuery: Sendable {
   /// The first argument of such a run.
   static let command = "__complete"
 
-  /// What values are asked for, as the declaration says; see `CompletionKind.asked`.
+  /// The topic of the values, from the declaration; see `CompletionKind.asked`.
   public let topic: String
-  /// What they are to begin with.
+  /// The beginning that values must have.
   public let beginning: String
   private let words: [String]
 
-  /// The question in `arguments`, the words after the program's name; `nil` where they are a command line.
+  /// The question in `arguments`, the words after the program's name; `nil` if they are an ordinary command line.
   public init?(_ arguments: [String]) {
     guard arguments.count > 2, arguments[0] == Self.command else { return nil }
     (topic, beginning, words) = (arguments[1], arguments[2], Array(arguments[3...]))
   }
 
-  /// The command `type` with those of its options, with their values, that stand among the words before the one being
-  /// typed; everything else is left out. `nil` where a value is malformed.
+  /// The command `type` with its options that appear, with their values, in the words before the one being typed;
+  /// ignores everything else. `nil` if a value is malformed.
   public func options<Command: ParsableCommand>(of type: Command.Type) -> Command? {
     let set = ArgumentSet(type)
     var (arguments, rest) = ([String](), words[...])
     while let word = rest.popFirst() {
       guard case .long(let name, let value) = Token(word), set[.long(name)]?.kind == .option else { continue }
-      // Bash may have split what is written with an equals sign.
+      // Bash may have split the word at the equals sign.
       if value == nil, rest.first == "=" { rest.removeFirst() }
       if let value = value ?? rest.popFirst() { arguments.append("--\(name)=\(value)") }
     }

@@ -9,9 +9,9 @@ public enum CompletionShell: String, Sendable, CaseIterable, ExpressibleByArgume
 }
 
 extension ParsableCommand {
-  /// A script that completes the command lines of which this command is the root, ending with a line break.
+  /// A completion script for command lines with this command as the root, ending with a line break.
   ///
-  /// It completes commands, options also before the command, the values of options, and arguments. Lists of values
+  /// It completes commands, options (also before the command), the values of options, and arguments. Lists of values
   /// are computed now and written into the script.
   public static func completionScript(for shell: CompletionShell) -> String {
     let model = CompletionModel(root: CommandPath(root: self))
@@ -24,12 +24,12 @@ extension ParsableCommand {
 }
 
 extension String {
-  /// The text as one word of bash and zsh, in single quotes.
+  /// The text as one word for bash and zsh, in single quotes.
   var quotedForShell: String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
-  /// The text as one word of fish, in single quotes.
+  /// The text as one word for fish, in single quotes.
   var quotedForFish: String {
     "'" + map { $0 == "'" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "'"
   }

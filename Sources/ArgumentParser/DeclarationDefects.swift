@@ -1,10 +1,10 @@
 extension ParsableCommand {
-  /// The mistakes in the declarations of this command and of all under it, each in one line; a program's tests check
-  /// that there are none, since looking for them at every start would cost time.
+  /// The mistakes in the declarations of this command and of all commands under it, each in one line. A program's tests
+  /// check that there are none: looking for them at every start would take time.
   ///
-  /// They are: a stored property without a declaration, a name declared twice in one command, an argument that can
-  /// never be reached or left out, and a name that takes a value in one command and none in another, so that it cannot
-  /// be understood before the name of the command.
+  /// The mistakes are: a stored property without a declaration, a name declared twice in one command, an argument that
+  /// can never be reached or left out, and a name that takes a value in one command but not in another, so that it is
+  /// ambiguous before the name of the command.
   public static var declarationDefects: [String] {
     var takesValue: [ArgumentName: Bool] = [:]
     var defects: [String] = []
@@ -25,7 +25,7 @@ extension ParsableCommand {
 }
 
 extension ArgumentSet {
-  /// The mistakes in the declarations of one command.
+  /// The mistakes in the declarations of this command alone.
   fileprivate var defects: [String] {
     [defect].compactMap { $0 } + repeatedNames.map { "'\($0.text)' is declared twice" } + misplacedArguments
   }
@@ -35,7 +35,7 @@ extension ArgumentSet {
     return named.flatMap(\.names).filter { !seen.insert($0).inserted }
   }
 
-  /// Arguments after one that takes all the rest, and required ones after one that can be left out.
+  /// Arguments after one that takes all the rest, and required arguments after an optional one.
   private var misplacedArguments: [String] {
     zip(positionals, positionals.dropFirst()).compactMap { previous, next in
       let isReachable = !previous.isRepeating && (previous.isRequired || !next.isRequired)

@@ -1,29 +1,29 @@
 internal import Synchronization
 
-/// Gathers what property wrappers declare while a command is made by `init()`.
+/// Collects what property wrappers declare while `init()` creates a command.
 ///
-/// Reflection would do the same, at about 350 microseconds for the first command of a process, because each wrapper's
-/// conformance has to be looked up in the whole program. A whole process has less than 2.5 milliseconds to start.
+/// Reflection could do that, but takes about 350 microseconds for the first command of a process, because it looks up
+/// each wrapper's conformance in the whole program. A process has less than 2.5 milliseconds to start.
 final class DeclarationRecorder: Sendable {
-  /// What has been gathered so far.
+  /// The declarations so far.
   private struct State {
     var section = ""
     var definitions: [ArgumentDefinition] = []
   }
 
-  /// The recorder of the command that is being made by the current task, if its declarations are wanted.
+  /// The recorder for the command that the current task is creating, if its declarations are wanted.
   @TaskLocal static var current: DeclarationRecorder?
 
   private let state = Mutex(State())
 
-  /// The declarations of `type`, in order, and still without names.
+  /// The declarations of `type`, in order, without names yet.
   static func definitions(of type: any ParsableArguments.Type) -> [ArgumentDefinition] {
     let recorder = DeclarationRecorder()
     $current.withValue(recorder) { _ = type.init() }
     return recorder.state.withLock { $0.definitions }
   }
 
-  /// Adds a declaration to the current recorder. Without one, `definition` is not even made.
+  /// Adds a declaration to the current recorder. Without a recorder, `definition` is not evaluated.
   static func record(_ definition: @autoclosure () -> ArgumentDefinition) {
     guard let recorder = current else { return }
     let made = definition()
@@ -33,7 +33,7 @@ final class DeclarationRecorder: Sendable {
     }
   }
 
-  /// Makes `body`'s declarations belong to the section `title`.
+  /// Puts the declarations made by `body` into the section `title`.
   static func inSection<Value>(_ title: String, _ body: () -> Value) -> Value {
     guard let recorder = current, !title.isEmpty else { return body() }
     let outer = recorder.enter(title)
@@ -41,7 +41,7 @@ final class DeclarationRecorder: Sendable {
     return body()
   }
 
-  /// Changes the section, and returns the one before.
+  /// Changes the section, and returns the previous one.
   private func enter(_ title: String) -> String {
     state.withLock { state in
       defer { state.section = title }

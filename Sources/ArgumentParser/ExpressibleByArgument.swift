@@ -1,53 +1,53 @@
-/// A type whose values can be written as one argument of a command line.
+/// A type whose values can be arguments of a command line.
 ///
-/// An enumeration with text as its raw values needs no code: declaring the conformance, and `CaseIterable` so that the
-/// allowed values appear in help, error messages and completion, is enough.
+/// An enumeration with strings as raw values needs no code: declare the conformance, and `CaseIterable` for help, error
+/// messages and completion to list the allowed values.
 public protocol ExpressibleByArgument: Sendable {
-  /// The value written as `argument`; `nil` where the text is no such value.
+  /// The value spelled `argument`; `nil` if there is none.
   init?(argument: String)
 
-  /// How the value is written where help shows a default.
+  /// The spelling of the value when help shows it as a default.
   var defaultValueDescription: String { get }
 
-  /// All values that are allowed, as they are written; empty where they cannot be listed.
+  /// The spelling of all allowed values; empty if they cannot be listed.
   static var allValueStrings: [String] { get }
 
-  /// How a shell completes a value of this type where the declaration does not say.
+  /// How a shell completes a value of this type, unless the declaration says otherwise.
   static var defaultCompletionKind: CompletionKind { get }
 
-  /// What is expected, to go on after "expected", such as "a whole number"; `nil` where nothing useful can be said.
+  /// The expected value, to follow "expected", such as "a whole number"; `nil` if it would not help.
   static var argumentExpectation: String? { get }
 }
 
 extension ExpressibleByArgument {
-  /// The value as string interpolation shows it.
+  /// The value in a string interpolation.
   public var defaultValueDescription: String { "\(self)" }
 
   /// Empty: the values cannot be listed.
   public static var allValueStrings: [String] { [] }
 
-  /// The listed values, or nothing in particular.
+  /// The listed values, or no completion.
   public static var defaultCompletionKind: CompletionKind {
     allValueStrings.isEmpty ? .default : .list(allValueStrings)
   }
 
-  /// Nothing.
+  /// No description.
   public static var argumentExpectation: String? { nil }
 }
 
 extension ExpressibleByArgument where Self: CaseIterable {
-  /// The cases, as they are written, in the order of their declaration.
+  /// The spelling of all cases, in the order of their declaration.
   public static var allValueStrings: [String] { allCases.map(\.defaultValueDescription) }
 }
 
 extension ExpressibleByArgument where Self: RawRepresentable, RawValue: ExpressibleByArgument {
-  /// The value whose raw value is written as `argument`.
+  /// The case whose raw value is spelled `argument`.
   public init?(argument: String) {
     guard let rawValue = RawValue(argument: argument) else { return nil }
     self.init(rawValue: rawValue)
   }
 
-  /// The raw value, as it is written.
+  /// The spelling of the raw value.
   public var defaultValueDescription: String { rawValue.defaultValueDescription }
 }
 
@@ -60,7 +60,7 @@ extension Bool: ExpressibleByArgument {
   /// `true` or `false`.
   public init?(argument: String) { self.init(argument) }
 
-  /// Both values, as they are written.
+  /// The spelling of both values.
   public static var allValueStrings: [String] { ["true", "false"] }
 }
 
@@ -68,7 +68,7 @@ extension ExpressibleByArgument where Self: FixedWidthInteger {
   /// The number written in decimal digits, with an optional sign.
   public init?(argument: String) { self.init(argument, radix: 10) }
 
-  /// The range of the numbers, unless it is too wide to matter.
+  /// The range of the numbers, unless it is too wide to be of interest.
   public static var argumentExpectation: String? {
     if Self.bitWidth < 32 { return "a whole number from \(Self.min) to \(Self.max)" }
     return Self.isSigned ? "a whole number" : "a whole number, 0 or more"
@@ -87,7 +87,7 @@ extension UInt32: ExpressibleByArgument {}
 extension UInt64: ExpressibleByArgument {}
 
 extension Double: ExpressibleByArgument {
-  /// The number written in decimal, such as `0.25` or `1e6`.
+  /// The number in decimal notation, such as `0.25` or `1e6`.
   public init?(argument: String) { self.init(argument) }
 
   /// A number.

@@ -25,7 +25,7 @@ struct FishCompletion {
 
   private var command: String { "complete -c \(model.program.quotedForFish)" }
 
-  /// Whether an option at a place takes a value.
+  /// Whether an option takes a value at a node.
   private func valueFunction(_ name: String) -> String {
     let patterns = OptionValueTable(model).branches.flatMap { branch in
       branch.options.map { "* \($0)".quotedForFish } + branch.places.map(\.quotedForFish)
@@ -41,7 +41,7 @@ struct FishCompletion {
       """
   }
 
-  /// Prints the place that the words before the cursor lead to, and the number of arguments there.
+  /// Prints the node for the words before the cursor, and the number of arguments there.
   private func scanner(_ name: String) -> String {
     let nodes = model.nodes.map(\.path.quotedForFish).joined(separator: " ")
     return #"""
@@ -74,7 +74,7 @@ struct FishCompletion {
       """#
   }
 
-  /// Whether the cursor is at one of the places; and whether it is at an argument whose number is in a range.
+  /// Whether the cursor is at one of the given nodes, and whether it is at an argument in a range of numbers.
   private func conditions(_ name: String) -> String {
     """
     function __\(name)_at
@@ -89,7 +89,7 @@ struct FishCompletion {
     """
   }
 
-  /// Prints what the program answers that is asked for values of a topic.
+  /// Prints the program's answer to a question about a topic.
   private func question(_ name: String) -> String {
     #"""
     function __\#(name)_ask
@@ -110,7 +110,8 @@ struct FishCompletion {
     }
   }
 
-  /// A line for each option with the same names, value and help; one that can stand everywhere has no condition.
+  /// A line for each option with the same names, value and help; an option that is allowed everywhere needs no
+  /// condition.
   private func optionLines(_ name: String) -> [String] {
     let nodes = model.nodesWithOptions
     var order: [String] = []
@@ -144,7 +145,7 @@ struct FishCompletion {
     option.names.map { $0.hasPrefix("--") ? " -l \($0.dropFirst(2))" : " -s \($0.dropFirst())" }.joined()
   }
 
-  /// What follows an option: `-x` excludes files, `-r` does not.
+  /// The flags for the value of an option: `-x` excludes files, `-r` does not.
   private func arguments(_ value: CompletionModel.Value?) -> String {
     switch value {
     case nil: ""
@@ -153,7 +154,7 @@ struct FishCompletion {
     }
   }
 
-  /// Fish reads the list of values as code, hence the quotes within quotes.
+  /// Fish evaluates the list of values as code: hence the quotes within quotes.
   private func offer(_ value: CompletionModel.Value) -> String {
     switch value {
     case .anything: ""

@@ -1,4 +1,4 @@
-/// A switch that is on when its name stands on the command line: `--quiet` or, with a short name, `-q`.
+/// A switch that its name on the command line turns on: `--quiet` or, with a short name, `-q`.
 ///
 ///     @Flag(name: .shortAndLong, help: "say nothing but errors")
 ///     var quiet = false
@@ -17,7 +17,7 @@ public struct Flag<Value: Sendable>: Sendable, Decodable {
 }
 
 extension Flag where Value == Bool {
-  /// A switch that is `wrappedValue` where its name is not given, and the opposite where it is.
+  /// A switch that is `wrappedValue` by default, and the opposite if its name is given.
   public init(wrappedValue: Bool, name: NameSpecification = .long, help: ArgumentHelp? = nil) {
     argument = ArgumentValue(default: wrappedValue)
     DeclarationRecorder.record(

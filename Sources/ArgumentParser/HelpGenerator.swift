@@ -1,4 +1,4 @@
-/// Writes the help of a command out of its declarations.
+/// Writes the help of a command from its declarations.
 struct HelpGenerator {
   private let path: CommandPath
   private let layout: HelpLayout
@@ -24,7 +24,7 @@ struct HelpGenerator {
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// The help of `help`, the command that is built in.
+  /// The help of the built-in command `help`.
   var textOfHelp: String {
     let parts = [
       layout.wrapped("\(Self.abstractOfHelp), or list all commands"),
@@ -35,7 +35,7 @@ struct HelpGenerator {
 
   private static let abstractOfHelp = "Show the help of a command"
 
-  /// The shape of the command line.
+  /// The synopsis of the command line.
   private func usage(_ set: ArgumentSet) -> String {
     var parts = [String]()
     if path.isGroup { parts.append(path.defaultChild == nil ? "<command>" : "[<command>]") }
@@ -51,7 +51,7 @@ struct HelpGenerator {
     return definition.isRequired ? synopsis : "[\(synopsis)]"
   }
 
-  /// The subcommands, and the built-in one.
+  /// The subcommands, including the built-in one.
   private var commandRows: [HelpLayout.Row] {
     guard path.isGroup else { return [] }
     let defaultName = path.defaultChild?.names.last
@@ -62,7 +62,7 @@ struct HelpGenerator {
     return rows + (path.isRoot ? [HelpLayout.Row("help", Self.abstractOfHelp, [])] : [])
   }
 
-  /// The options, a section for each group.
+  /// The options, with one section per group.
   private func optionSections(_ set: ArgumentSet) -> [(title: String, rows: [HelpLayout.Row])] {
     let titles = Self.sections(of: set.named)
     let builtIn = self.builtIn(set)
@@ -73,7 +73,7 @@ struct HelpGenerator {
     }
   }
 
-  /// The options that exist without declaration.
+  /// The built-in options.
   private func builtIn(_ set: ArgumentSet) -> [HelpLayout.Row] {
     let isShortFree = set.index(of: .short("h")) == nil
     let help = HelpLayout.Row(isShortFree ? "-h, --help" : "    --help", "Show this help", [])
@@ -88,7 +88,7 @@ struct HelpGenerator {
     }
   }
 
-  /// An option or argument with what it is for, its allowed values and its default.
+  /// The row of an option or argument: its purpose, allowed values and default.
   private func row(_ definition: ArgumentDefinition) -> HelpLayout.Row {
     var notes: [String] = []
     let description = definition.valueDescription
@@ -99,7 +99,7 @@ struct HelpGenerator {
     return HelpLayout.Row(label(definition), definition.help.abstract, notes)
   }
 
-  /// All names, the short ones first and in a column of their own, with the value.
+  /// All names with the placeholder, with the short names first in a column of their own.
   private func label(_ definition: ArgumentDefinition) -> String {
     guard definition.kind != .positional else { return definition.synopsis }
     let ordered = definition.names.filter(\.isShort) + definition.names.filter { !$0.isShort }

@@ -1,15 +1,15 @@
-/// Sets help in lines of a given width.
+/// Breaks help into lines of a given width.
 struct HelpLayout {
-  /// A name and what it means.
+  /// A name and its explanation.
   struct Row {
     /// The name, in the left column.
     let label: String
-    /// What it means, in the right column.
+    /// The explanation, in the right column.
     let text: String
-    /// More of it, in square brackets.
+    /// Notes to add in square brackets.
     let notes: [String]
 
-    /// A row of the given texts.
+    /// A row with the given label, explanation and notes.
     init(_ label: String, _ text: String, _ notes: [String]) {
       self.label = label
       self.text = text
@@ -26,8 +26,8 @@ struct HelpLayout {
   /// The width of a line, in characters.
   let columns: Int
 
-  /// Headings, each with rows in two columns under it; one without rows is left out. The right column begins at the
-  /// same place everywhere.
+  /// Headings with their rows in two columns; sections without rows are left out. The right column begins at the same
+  /// position everywhere.
   func sections(_ sections: [(title: String, rows: [Row])]) -> String {
     let limit = columns * 2 / 5
     let width = sections.flatMap(\.rows).map(\.label.count).filter { $0 <= limit }.max() ?? limit
@@ -37,7 +37,7 @@ struct HelpLayout {
     return texts.joined(separator: "\n\n")
   }
 
-  /// Text in lines: paragraphs are wrapped, lines that begin with a space are kept.
+  /// The lines of a text: paragraphs are wrapped, lines that begin with a space stay.
   func wrapped(_ text: String) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix(" ") ? String(line) : fill(line.split(separator: " "), indent: 0).joined(separator: "\n")
@@ -45,7 +45,7 @@ struct HelpLayout {
     return lines.joined(separator: "\n")
   }
 
-  /// Parts after a beginning; where they need more lines, these are indented as far as the beginning reaches.
+  /// `parts` after a beginning; further lines are indented to the width of the beginning.
   func hanging(after beginning: String, _ parts: [String]) -> String {
     guard !parts.isEmpty else { return beginning }
     let indent = min(beginning.count + 1, columns / 2)
@@ -54,7 +54,7 @@ struct HelpLayout {
     return beginning + lines.joined(separator: "\n").dropFirst(beginning.count)
   }
 
-  /// One row; a label too long for its column has the first line to itself.
+  /// One row; a label too long for its column gets its own line.
   private func row(_ row: Row, width: Int) -> String {
     let indent = width + 4
     let lines = fill(row.words, indent: indent)
@@ -65,7 +65,7 @@ struct HelpLayout {
     return ([label + padding + first.dropFirst(indent)] + lines.dropFirst()).joined(separator: "\n")
   }
 
-  /// The words in as few lines as possible, each beginning with `indent` spaces.
+  /// `words` in as few lines as possible, each indented by `indent` spaces.
   private func fill(_ words: [Substring], indent: Int) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []

@@ -1,18 +1,18 @@
-/// Reads the words that are meant for one command, after the command itself is known.
+/// Parses the words for one command, once the command is known.
 struct LeafParser {
   private let path: CommandPath
-  /// What `--version` answers; empty where the option does not exist.
+  /// The answer to `--version`; empty for no such option.
   private let version: String
   private let set: ArgumentSet
 
-  /// A parser for the command at `path`, whose declarations `known` has if they are those of this command.
+  /// A parser for the command at `path`; `known` saves reading its declarations again, if they are its own.
   init(path: CommandPath, version: String, known: ArgumentSet? = nil) {
     self.path = path
     self.version = version
     set = if let known, known.type == path.command { known } else { ArgumentSet(path.command) }
   }
 
-  /// The command with its values, or the request for help or the version that stands among the words.
+  /// The command with its values, or the request for help or the version among the words.
   func parse(_ words: [String]) throws(CommandLineError) -> ParsedCommandLine {
     if let defect = set.defect { throw CommandLineError(.defect, defect, at: path) }
     let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
@@ -27,7 +27,7 @@ struct LeafParser {
     return .command(try make(try reader.read()), path: path.names)
   }
 
-  /// The command with values made out of `texts`, which are in the order of the declarations.
+  /// The command with its values made from `texts`, which are in the order of the declarations.
   private func make(_ texts: [[String]]) throws(CommandLineError) -> any ParsableCommand {
     var boxes: [ValueBox] = []
     for (definition, texts) in zip(set.definitions, texts) { boxes.append(try box(definition, texts)) }

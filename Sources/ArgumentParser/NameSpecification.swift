@@ -1,4 +1,4 @@
-/// How an option or a flag is named on the command line.
+/// The names of an option or a flag on the command line.
 public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// One of the names.
   public struct Element: Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// `character` after one dash.
     public static func customShort(_ character: Character) -> Element { Element(source: .customShort(character)) }
 
-    /// The name itself, for a property called `property`.
+    /// The name for a property called `property`.
     func name(of property: String) -> ArgumentName {
       switch source {
       case .long: .long(property.kebabCased)
@@ -36,7 +36,7 @@ public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The names in the order of their preference in help.
+  /// The names in the order of help.
   let elements: [Element]
 
   /// The given names.
@@ -58,7 +58,7 @@ public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
   public static func customShort(_ character: Character) -> NameSpecification { [.customShort(character)] }
 }
 
-/// A name as it is written on the command line.
+/// A name on the command line.
 enum ArgumentName: Sendable, Hashable {
   case long(String)
   case short(Character)
@@ -71,17 +71,16 @@ enum ArgumentName: Sendable, Hashable {
     }
   }
 
-  /// Whether it is a name of one letter.
+  /// Whether the name is a single letter.
   var isShort: Bool {
     if case .short = self { true } else { false }
   }
 }
 
 extension String {
-  /// The words of a name in camel case, in lower case with dashes between: `maxAge` gives `max-age`, `baseURL`
-  /// gives `base-url`.
+  /// A camel-case name in kebab case: `maxAge` becomes `max-age`, `baseURL` becomes `base-url`.
   var kebabCased: String {
-    // Most names are one word, and to look at characters takes long.
+    // Most names are one word, and handling characters is slow.
     if utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) { return self }
     let characters = Array(self)
     var result = ""
@@ -92,7 +91,7 @@ extension String {
     return result
   }
 
-  /// Whether the capital at `index`, above 0, begins a word: it follows a small letter, or one follows it.
+  /// Whether the capital at `index`, above 0, begins a word: it follows a small letter, or precedes one.
   private func startsWord(at index: Int, in characters: [Character]) -> Bool {
     if !characters[index - 1].isUppercase { return true }
     return index + 1 < characters.count && characters[index + 1].isLowercase

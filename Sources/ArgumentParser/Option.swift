@@ -1,6 +1,7 @@
-/// A value that follows a name on the command line: `--limit 10`, `--limit=10` or, with a short name, `-l 10` or `-l10`.
+/// A value that follows a name on the command line: `--limit 10`, `--limit=10` or, with a short name, `-l 10` or
+/// `-l10`.
 ///
-/// Where an option is given several times, the last value counts, unless the property is an array.
+/// If an option is repeated, the last value counts, unless the property is an array.
 ///
 ///     @Option(name: .shortAndLong, help: "how many entries to show")
 ///     var limit = 20
@@ -8,7 +9,7 @@
 public struct Option<Value: Sendable>: Sendable, Decodable {
   private var argument: ArgumentValue<Value>
 
-  /// The value: what the command line gives, or the default.
+  /// The value from the command line, or the default.
   public var wrappedValue: Value {
     get { argument.value }
     set { argument.value = newValue }
@@ -27,12 +28,12 @@ public struct Option<Value: Sendable>: Sendable, Decodable {
 }
 
 extension Option where Value: ExpressibleByArgument {
-  /// A value that must be given.
+  /// A required value.
   public init(name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil) {
     self.init(nil, name, help, completion, .single(default: nil))
   }
 
-  /// A value that is `wrappedValue` where none is given.
+  /// A value with the default `wrappedValue`.
   public init(
     wrappedValue: Value, name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) {
@@ -41,28 +42,28 @@ extension Option where Value: ExpressibleByArgument {
 }
 
 extension Option {
-  /// A value that is `nil` where none is given.
+  /// An optional value.
   public init<T: ExpressibleByArgument>(
     name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
     self.init(.some(nil), name, help, completion, .optional(default: nil))
   }
 
-  /// A value that is `wrappedValue`, mostly `nil`, where none is given.
+  /// An optional value with the default `wrappedValue`, usually `nil`.
   public init<T: ExpressibleByArgument>(
     wrappedValue: T?, name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
     self.init(.some(wrappedValue), name, help, completion, .optional(default: wrappedValue))
   }
 
-  /// One value or more: at least one must be given.
+  /// One or more values.
   public init<T: ExpressibleByArgument>(
     name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {
     self.init(nil, name, help, completion, .list(default: nil))
   }
 
-  /// Any number of values, `wrappedValue` where none is given.
+  /// Any number of values, with the default `wrappedValue`.
   public init<T: ExpressibleByArgument>(
     wrappedValue: [T], name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {

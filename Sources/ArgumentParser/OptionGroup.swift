@@ -1,16 +1,16 @@
-/// Options, flags and arguments that several commands have in common, declared once.
+/// Options, flags and arguments that several commands share, declared once.
 ///
 ///     @OptionGroup(title: "Global options")
 ///     var globals: GlobalOptions
 @propertyWrapper
 public struct OptionGroup<Value> {
-  // What a value has to be is asked by the initialisers and not by the type: for a type the runtime would look for the
-  // proof of it at each start of the program.
+  // The initialisers constrain the value, and the type does not: the runtime would look up the conformance for the type
+  // at each start of the program.
 
   /// The values of the group.
   public var wrappedValue: Value
 
-  /// A group that help shows in a section called `title`, or among the command's own where that is empty.
+  /// A group that help shows in a section called `title`, or with the command's own options if `title` is empty.
   public init(title: String = "") where Value: ParsableArguments {
     wrappedValue = DeclarationRecorder.inSection(title) { Value() }
   }

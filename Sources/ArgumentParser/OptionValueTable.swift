@@ -1,14 +1,14 @@
-/// Which option takes which value at which place, as the branches of a shell's `case` over "place option".
+/// The values of options by node, as the branches of a shell's `case` over "node option".
 ///
-/// An option that takes the same value wherever it stands needs one pattern, whatever the place.
+/// An option with the same value at every node needs one pattern.
 struct OptionValueTable {
-  /// A value, with everything that leads to it.
+  /// A value with the options that take it.
   struct Branch {
     /// The value.
     let value: CompletionModel.Value
-    /// The options that take it anywhere.
+    /// The options that take it at every node.
     var options: [String] = []
-    /// The places, each with an option that takes it only there.
+    /// The nodes, each with an option that takes it only there.
     var places: [String] = []
   }
 

@@ -1,13 +1,13 @@
-/// A command of a program: its declarations, and what it does.
+/// A command of a program: its declarations and its work.
 public protocol ParsableCommand: ParsableArguments {
   /// The name, the help and the subcommands.
   static var configuration: CommandConfiguration { get }
 
-  /// Does the work. A command with subcommands is never run itself.
+  /// Does the work. The parser never returns a command with subcommands, so theirs is never run.
   mutating func run() throws
 
-  /// Does the work, whether the command is asynchronous or not. It is not meant to be implemented: it exists so that
-  /// running a command needs no dynamic cast.
+  /// Does the work, whether the command is asynchronous or not. Do not implement it: it exists so that running a
+  /// command needs no dynamic cast.
   mutating func runToEnd() async throws
 }
 
@@ -18,10 +18,10 @@ public protocol AsyncParsableCommand: ParsableCommand {
 }
 
 extension ParsableCommand {
-  /// A configuration that says nothing.
+  /// An empty configuration.
   public static var configuration: CommandConfiguration { CommandConfiguration() }
 
-  /// Refuses: a command that does nothing is there for its subcommands.
+  /// Throws an error: a command without work exists for its subcommands.
   public mutating func run() throws {
     throw ValidationError("the command '\(Self.commandName)' only has subcommands")
   }
@@ -29,7 +29,7 @@ extension ParsableCommand {
   /// Calls `run()`.
   public mutating func runToEnd() async throws { try run() }
 
-  /// The name on the command line: the configured one, or the type's in kebab case.
+  /// The name on the command line: the configured one, or the name of the type in kebab case.
   static var commandName: String { configuration.commandName ?? _typeName(Self.self, qualified: false).kebabCased }
 }
 

@@ -1,18 +1,18 @@
-/// What a command line asks for.
+/// The meaning of a command line.
 public enum ParsedCommandLine {
-  /// To run a command, whose names from the root are `path`.
+  /// Run a command, whose names from the root are `path`.
   case command(any ParsableCommand, path: [String])
-  /// To show help.
+  /// Show help.
   case help(ParsedHelpRequest)
-  /// To show the version, which is given.
+  /// Show this version.
   case version(String)
 }
 
-/// The wish to see the help of a command.
+/// A request for the help of a command.
 public struct ParsedHelpRequest: Sendable {
-  /// The command in question.
+  /// The path of the command.
   let path: CommandPath
-  /// Whether it is `help` itself, which is built in.
+  /// Whether the command is the built-in `help`.
   var isOfHelp = false
 
   /// The names of the command, from the root.
@@ -28,7 +28,7 @@ public struct ParsedHelpRequest: Sendable {
 }
 
 extension ParsableCommand {
-  /// Reads a command line of which this command is the root. Nothing is run or printed.
+  /// Parses a command line with this command as the root. Runs and prints nothing.
   ///
   /// - Parameter arguments: the words after the program's name.
   /// - Throws: the first mistake.
@@ -37,12 +37,12 @@ extension ParsableCommand {
     return try resolver.parse()
   }
 
-  /// The help of the command that `names` lead to from this one, ending with a line break.
+  /// The help of the subcommand at `names`, ending with a line break.
   ///
   /// - Parameters:
   ///   - names: the names of subcommands, without the root's.
   ///   - columns: the width of a line; less than 40 counts as 40.
-  /// - Throws: that there is no such command.
+  /// - Throws: an error if there is no such command.
   public static func helpMessage(for names: [String] = [], columns: Int = 80) throws(CommandLineError) -> String {
     try CommandResolver.helpRequest(root: self, names: names).text(columns: columns)
   }

@@ -1,15 +1,15 @@
-/// What one word of a command line is by its spelling.
+/// The kind of a word on the command line, by its spelling.
 enum Token: Equatable {
-  /// A subcommand, an argument or the value of an option; `-` alone and negative numbers are such words too.
+  /// A subcommand, an argument or the value of an option; also `-` alone and negative numbers.
   case word(String)
-  /// `--`, after which everything is an argument.
+  /// `--`: everything after it is an argument.
   case terminator
   /// `--name` or `--name=value`.
   case long(String, value: String?)
-  /// `-abc`: flags of one letter, of which the last may be an option, followed by its value.
+  /// `-abc`: one-letter flags; the last may be an option, followed by its value.
   case cluster(String)
 
-  /// Reads `text`.
+  /// Classifies `text`.
   init(_ text: String) {
     if text == "--" {
       self = .terminator

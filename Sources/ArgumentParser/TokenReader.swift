@@ -1,13 +1,13 @@
-/// Tells the words of a command apart: options with their values, flags and arguments.
+/// Separates the words of a command: options with their values, flags and arguments.
 struct TokenReader {
   private let set: ArgumentSet
   private let path: CommandPath
   private let words: [String]
-  /// The place of the word that is read next.
+  /// The index of the next word.
   private var index = 0
-  /// What was given to each declaration, in the order of the declarations.
+  /// The texts given for each declaration, in the order of the declarations.
   private var texts: [[String]]
-  /// The arguments, which are told by their position.
+  /// The positional arguments.
   private var arguments: [String] = []
 
   /// A reader of `words` for the command at `path`.
@@ -18,7 +18,7 @@ struct TokenReader {
     texts = Array(repeating: [], count: set.definitions.count)
   }
 
-  /// What is given to each declaration, in the order of the declarations.
+  /// The texts given for each declaration, in the order of the declarations.
   mutating func read() throws(CommandLineError) -> [[String]] {
     while let word = next() {
       switch Token(word) {
@@ -59,7 +59,7 @@ struct TokenReader {
     }
   }
 
-  /// Reads `-abc`: flags, of which the last may be an option with the value after it.
+  /// Reads `-abc`: flags; the last may be an option with its value after it.
   private mutating func cluster(_ letters: String) throws(CommandLineError) {
     var rest = Substring(letters)
     while let letter = rest.popFirst() {
@@ -85,7 +85,7 @@ struct TokenReader {
     return word
   }
 
-  /// Gives the arguments to the declarations by position.
+  /// Assigns the arguments to the declarations by position.
   private mutating func assignArguments() throws(CommandLineError) {
     var rest = arguments[...]
     for (place, definition) in set.definitions.enumerated() where definition.kind == .positional {

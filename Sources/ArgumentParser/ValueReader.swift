@@ -1,38 +1,38 @@
-/// Makes a value of type `Value` out of what stands on the command line, and describes such values.
+/// Makes a value of type `Value` from texts on the command line, and describes such values.
 struct ValueReader<Value: Sendable>: Sendable {
   /// Whether the command line must give a value.
   let isRequired: Bool
-  /// Whether every occurrence counts, rather than the last.
+  /// Whether every occurrence counts, instead of only the last.
   var isRepeating = false
-  /// Describes the values. It is called only for help, completion and mistakes: turning a value of a generic type into
-  /// text costs tens of microseconds the first time.
+  /// Describes the values. Call it only for help, completion and mistakes: the first conversion of a generic type's
+  /// value to text takes tens of microseconds.
   let describe: @Sendable () -> ValueDescription
-  /// Makes the value out of all texts given, in order.
+  /// Makes the value from all given texts, in order.
   let read: @Sendable ([String]) throws(ReadingFailure) -> Value
 }
 
-/// What people and shells are told of a value.
+/// The description of a value for people and shells.
 struct ValueDescription {
-  /// The value used where none is given, as help shows it.
+  /// The default, as help shows it.
   var defaultValue: String?
-  /// All values that are allowed, or none where they cannot be listed.
+  /// All allowed values; empty if they cannot be listed.
   var allowedValues: [String] = []
-  /// What is expected, to go on after "expected".
+  /// The expected value, to follow "expected".
   var expectation: String?
   /// How a shell completes the value.
   var completion = CompletionKind.default
 }
 
-/// Why a value could not be made.
+/// The reason why a value could not be made.
 enum ReadingFailure: Error {
-  /// A value is required and none is given.
+  /// A required value is missing.
   case missing
-  /// The text is no such value.
+  /// The text is malformed.
   case malformed(String)
 }
 
 extension ValueReader where Value: ExpressibleByArgument {
-  /// Reads the last value given, or gives `fallback`, without which a value is required.
+  /// Reads the last value, or returns `fallback`; without `fallback` a value is required.
   static func single(default fallback: Value?) -> ValueReader<Value> {
     make(of: Value.self, isRequired: fallback == nil, default: { fallback?.defaultValueDescription }) {
       texts throws(ReadingFailure) in
@@ -44,7 +44,7 @@ extension ValueReader where Value: ExpressibleByArgument {
 }
 
 extension ValueReader {
-  /// Reads the last value given, or gives `fallback`.
+  /// Reads the last value, or returns `fallback`.
   static func optional<T: ExpressibleByArgument>(default fallback: T?) -> ValueReader<T?> where Value == T? {
     make(of: T.self, isRequired: false, default: { fallback?.defaultValueDescription }) {
       texts throws(ReadingFailure) in
@@ -53,7 +53,7 @@ extension ValueReader {
     }
   }
 
-  /// Reads all values given, or gives `fallback`, without which one value at least is required.
+  /// Reads all values, or returns `fallback`; without `fallback` at least one value is required.
   static func list<T: ExpressibleByArgument>(default fallback: [T]?) -> ValueReader<[T]> where Value == [T] {
     let shown: @Sendable () -> String? = {
       guard let fallback, !fallback.isEmpty else { return nil }
@@ -69,7 +69,7 @@ extension ValueReader {
     return reader
   }
 
-  /// A reader whose single values are of type `T`.
+  /// A reader whose single values have type `T`.
   private static func make<T: ExpressibleByArgument>(
     of type: T.Type, isRequired: Bool, default shown: @escaping @Sendable () -> String?,
     read: @escaping @Sendable ([String]) throws(ReadingFailure) -> Value
@@ -83,7 +83,7 @@ extension ValueReader {
   }
 }
 
-/// The value written as `text`.
+/// The value spelled `text`.
 private func element<T: ExpressibleByArgument>(_ text: String) throws(ReadingFailure) -> T {
   guard let value = T(argument: text) else { throw .malformed(text) }
   return value

@@ -3,7 +3,7 @@ struct ZshCompletion {
   /// The model.
   let model: CompletionModel
 
-  /// The script, ending with a line break. It can be sourced, or put into a folder of `fpath` as `_` and the program.
+  /// The script, ending with a line break. Source it, or put it into a folder of `fpath` as `_` and the program's name.
   var script: String {
     let name = model.identifier
     return """
@@ -47,7 +47,7 @@ struct ZshCompletion {
     """#
   }
 
-  /// Offers what `kind` and `choices` say.
+  /// Offers completions for `kind` and `choices`.
   private func replies(_ name: String) -> String {
     #"""
     _\#(name)_reply() {
@@ -72,7 +72,7 @@ struct ZshCompletion {
     """#
   }
 
-  /// The function that zsh calls. The completion system has set the shell options before, extended globbing among them.
+  /// The function that zsh calls. The completion system has set the shell options, including extended globbing.
   private func entry(_ name: String) -> String {
     #"""
     _\#(name)() {
