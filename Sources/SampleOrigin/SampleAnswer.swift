@@ -1,9 +1,10 @@
 internal import CacheData
 internal import CacheDomain
 
-/// What the three sample origins have in common: every answer carries a validator, and who has it already is told so.
+/// The common part of the three sample origins: every answer has a validator, and a cache that already has the answer
+/// learns that it is unchanged.
 enum SampleAnswer {
-  /// `make`'s answer to `request`, unless `conditions` show that the cache has this answer.
+  /// The answer of `make` to `request`, unless `conditions` show that the cache already has it.
   static func to<Request: CacheableRequest, Response: Sendable>(
     _ request: Request, _ conditions: HTTPFields, make: () throws(CacheError) -> Response
   ) throws(CacheError) -> OriginAnswer<Response> {

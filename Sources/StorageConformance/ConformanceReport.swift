@@ -32,7 +32,7 @@ public struct ConformanceOutcome: Sendable {
     }
   }
 
-  /// What is to be said of the result in one line; empty where the check passed.
+  /// What is to be said of the result in one line; empty if the check passed.
   public var message: String {
     switch result {
     case .passed: ""

@@ -1,9 +1,9 @@
 internal import CSampleData
 internal import CacheDomain
 
-/// The embedded cities and their six orders, read row by row: nothing is parsed before it is asked for.
+/// The embedded cities and their six orders. Rows are parsed on demand.
 ///
-/// The columns are those that `Scripts/make-sample-data` writes; `Sources/CSampleData/README.md` lists them.
+/// `Scripts/make-sample-data` writes the columns; `Sources/CSampleData/README.md` lists them.
 enum CityTable {
   private static let rows = EmbeddedText(csample_cities())
   private static let orders = EmbeddedText(csample_city_orders())
@@ -12,10 +12,10 @@ enum CityTable {
   private static let orderRowLength = 30
   private static let orderColumnLength = 5
 
-  /// How many cities there are.
+  /// The number of cities.
   static var count: Int { rows.count / rowLength }
 
-  /// The city in line `index`, from 0; `nil` where that line is not one of the table.
+  /// The city in line `index`, from 0; `nil` if the table has no such line.
   static func city(_ index: Int) -> City? {
     guard (0..<count).contains(index) else { return nil }
     let start = index * rowLength
@@ -27,8 +27,7 @@ enum CityTable {
       id: "\(state)/\(name)", name: name, subName: state, revenue: revenue, organizationCount: organizations)
   }
 
-  /// The city that is at `position`, from 0, in the given order. Ties are broken by identifier, ascending in both
-  /// directions.
+  /// The city at `position`, from 0, in the given order. The identifier breaks ties, ascending in both directions.
   static func city(at position: Int, order: CityOrder, direction: SortDirection) -> City? {
     guard (0..<count).contains(position) else { return nil }
     let start = position * orderRowLength + column(order, direction) * orderColumnLength

@@ -1,26 +1,26 @@
 public import CacheData
 public import CacheDomain
 
-/// The cities inside the program: 6,057 cities of the US with what their tax-exempt organisations earned together.
+/// The bundled cities: 6,057 cities of the US with the total revenue of their tax-exempt organisations.
 ///
-/// Unlike the public API it knows every city's revenue and orders by it truly. Ties are broken by identifier, ascending
-/// in both directions. A city's identifier is its state and name, as in `KY/LOUISVILLE`.
+/// Unlike the public API it knows every city's revenue and really orders by it. The identifier breaks ties, ascending
+/// in both directions. A city's identifier is its state and name, such as `KY/LOUISVILLE`.
 public struct SampleCityOrigin: CityOrigin {
-  /// How many cities a page holds; the last page holds the rest.
+  /// The number of cities on a page; the last page has the rest.
   public static let pageSize = 25
 
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
 
-  /// Yes: it is part of the program.
+  /// True: the sample is part of the program.
   public var isInProcess: Bool { true }
 
-  /// The origin. It holds nothing and costs nothing.
+  /// The origin. It has no state and costs nothing.
   public init() {}
 
-  /// The page that `request` asks for; beyond the last page an empty one with the totals.
+  /// The page for `request`; beyond the last page an empty one with the totals.
   ///
-  /// It reads the rows of that page alone, which takes some microseconds, and does not suspend.
+  /// Reads only the rows of that page, which takes some microseconds, and does not suspend.
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a negative page, `cancelled`.
   public func answer(

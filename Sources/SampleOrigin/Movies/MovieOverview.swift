@@ -1,7 +1,7 @@
-/// Says in a sentence or two what the data knows of a movie, and nothing else.
+/// Describes a movie in a sentence or two, from the data alone.
 enum MovieOverview {
-  /// The overview of `record`, as in "A film of 1957 from the United States (drama), directed by Sidney Lumet, in
-  /// English. It runs for 95 minutes." What is not known is left out.
+  /// The overview of `record`, such as "A film of 1957 from the United States (drama), directed by Sidney Lumet, in
+  /// English. It runs for 95 minutes." Unknown facts are left out.
   static func text(of record: MovieRecord) -> String {
     [firstSentence(record), secondSentence(record)].compactMap { $0 }.joined(separator: " ")
   }
@@ -30,7 +30,7 @@ enum MovieOverview {
     return "\(names.prefix(3).joined(separator: ", ")) and \(names.count - 3) other \(more)"
   }
 
-  /// A country as it stands after "from".
+  /// The name of a country for use after "from".
   private static func withArticle(_ country: String) -> String {
     if country.hasPrefix("The ") { return "the \(country.dropFirst(4))" }
     let words = country.split(separator: " ")
@@ -42,7 +42,8 @@ enum MovieOverview {
     "United", "Republic", "Kingdom", "Union", "Netherlands", "Philippines", "SSR", "Occupied",
   ]
 
-  /// A language as it stands after "in". The data says "Kurdish language" of some and "multiple languages".
+  /// The name of a language for use after "in". Some names in the data are like "Kurdish language" or "multiple
+  /// languages".
   private static func language(_ name: String) -> String {
     if name == "artistic language" { return "an artistic language" }
     return name.hasSuffix(" language") ? String(name.dropLast(" language".count)) : name
@@ -52,7 +53,7 @@ enum MovieOverview {
     name == "Sci-Fi" ? "science fiction" : name.lowercased()
   }
 
-  /// A number with a comma between thousands.
+  /// A number with commas between thousands.
   private static func grouped(_ number: Int) -> String {
     var text = ""
     for (index, digit) in String(number).reversed().enumerated() {

@@ -1,6 +1,6 @@
 internal import CacheDomain
 
-/// What the embedded data says of a movie: one line of it, split at the tabs.
+/// The embedded data of a movie: one line, split at the tabs.
 struct MovieRecord: Sendable, Hashable {
   /// The number of the Wikidata item.
   let id: String
@@ -8,13 +8,13 @@ struct MovieRecord: Sendable, Hashable {
   let title: String
   /// The year of release.
   let year: String
-  /// The day of release; empty where only the year is known.
+  /// The day of release; empty if only the year is known.
   let releaseDate: String
   /// The genres.
   let genres: [String]
-  /// What it earned, in US dollars as a rule; `nil` where that is not known.
+  /// Its box office, usually in US dollars; `nil` if unknown.
   let boxOffice: Int?
-  /// How long it runs, in minutes; `nil` where that is not known.
+  /// Its running time in minutes; `nil` if unknown.
   let runtime: Int?
   /// The directors.
   let directors: [String]
@@ -23,7 +23,7 @@ struct MovieRecord: Sendable, Hashable {
   /// The countries.
   let countries: [String]
 
-  /// The record in `line`; `nil` where the line does not have ten fields.
+  /// The record in `line`; `nil` if the line does not have ten fields.
   init?(line: String) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     guard fields.count == 10 else { return nil }
@@ -39,7 +39,7 @@ struct MovieRecord: Sendable, Hashable {
     countries = Self.names(fields[9])
   }
 
-  /// The movie of this record, with an overview made of its facts.
+  /// The movie for this record, with an overview made of its facts.
   var movie: Movie {
     let date = releaseDate.isEmpty ? year : releaseDate
     return Movie(
@@ -47,7 +47,7 @@ struct MovieRecord: Sendable, Hashable {
       posterPath: "/\(id).png", genres: genres)
   }
 
-  /// Names separated by a comma and a space. The "Jr." in "George Tillman, Jr." is none of its own.
+  /// Names separated by a comma and a space. The "Jr." in "George Tillman, Jr." is not a name of its own.
   private static func names(_ field: String) -> [String] {
     var names: [String] = []
     for name in field.split(separator: ",") {

@@ -1,30 +1,30 @@
 public import CacheData
 public import CacheDomain
 
-/// The movies inside the program: 17,472 movies of the years 1940 to 2014, searched by the words of their titles.
+/// The bundled movies: 17,472 movies of the years 1940 to 2014, searched by the words of their titles.
 ///
 /// Every word of the query must begin a word of the title; case, diacritics and punctuation do not matter. The best
-/// come first: titles that are the query, those that begin with it, those that hold its words as whole words, the
-/// others; among equals those that earned more, then the later ones.
+/// come first: titles equal to the query, titles that begin with it, titles with its words as whole words, then the
+/// others. Within each group higher box office comes first, then later movies.
 public struct SampleMovieOrigin: MovieOrigin {
-  /// How many movies a page holds; the last page holds the rest.
+  /// The number of movies on a page; the last page has the rest.
   public static let pageSize = 20
 
-  /// The pages that can be asked for, as with the public API.
+  /// The pages that may be requested, as in the public API.
   public static let pages = 1...500
 
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
 
-  /// Yes: it is part of the program.
+  /// True: the sample is part of the program.
   public var isInProcess: Bool { true }
 
-  /// The origin. It holds nothing and costs nothing.
+  /// The origin. It has no state and costs nothing.
   public init() {}
 
-  /// The page that `request` asks for; beyond the last page an empty one with the totals.
+  /// The page for `request`; beyond the last page an empty one with the totals.
   ///
-  /// It searches all titles each time, which takes well under a millisecond as a rule, and does not suspend.
+  /// Searches all titles each time, which usually takes well under a millisecond, and does not suspend.
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a page outside `pages`, `cancelled`.
   public func answer(

@@ -3,24 +3,25 @@ internal import CacheDomain
 
 /// Finds movies by the words of their titles.
 ///
-/// A movie is found when every word of the query begins a word of its title, without regard to case and diacritics:
-/// "star wa" finds "Star Wars". Words end at white space and punctuation; what a title writes with punctuation inside is
-/// also found written together ("wall e" and "walle" find "WALL-E", "oceans" finds "Ocean's Eleven").
+/// A movie matches if every word of the query begins a word of its title, regardless of case and diacritics: "star wa"
+/// finds "Star Wars". Words end at white space and punctuation; a title with punctuation inside a word also matches
+/// without it ("wall e" and "walle" find "WALL-E", "oceans" finds "Ocean's Eleven").
 ///
-/// First come titles that are the query, then those that begin with it, then those that hold all its words as whole
-/// words, then the others; within each group the order is that of the data: by box office, then, where that is unknown,
-/// the latest first, then by number.
+/// Titles equal to the query come first, then titles that begin with it, then titles with all its words as whole words,
+/// then the others. Within each group the order is that of the data: by box office, then, if that is unknown, the
+/// latest first, then by number.
 enum TitleSearch {
   private static let titles = EmbeddedText(csample_movie_titles())
 
-  /// The digits of a record's offset in front of each title; a space follows them, so that each word follows one.
+  /// The number of digits of the record's offset before each title; a space follows, so every word of the title follows
+  /// a space.
   private static let offsetLength = 7
 
   private static let space = UInt8(ascii: " ")
   private static let tab = UInt8(ascii: "\t")
 
-  /// The offsets of the records that `query` finds, the best first. It reads through all titles:
-  /// 0.05 ms where few are found, 1 ms where thousands are.
+  /// The offsets of the records that match `query`, the best first. Scans all titles: 0.05 ms for a few matches, 1 ms
+  /// for thousands.
   ///
   /// - Throws: `CacheError`: `cancelled`.
   static func offsets(_ query: MovieQuery) throws(CacheError) -> [Int] {
@@ -42,7 +43,7 @@ enum TitleSearch {
     return groups.flatMap { $0 }
   }
 
-  /// How good the title in `line` is, 0 the best; `nil` where it lacks a word.
+  /// The rank of the title in `line`, 0 the best; `nil` if it lacks a word.
   private static func group(_ line: Range<Int>, needles: [[UInt8]], phrase: [UInt8]) -> Int? {
     let text = titles.bytes[line.lowerBound + offsetLength..<line.upperBound]
     var areWhole = true
@@ -56,7 +57,7 @@ enum TitleSearch {
     return rest.first == space ? 1 : areWhole ? 2 : 3
   }
 
-  /// Whether a whole word of `text` is `needle`; `nil` where none even begins with it.
+  /// Whether `needle` is a whole word of `text`; `nil` if it does not even begin a word.
   private static func find(_ needle: [UInt8], in text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool? {
     var found: Bool?
     var rest = text

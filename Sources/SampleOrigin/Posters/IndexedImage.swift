@@ -1,10 +1,10 @@
-/// A colour, eight bits a channel.
+/// A colour with eight bits per channel.
 struct RGB: Sendable, Hashable {
   var red: UInt8
   var green: UInt8
   var blue: UInt8
 
-  /// The colour `fraction` of the way, 0 to 1, from this to `other`.
+  /// The colour at `fraction`, 0 to 1, of the way from this one to `other`.
   func mixed(with other: RGB, _ fraction: Double) -> RGB {
     func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
       UInt8(clamping: Int((Double(from) + (Double(to) - Double(from)) * fraction).rounded()))
@@ -12,7 +12,8 @@ struct RGB: Sendable, Hashable {
     return RGB(red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue))
   }
 
-  /// The colour of the given hue in turns, saturation and lightness, 0 to 1 (the HSL model of CSS Color 4, section 7).
+  /// The colour of a hue in turns, and a saturation and a lightness from 0 to 1 (the HSL model of CSS Color 4, section
+  /// 7).
   init(hue: Double, saturation: Double, lightness: Double) {
     func channel(_ shift: Double) -> UInt8 {
       let position = (shift + (hue - hue.rounded(.down)) * 12).truncatingRemainder(dividingBy: 12)
@@ -23,7 +24,7 @@ struct RGB: Sendable, Hashable {
     self.init(red: channel(0), green: channel(8), blue: channel(4))
   }
 
-  /// The colour of the given channels.
+  /// The colour with these channels.
   init(red: UInt8, green: UInt8, blue: UInt8) {
     self.red = red
     self.green = green
@@ -31,18 +32,18 @@ struct RGB: Sendable, Hashable {
   }
 }
 
-/// An image whose pixels are numbers of colours in a palette.
+/// An image whose pixels are indices into a palette.
 struct IndexedImage: Sendable {
   /// The width in pixels.
   let width: Int
   /// The height in pixels.
   let height: Int
-  /// The colours, 256 at most.
+  /// The colours, at most 256.
   let palette: [RGB]
-  /// The pixels, row by row from the top, each the number of its colour.
+  /// The pixels, row by row from the top, each the index of its colour.
   var pixels: [UInt8]
 
-  /// An image of the palette's first colour.
+  /// An image filled with the palette's first colour.
   init(width: Int, height: Int, palette: [RGB]) {
     self.width = width
     self.height = height

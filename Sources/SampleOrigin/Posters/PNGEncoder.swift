@@ -1,17 +1,18 @@
 internal import CZlib
 internal import CacheDomain
 
-/// Writes PNG files (ISO/IEC 15948, W3C Portable Network Graphics): palette images, eight bits a pixel, not interlaced.
+/// Writes PNG files (ISO/IEC 15948, W3C Portable Network Graphics): palette images, eight bits per pixel, not
+/// interlaced.
 enum PNGEncoder {
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// The file that holds `image`.
+  /// The PNG file of `image`.
   ///
-  /// - Throws: `CacheError`: `invalidAnswer` where zlib has no memory.
+  /// - Throws: `CacheError`: `invalidAnswer` if zlib runs out of memory.
   static func encode(_ image: IndexedImage) throws(CacheError) -> [UInt8] {
     let data = try compressed(scanlines(image))
     var file = signature
-    // Eight bits a pixel, palette, the one compression and filter method there are, no interlace.
+    // Eight bits per pixel, palette, the only compression and filter methods, no interlace.
     append("IHDR", bigEndian(image.width) + bigEndian(image.height) + [8, 3, 0, 0, 0], to: &file)
     append("PLTE", image.palette.flatMap { [$0.red, $0.green, $0.blue] }, to: &file)
     append("IDAT", data, to: &file)
@@ -19,7 +20,7 @@ enum PNGEncoder {
     return file
   }
 
-  /// The rows, each behind the number of its filter: none, which suits palettes best.
+  /// The rows, each after the number of its filter: none, which suits palettes best.
   private static func scanlines(_ image: IndexedImage) -> [UInt8] {
     var lines: [UInt8] = []
     lines.reserveCapacity((image.width + 1) * image.height)

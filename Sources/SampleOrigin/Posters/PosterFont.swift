@@ -1,25 +1,25 @@
-/// The letters that posters are written in: five dots wide and seven high, capitals only, drawn for this program.
+/// The letters of posters: five dots wide and seven high, capitals only, drawn for this program.
 ///
 /// A glyph is a number of seven bytes, the topmost row first; bit 4 of a row is its leftmost dot.
 enum PosterFont {
-  /// The width of a glyph in dots. One more keeps it apart from the next.
+  /// The width of a glyph in dots. One more dot separates it from the next.
   static let width = 5
   /// The height of a glyph in dots.
   static let height = 7
 
-  /// `text` as the font can write it: in capitals, without diacritics, with plain dashes and quotation marks.
+  /// `text` in characters of the font: capitals, without diacritics, with plain dashes and quotation marks.
   static func writable(_ text: String) -> String {
     let folded = TextFolding.fold(text).uppercased()
     return String(String.UnicodeScalarView(folded.unicodeScalars.map { plainForms[$0] ?? $0 }))
   }
 
-  /// Whether the dot in `column` and `row`, from the upper left, belongs to `glyph`; `false` outside of it.
+  /// Whether `glyph` has a dot in `column` and `row`, from the upper left; `false` outside of it.
   static func isSet(_ glyph: UInt64, column: Int, row: Int) -> Bool {
     guard (0..<width).contains(column), (0..<height).contains(row) else { return false }
     return glyph >> UInt64((height - 1 - row) * 8 + width - 1 - column) & 1 == 1
   }
 
-  /// The glyph of a character that `writable` leaves; a box for one that the font lacks.
+  /// The glyph of a character from `writable`; a box if the font lacks it.
   static func glyph(_ character: Character) -> UInt64 {
     guard let code = character.asciiValue, code >= 0x20 else { return box }
     if code < 0x60 { return glyphs[Int(code) - 0x20] }

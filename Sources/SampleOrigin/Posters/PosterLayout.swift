@@ -1,35 +1,35 @@
-/// Where a poster's title goes: how large it is written and where its lines break. The same for all widths.
+/// The layout of a poster's title: its size and its line breaks. It is the same for all widths.
 ///
-/// Lengths are in dots of the font as large as it is on the narrowest poster, of which the width is `width`.
+/// Lengths are in dots of the font at its size on the narrowest poster, which is `width` dots wide.
 struct PosterLayout: Sendable {
   /// The width of a poster.
   static let width = 92.0
   /// The height of a poster.
   static let height = 138.0
-  /// The space left and right of the writing and below it.
+  /// The margin left and right of the text and below it.
   static let margin = 7.0
-  /// The size of a dot of the line below the title.
+  /// The dot size of the line below the title.
   static let footerSize = 1.0
 
   /// The title's lines.
   let lines: [String]
-  /// The size of a dot of the title.
+  /// The dot size of the title.
   let size: Double
 
-  /// From the top of one line to that of the next.
+  /// The distance from the top of one line to the next.
   var lineHeight: Double { size * 9 }
 
-  /// Where the panel begins that the writing is on; the artwork is above it.
+  /// The top of the text panel; the artwork is above it.
   var panelTop: Double { footerTop - Double(lines.count) * lineHeight - 8 }
 
-  /// Where the title begins.
+  /// The top of the title.
   var titleTop: Double { panelTop + 7 }
 
-  /// Where the line below the title begins.
+  /// The top of the line below the title.
   var footerTop: Double { Self.height - Self.margin - Double(PosterFont.height) * Self.footerSize }
 
-  /// The largest layout in which no word of `title` is broken and which is not too high; the smallest for long titles,
-  /// with words broken where they must.
+  /// The largest layout that breaks no word of `title` and is not too high; for long titles the smallest, with words
+  /// broken if necessary.
   init(title: String) {
     for (size, most) in [(2.0, 2), (1.5, 3)] {
       let columns = Self.columns(size)
@@ -48,7 +48,7 @@ struct PosterLayout: Sendable {
     self.size = size
   }
 
-  /// How many glyphs fit into a line; the last one needs no gap after it.
+  /// The number of glyphs that fit into a line; the last one needs no gap.
   private static func columns(_ size: Double) -> Int {
     Int((width - 2 * margin + size) / (size * Double(PosterFont.width + 1)))
   }

@@ -1,10 +1,10 @@
 internal import Base
 internal import CacheDomain
 
-/// Draws posters: an artwork above, and below it title and year on a dark panel. Pattern and colours follow from the
-/// movie's identifier.
+/// Draws posters: artwork above, title and year on a dark panel below. The movie's identifier determines pattern and
+/// colours.
 enum PosterPainter {
-  /// The poster of `record`, so many pixels wide and half as high again.
+  /// The poster of `record`, `width` pixels wide and half as high again.
   ///
   /// - Throws: `CacheError`: `cancelled`.
   static func paint(_ record: MovieRecord, width: Int) throws(CacheError) -> IndexedImage {

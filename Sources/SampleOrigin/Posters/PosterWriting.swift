@@ -1,16 +1,16 @@
-/// A line of writing on a poster: where it begins and how large a dot of the font is, in pixels.
+/// A line of text on a poster: its position, and the size of a dot of the font in pixels.
 ///
-/// The dots of a glyph are joined to their neighbours by strokes as wide as a dot, with round ends: large letters look
-/// written rather than made of squares. At one pixel a dot the dots themselves are left.
+/// Strokes as wide as a dot, with round ends, join neighbouring dots of a glyph: large letters look written instead of
+/// made of squares. At one pixel per dot only the dots remain.
 struct PosterWriting: Sendable {
   /// The left edge.
   let left: Double
   /// The top edge.
   let top: Double
-  /// The size of a dot.
+  /// The size of a dot in pixels.
   let dot: Double
 
-  /// Writes `text` in the colours that `color` gives for how much of a pixel is covered, more being a higher number.
+  /// Draws `text`; `color` returns the colour index for the covered part of a pixel, with higher numbers for more.
   func write(_ text: String, on image: inout IndexedImage, _ color: (Double) -> UInt8) {
     for (index, character) in text.enumerated() {
       let glyphLeft = left + Double(index * (PosterFont.width + 1)) * dot
@@ -20,7 +20,7 @@ struct PosterWriting: Sendable {
     }
   }
 
-  /// A straight line from the centre of one dot to that of a neighbour, or of the same.
+  /// A straight line from the centre of a dot to the centre of a neighbour, or of the dot itself.
   private struct Stroke {
     let column: Int
     let row: Int
@@ -28,8 +28,8 @@ struct PosterWriting: Sendable {
     let rows: Int
   }
 
-  /// From each dot the strokes to the right and downwards, aslant only where no way round is there; for a dot without
-  /// any, itself.
+  /// The strokes from each dot to the right and downwards, with diagonals only where there is no other connection; an
+  /// isolated dot is a stroke to itself.
   private func strokes(of glyph: UInt64) -> [Stroke] {
     var strokes: [Stroke] = []
     for row in 0..<PosterFont.height {
@@ -66,14 +66,14 @@ struct PosterWriting: Sendable {
     }
   }
 
-  /// The pixels that a stroke between two points of an axis can touch.
+  /// The pixels that a stroke between two coordinates can touch.
   private func pixels(_ from: Double, _ to: Double, limit: Int) -> Range<Int> {
     let first = min(max(Int(min(from, to) - dot / 2 - 0.5), 0), limit)
     let end = Int(max(from, to) + dot / 2 + 1.5)
     return first..<min(max(end, first), limit)
   }
 
-  /// How far the point is from the line between the origin and (`width`, `height`).
+  /// The distance of the point from the line between the origin and (`width`, `height`).
   private static func distance(_ x: Double, _ y: Double, _ width: Double, _ height: Double) -> Double {
     let length = width * width + height * height
     let nearest = length == 0 ? 0 : min(max((x * width + y * height) / length, 0), 1)

@@ -2,26 +2,26 @@ internal import Base
 public import CacheData
 public import CacheDomain
 
-/// The posters of the sample's movies: PNG images that the program draws, each with a pattern and colours of its own and
-/// with title and year.
+/// The posters of the bundled movies: PNG images drawn by the program, each with its own pattern and colours, and with
+/// title and year.
 ///
 /// The same request always gives the same bytes.
 public struct SamplePosterOrigin: PosterOrigin {
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
 
-  /// Yes: it is part of the program.
+  /// True: the sample is part of the program.
   public var isInProcess: Bool { true }
 
-  /// The origin. It holds nothing and costs nothing.
+  /// The origin. It has no state and costs nothing.
   public init() {}
 
-  /// The poster that `request` asks for, in its width and half as high again.
+  /// The poster for `request`, in its width and half as high again.
   ///
-  /// Drawing takes a millisecond or less for the narrow ones and some ten for the widest; it does not suspend.
+  /// Drawing takes at most a millisecond for narrow posters and about ten for the widest; it does not suspend.
   ///
-  /// - Throws: `CacheError`: `notFound` for the path of no movie, `cancelled`, `invalidAnswer` where there is no memory
-  ///   to compress the image.
+  /// - Throws: `CacheError`: `notFound` if the path belongs to no movie, `cancelled`, `invalidAnswer` if there is no
+  ///   memory to compress the image.
   public func answer(
     to request: PosterRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<PosterDTO> {

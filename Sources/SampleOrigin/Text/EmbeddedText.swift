@@ -1,13 +1,13 @@
 internal import CSampleData
 
-/// A text that is embedded in the program: UTF-8, constant.
+/// A constant UTF-8 text embedded in the program.
 ///
-/// `@unchecked Sendable`: the pointer is to a constant that exists as long as the process and that nobody writes.
+/// `@unchecked Sendable`: the pointer leads to a constant that lives as long as the process and is never written.
 struct EmbeddedText: @unchecked Sendable {
   /// The bytes of the text.
   let bytes: UnsafeBufferPointer<UInt8>
 
-  /// The text that `CSampleData` hands out.
+  /// The text that `CSampleData` provides.
   init(_ text: CSampleText) {
     bytes = UnsafeBufferPointer(start: text.bytes, count: text.count)
   }
@@ -20,12 +20,12 @@ struct EmbeddedText: @unchecked Sendable {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }
 
-  /// The number in `range`, digits with spaces before them; `nil` where something else stands there.
+  /// The number in `range`, digits after optional spaces; `nil` if `range` contains anything else.
   func number(_ range: Range<Int>) -> Int? {
     Int(string(range).drop { $0 == " " })
   }
 
-  /// Where `needle` stands first at or after `start`; `nil` where it does not.
+  /// The first index of `needle` at or after `start`; `nil` if there is none.
   func firstIndex(of needle: [UInt8], from start: Int) -> Int? {
     let rest = UnsafeBufferPointer(rebasing: bytes[start...])
     guard let base = rest.baseAddress else { return nil }
@@ -35,12 +35,12 @@ struct EmbeddedText: @unchecked Sendable {
     return offset < rest.count ? start + offset : nil
   }
 
-  /// Where the line ends that holds `index`: the index of its line feed, or of the end of the text.
+  /// The end of the line that contains `index`: the index of its line feed, or the end of the text.
   func endOfLine(_ index: Int) -> Int {
     bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? count
   }
 
-  /// Where the line begins that holds `index`.
+  /// The start of the line that contains `index`.
   func startOfLine(_ index: Int) -> Int {
     (bytes[..<index].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
   }

@@ -1,14 +1,14 @@
 internal import CSampleData
 
-/// Takes case and diacritics away, so that "Amelie" finds "Amélie" and "STRASSE" finds "Straße".
+/// Removes case and diacritics, so that "Amelie" finds "Amélie" and "STRASSE" finds "Straße".
 ///
-/// ASCII is folded here. All other characters are looked up in the embedded table, which was made together with the
-/// titles' own folding (compatibility decomposition, full case folding, no diacritics, and `ł` as `l`, `ø` as `o`, `æ`
-/// as `ae` and the like): query and title cannot be folded in two ways.
+/// ASCII is folded here. The embedded table has all other characters. The titles were folded with the same table
+/// (compatibility decomposition, full case folding, no diacritics, and `ł` as `l`, `ø` as `o`, `æ` as `ae` and the
+/// like), so query and title cannot be folded differently.
 enum TextFolding {
   private static let table = EmbeddedText(csample_folding())
 
-  /// `text`, folded. It takes about a microsecond for each character beyond ASCII.
+  /// `text`, folded. Takes about a microsecond for each character beyond ASCII.
   static func fold(_ text: String) -> String {
     var folded = ""
     folded.reserveCapacity(text.utf8.count)
@@ -24,7 +24,7 @@ enum TextFolding {
     return folded
   }
 
-  /// The words of folded text: runs of letters, marks and digits. Text without any is one word as it is, so that a
+  /// The words of folded text: runs of letters, marks and digits. Text without any is a word as a whole, so that a
   /// title like "$" can be found.
   static func words(ofFolded text: String) -> [String] {
     let words = text.unicodeScalars.split { !isWordPart($0) }.map { String($0) }
@@ -41,8 +41,8 @@ enum TextFolding {
     }
   }
 
-  /// What the table says of `scalar`. Its lines are in the order of their bytes: a binary search over bytes, each time
-  /// going back to where the line begins.
+  /// The table's mapping of `scalar`. Its lines are sorted by their bytes: a binary search over byte positions, each
+  /// moved back to the start of its line.
   private static func mapping(of scalar: Unicode.Scalar) -> String? {
     let key = Array(String(scalar).utf8)
     var low = 0

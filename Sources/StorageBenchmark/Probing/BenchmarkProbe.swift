@@ -7,11 +7,11 @@ public struct BenchmarkProbe: Sendable {
   public var waitUntil: @Sendable (UInt64) -> Void
   /// How long processors have worked for the process, in nanoseconds: in itself and in the kernel, on all threads.
   public var processorNanoseconds: @Sendable () -> UInt64
-  /// How much memory of the process is resident, in bytes, mapped files included; `nil` where nothing tells.
+  /// How much memory of the process is resident, in bytes, mapped files included; `nil` if nothing tells.
   public var residentBytes: @Sendable () -> Int?
   /// Begins to look for the peak of the resident memory anew, and says whether that is possible.
   public var resetPeakMemory: @Sendable () -> Bool
-  /// The peak of the resident memory since `resetPeakMemory`, in bytes; `nil` where nothing tells.
+  /// The peak of the resident memory since `resetPeakMemory`, in bytes; `nil` if nothing tells.
   public var peakMemoryBytes: @Sendable () -> Int?
   /// Gives memory that is free, but still held by the process, back to the system, so that one round does not live on
   /// what another has left.

@@ -31,15 +31,15 @@ public struct BenchmarkComparison: Sendable, Hashable {
     public let row: BenchmarkResult.Row
     /// How it stands.
     public let verdict: Verdict
-    /// The saved throughput, in operations a second; `nil` where there is none.
+    /// The saved throughput, in operations a second; `nil` if there is none.
     public let saved: Double?
-    /// The throughput of now; `nil` where there is none.
+    /// The throughput of now; `nil` if there is none.
     public let now: Double?
-    /// By how much the throughput changed, as a share of the saved one: 0.1 is a tenth faster; `nil` where one is missing.
+    /// By how much the throughput changed, as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
     public let change: Double?
-    /// The share that a change has to exceed to count; `nil` where there is no change.
+    /// The share that a change has to exceed to count; `nil` if there is no change.
     public let noise: Double?
-    /// Why there is no throughput of now, in one line; `nil` where there is.
+    /// Why there is no throughput of now, in one line; `nil` if there is.
     public let reason: String?
   }
 

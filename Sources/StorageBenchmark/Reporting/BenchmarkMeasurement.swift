@@ -9,7 +9,7 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
     /// How long processors worked for the whole process meanwhile; the harness and the checks are part of it.
     public let processorSeconds: Double
     /// The peak of the resident memory of the process, less what was resident before the store was opened, in bytes;
-    /// `nil` where the system does not tell. Pages of a mapped file count, although the kernel can take them back.
+    /// `nil` if the system does not tell. Pages of a mapped file count, although the kernel can take them back.
     public let peakMemoryBytes: Int?
     /// What the engine says that the store takes up, in bytes.
     public let storageBytes: Int
@@ -30,7 +30,7 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   public let rounds: [Round]
   /// The latencies of all rounds.
   public let latency: LatencySummary
-  /// The latencies of all rounds in full; `nil` where the report was read from a file without them.
+  /// The latencies of all rounds in full; `nil` if the report was read from a file without them.
   public let histogram: LatencyHistogram?
 
   /// A measurement with the given fields.
@@ -53,6 +53,6 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   public var peakMemoryBytes: Int? { rounds.compactMap(\.peakMemoryBytes).max() }
   /// What the store took up after the last round.
   public var storageBytes: Int { rounds.last?.storageBytes ?? 0 }
-  /// The throughput of the rounds; `nil` where there is none.
+  /// The throughput of the rounds; `nil` if there is none.
   public var throughput: Spread? { Spread(rounds.map(\.operationsPerSecond)) }
 }

@@ -86,7 +86,7 @@ extension BenchmarkResult.Outcome {
     }
   }
 
-  /// Why there are no figures, in one line; `nil` where there are.
+  /// Why there are no figures, in one line; `nil` if there are.
   public var reason: String? {
     switch self {
     case .measured: nil

@@ -16,7 +16,7 @@ public struct BenchmarkReport: Sendable, Hashable {
   public var hasFailure: Bool { results.contains(where: \.isFailure) }
 
   /// The reports of several processes that did one run together, as one: operations add up, and a round takes as long as
-  /// in the process where it took longest. A row that failed in one process failed. `nil` where there is no report.
+  /// in the process where it took longest. A row that failed in one process failed. `nil` if there is no report.
   public static func merging(_ reports: [BenchmarkReport]) -> BenchmarkReport? {
     guard var merged = reports.first else { return nil }
     merged.isComplete = reports.allSatisfy(\.isComplete)

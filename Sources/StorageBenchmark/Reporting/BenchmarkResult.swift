@@ -37,7 +37,7 @@ public struct BenchmarkResult: Sendable, Hashable {
   /// A result with the given fields.
   public init(row: Row, outcome: Outcome) { (self.row, self.outcome) = (row, outcome) }
 
-  /// What it cost; `nil` where it was not measured.
+  /// What it cost; `nil` if it was not measured.
   public var measurement: BenchmarkMeasurement? {
     if case .measured(let measurement) = outcome { measurement } else { nil }
   }

@@ -17,7 +17,7 @@ public struct BenchmarkActions: Sendable {
     (self.typed, self.makeFetcher, self.makeReader) = (typed, makeFetcher, makeReader)
   }
 
-  /// What makes the fetcher of workloads whose payload is `payload`; `nil` where there is none.
+  /// What makes the fetcher of workloads whose payload is `payload`; `nil` if there is none.
   func fetcher(of payload: Workload.Payload) -> MakeFetcher? {
     switch payload {
     case .bytes, .typed: nil

@@ -37,7 +37,7 @@ public struct BenchmarkOptions: Sendable {
   public var targetRate: Double?
   /// Which part of the run this process does; `nil` for all of it.
   public var share: BenchmarkShare?
-  /// How processes wait for each other; `nil` where they need not.
+  /// How processes wait for each other; `nil` if they need not.
   public var rendezvous: Rendezvous?
 
   /// The defaults, for stores in `scratchFolder`.
@@ -64,7 +64,7 @@ public struct BenchmarkOptions: Sendable {
     return workload
   }
 
-  /// - Throws: `StorageError` with the code `invalidOption` where a value is out of its range.
+  /// - Throws: `StorageError` with the code `invalidOption` if a value is out of its range.
   func validate() throws(StorageError) {
     try require(Self.threadsRange.contains(threads), "threads", "\(Self.threadsRange.upperBound) threads at most")
     try require(rounds >= 1 && warmUpRounds >= 0, "rounds", "at least one round")

@@ -57,7 +57,7 @@ struct ProgressTracker: Sendable {
     }
   }
 
-  /// How long all that is left is likely to take; `nil` where nothing was run yet.
+  /// How long all that is left is likely to take; `nil` if nothing was run yet.
   var secondsLeft: Double? {
     guard !seconds.isEmpty else { return nil }
     let average = seconds.values.reduce(0, +) / Double(seconds.count)

@@ -41,8 +41,8 @@ public struct BenchmarkRunner: Sendable {
   /// Runs everything. What goes wrong with one engine is in its results, and the others go on. Where the task is
   /// cancelled, stores are closed and removed, and the report has what was measured until then.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where an option is out of its range or a subject does not
-  ///   take its values, `failed` where there are no threads to be had.
+  /// - Throws: `StorageError` with the code `invalidOption` if an option is out of its range or a subject does not
+  ///   take its values, `failed` if there are no threads to be had.
   public func run() async throws(StorageError) -> BenchmarkReport {
     try options.validate()
     var threads: [WorkerThread] = []

@@ -6,7 +6,7 @@ struct BenchmarkSeries {
   private struct Record {
     /// What each phase cost in each round.
     var measurements: [[PhaseMeasurement]]
-    /// Why there is no more to come; `nil` where there is.
+    /// Why there is no more to come; `nil` if there is.
     var end: BenchmarkResult.Outcome?
   }
 
@@ -71,7 +71,7 @@ struct BenchmarkSeries {
     }
   }
 
-  /// How a failure is reported; `nil` where it is none of the engine, but what comes of being cancelled.
+  /// How a failure is reported; `nil` if it is none of the engine, but what comes of being cancelled.
   private func end(_ failure: BenchmarkFailure) -> BenchmarkResult.Outcome? {
     switch failure {
     case .wrong(let answer): .wrong(answer.message)
@@ -120,7 +120,7 @@ struct BenchmarkSeries {
       total: tracker.total, secondsLeft: tracker.secondsLeft)
   }
 
-  /// What has come of a phase over an engine; `nil` where the run ended before its first round.
+  /// What has come of a phase over an engine; `nil` if the run ended before its first round.
   private func result(subject: Int, phase: Int) -> BenchmarkResult? {
     let row = BenchmarkResult.Row(
       backend: subjects[subject].name, workload: workload.name, phase: workload.phases[phase].name,

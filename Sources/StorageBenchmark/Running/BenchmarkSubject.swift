@@ -36,7 +36,7 @@ public struct BenchmarkSubject: Sendable {
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
   }
 
-  /// Why the engine cannot do the workload; `nil` where it can.
+  /// Why the engine cannot do the workload; `nil` if it can.
   func reasonToSkip(
     _ workload: Workload, _ options: BenchmarkOptions, _ actions: BenchmarkActions
   ) -> String? {

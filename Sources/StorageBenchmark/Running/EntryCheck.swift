@@ -15,7 +15,7 @@ final class EntryCheck: Sendable {
     (self.ledger, self.values, self.keys, self.typed) = (ledger, values, keys, typed)
   }
 
-  /// What is wrong with an entry that was read; `nil` where nothing is. It runs while the bytes are lent.
+  /// What is wrong with an entry that was read; `nil` if nothing is. It runs while the bytes are lent.
   ///
   /// - Parameter floor: the version that was committed when the read began.
   @inline(__always)
@@ -29,13 +29,13 @@ final class EntryCheck: Sendable {
     return try slowFault(number, payload, metadata, floor: floor)
   }
 
-  /// What is wrong with the absence of an entry; `nil` where it may be absent.
+  /// What is wrong with the absence of an entry; `nil` if it may be absent.
   func faultOfAbsence(_ number: Int, floor: UInt32) -> WrongAnswer? {
     guard floor > 0, !values.isExpired(number) else { return nil }
     return WrongAnswer(.lost, "\(name(number)) is not there, although it was written")
   }
 
-  /// What is wrong with an entry that a scan listed; `nil` where nothing is.
+  /// What is wrong with an entry that a scan listed; `nil` if nothing is.
   func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> WrongAnswer? {
     for version in versions(number, floor: floor) {
       let tag = values.tag(number, version)

@@ -54,7 +54,7 @@ final class EntryLedger: @unchecked Sendable {
   @inline(__always)
   func begun(_ number: Int) -> UInt32 { UInt32(truncatingIfNeeded: load(number)) }
 
-  /// Begins to write the entry: its new version, or `nil` where another worker is writing it.
+  /// Begins to write the entry: its new version, or `nil` if another worker is writing it.
   func beginWrite(_ number: Int) -> UInt32? {
     let current = load(number)
     let version = UInt32(truncatingIfNeeded: current)
@@ -71,7 +71,7 @@ final class EntryLedger: @unchecked Sendable {
     cells[number].store(UInt64(version) << 32 | UInt64(version), ordering: .releasing)
   }
 
-  /// The number of an entry that nobody else inserts; `nil` where there may be no more.
+  /// The number of an entry that nobody else inserts; `nil` if there may be no more.
   func reserveInsertion() -> Int? {
     let number = reserved.wrappingAdd(1, ordering: .relaxed).oldValue
     return number < capacity ? number : nil

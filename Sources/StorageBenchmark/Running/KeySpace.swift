@@ -46,7 +46,7 @@ struct KeySpace: Sendable {
     return try CacheKey(text)
   }
 
-  /// The number of the entry under `key`; `nil` where it is no key of these.
+  /// The number of the entry under `key`; `nil` if it is no key of these.
   func number(of key: CacheKey) -> Int? {
     guard key.text.utf8.count == length, key.text.hasPrefix(Self.prefix) else { return nil }
     return Int(key.text.dropFirst(Self.prefix.count)).map { $0 - base }

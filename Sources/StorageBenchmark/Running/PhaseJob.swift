@@ -14,7 +14,7 @@ final class PhaseJob: Sendable {
   /// How many numbers a distribution is over; see `KeyChooser`.
   let expected: Int
   let workers: Int
-  /// Nanoseconds between the intended starts of two calls of one worker; `nil` where none is intended.
+  /// Nanoseconds between the intended starts of two calls of one worker; `nil` if none is intended.
   let interval: Double?
   let operations: [(operation: WorkloadOperation, share: Double)]
   let scanLengths: SizeChooser
@@ -40,7 +40,7 @@ final class PhaseJob: Sendable {
     order = NumberPermutation(count: UInt64(round.workload.entries), seed: round.context.options.seed)
   }
 
-  /// The numbers of the next entries to load, at most `phase.batchSize`; empty where all are taken.
+  /// The numbers of the next entries to load, at most `phase.batchSize`; empty if all are taken.
   func takeEntries() -> Range<Int> {
     let start = min(cursor.wrappingAdd(phase.batchSize, ordering: .relaxed).oldValue, entries)
     return start..<min(start + phase.batchSize, entries)

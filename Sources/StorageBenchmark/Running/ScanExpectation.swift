@@ -13,7 +13,7 @@ struct ScanExpectation {
     floors = (first..<max(first, min(first + limit, check.ledger.capacity))).map { check.ledger.committed($0) }
   }
 
-  /// What is wrong with the list; `nil` where nothing is.
+  /// What is wrong with the list; `nil` if nothing is.
   func fault(_ summaries: [EntrySummary]) -> WrongAnswer? {
     guard summaries.count <= limit else {
       return WrongAnswer(.count, "\(summaries.count) entries were listed where \(limit) were asked for")

@@ -18,7 +18,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
 
   /// Starts a thread, which runs until `stop()`.
   ///
-  /// - Throws: `StorageError` with the code `failed` where the system has no more threads.
+  /// - Throws: `StorageError` with the code `failed` if the system has no more threads.
   init() throws(StorageError) {
     lock.initialize(to: pthread_mutex_t())
     condition.initialize(to: pthread_cond_t())
@@ -59,7 +59,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// All jobs that wait, after waiting for one; `nil` where the thread is to end.
+  /// All jobs that wait, after waiting for one; `nil` if the thread is to end.
   private func takeJobs() -> [UnownedJob]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }

@@ -78,7 +78,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     return maximum
   }
 
-  /// Puts the histogram together out of its parts; `nil` where they cannot be those of one.
+  /// Puts the histogram together out of its parts; `nil` if they cannot be those of one.
   init?(buckets: [(index: Int, count: UInt64)], minimum: UInt64, maximum: UInt64, sum: UInt64) {
     for bucket in buckets {
       guard counts.indices.contains(bucket.index), bucket.count > 0, counts[bucket.index] == 0 else { return nil }

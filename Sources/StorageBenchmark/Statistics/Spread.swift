@@ -9,7 +9,7 @@ public struct Spread: Sendable, Hashable {
   /// The median of the distances from the median (MAD), which a single round that went wrong does not move.
   public let deviation: Double
 
-  /// The spread of `figures`; `nil` where there are none.
+  /// The spread of `figures`; `nil` if there are none.
   public init?(_ figures: [Double]) {
     guard let least = figures.min(), let greatest = figures.max() else { return nil }
     let middle = Self.median(figures.sorted())

@@ -48,7 +48,7 @@ struct FileObject {
   /// The keys, in the order of the file.
   var keys: [String] { members.map(\.key) }
 
-  /// The value of `key`; `nil` where there is none, or it is null.
+  /// The value of `key`; `nil` if there is none, or it is null.
   func value(_ key: String) -> Value? {
     guard let member = members.first(where: { $0.key == key }) else { return nil }
     if case .null = member.node.value { return nil }

@@ -16,7 +16,7 @@ public enum WorkloadCatalogue {
     return workloads
   }
 
-  /// The workload called `name`; `nil` where there is none.
+  /// The workload called `name`; `nil` if there is none.
   public static func workload(named name: String) throws(BenchmarkFileError) -> Workload? {
     guard let index = names.firstIndex(of: name) else { return nil }
     return try workload(at: index)
@@ -25,7 +25,7 @@ public enum WorkloadCatalogue {
   /// The name that is spelled most like `name`.
   public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
 
-  /// The file of the workload called `name`, to begin an own one with; `nil` where there is none.
+  /// The file of the workload called `name`, to begin an own one with; `nil` if there is none.
   public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }
 
   private static func workload(at index: Int) throws(BenchmarkFileError) -> Workload {

@@ -1,5 +1,5 @@
 extension WorkloadPhase {
-  /// Which operations there are and the share up to each one, for a draw from 0 to 1; empty where the phase does
+  /// Which operations there are and the share up to each one, for a draw from 0 to 1; empty if the phase does
   /// something else.
   var cumulativeShares: [(operation: WorkloadOperation, share: Double)] {
     guard case .operations(let shares) = kind else { return [] }

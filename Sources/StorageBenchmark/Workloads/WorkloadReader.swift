@@ -37,7 +37,7 @@ public enum WorkloadReader {
     return name
   }
 
-  /// A size as a number, or a distribution as an object with one key; `nil` where there is none.
+  /// A size as a number, or a distribution as an object with one key; `nil` if there is none.
   static func size(
     _ value: FileObject.Value?, in range: ClosedRange<Int>
   ) throws(BenchmarkFileError) -> SizeDistribution? {

@@ -15,7 +15,7 @@ struct ModelRun {
     for _ in 0..<handleCount { handles.append(try await context.open(store: store)) }
   }
 
-  /// The index of the first step after which engine and model differ, and how; `nil` where they never do.
+  /// The index of the first step after which engine and model differ, and how; `nil` if they never do.
   mutating func firstFailure(_ commands: [ModelCommand]) async -> (step: Int, message: String)? {
     for (step, command) in commands.enumerated() {
       do {

@@ -6,7 +6,7 @@ struct ModelStore: Sendable {
   /// The entries.
   private(set) var entries: [CacheKey: Entry] = [:]
 
-  /// A batch, and the error with which it must fail; `nil` where it must succeed.
+  /// A batch, and the error with which it must fail; `nil` if it must succeed.
   typealias Prediction = (batch: WriteBatch, error: StorageError.Code?)
 
   /// Makes a batch of `changes` and says how it must end; changes the model as the batch changes the store.
@@ -102,7 +102,7 @@ struct ModelStore: Sendable {
 }
 
 extension ModelCommand.Bounds {
-  /// The bounds for a store that would have `tally` after the batch; `nil` where there can be none such.
+  /// The bounds for a store that would have `tally` after the batch; `nil` if there can be none such.
   fileprivate func bounds(for tally: EntryTally) -> StoreBounds? {
     let exempt = self == .exactWithoutMovies ? "movies" : nil
     let total = tally.total(except: exempt)

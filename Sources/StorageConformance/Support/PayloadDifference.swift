@@ -3,7 +3,7 @@ struct PayloadDifference: CustomStringConvertible {
   /// What was expected and what was got, in one line.
   let description: String
 
-  /// The first difference of `got` from `expected`; `nil` where they are the same.
+  /// The first difference of `got` from `expected`; `nil` if they are the same.
   ///
   /// Payloads are compared by hash, which the standard library does fast even in a build without optimisation. Cost: a
   /// pass over the bytes; where they differ, two more to find the place.
