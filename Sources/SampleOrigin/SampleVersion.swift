@@ -7,23 +7,18 @@ enum SampleVersion {
   /// The name of the sample origins.
   static let origin = "sample"
 
-  /// Raise it whenever the program makes a different answer from the same data, such as another overview or another
-  /// poster.
+  /// Raised whenever the program makes another answer of the same data: another overview, another poster.
   private static let revision = 1
 
   private static let data = EmbeddedText(csample_version())
 
-  /// The validator of the answer to `request`: it changes with the data, with its presentation and with the request.
+  /// The validator of the answer to `request`: it changes with the data, with what is made of it and with the request.
   static func validator(of request: some CacheableRequest) -> String {
     let version = data.string(0..<data.count)
     return "sample-\(version)-\(revision)-\(String(fingerprint(of: request), radix: 16))"
   }
 
-<<<<<<< Updated upstream
   /// The hash of the request's parameters.
-=======
-  /// The FNV-1a hash, 64 bits (IETF draft-eastlake-fnv), of the request's parameters.
->>>>>>> Stashed changes
   private static func fingerprint(of request: some CacheableRequest) -> UInt64 {
     FNV1a.hash(request.parameters.map { "\($0.name)=\($0.value)\u{0}" }.joined().utf8)
   }

@@ -1,16 +1,12 @@
-<<<<<<< Updated upstream
 internal import Base
 
 /// The figures of a poster's artwork. Lengths are in widths of the poster, so that a poster looks the same in all sizes.
-=======
-/// The figures of a poster's artwork. Lengths are in widths of the poster, so that it looks the same in all sizes.
->>>>>>> Stashed changes
 enum PosterPattern: Sendable {
   /// Rings around a centre.
   case rings(Disc, spacing: Double)
-  /// Translucent discs that overlap.
+  /// Discs that shine through each other.
   case discs([Disc])
-  /// Slanting stripes, `spacing` apart, leaning by `slope`.
+  /// Slanting stripes, so many to the width, leaning by `slope`.
   case stripes(spacing: Double, slope: Double)
   /// A sun over hills.
   case hills(sun: Disc, hills: [Disc])
@@ -23,15 +19,14 @@ enum PosterPattern: Sendable {
     var y: Double
     var radius: Double
 
-    /// How much of the pixel at a point is inside the disc: 0 to 1, with values between only at the edge, which is
-    /// `pixel` wide.
+    /// How much of the pixel at a point is inside: 0 to 1, in between only at the edge, which is `pixel` wide.
     func coverage(_ x: Double, _ y: Double, pixel: Double) -> Double {
       let distance = ((x - self.x) * (x - self.x) + (y - self.y) * (y - self.y)).squareRoot()
       return min(max((radius - distance) / pixel + 0.5, 0), 1)
     }
   }
 
-  /// A random pattern for artwork of the given height.
+  /// A pattern chosen by `random` for an artwork so high.
   static func random(_ random: inout SeededGenerator, height: Double) -> PosterPattern {
     switch random.next(below: 5) {
     case 0:
@@ -66,7 +61,7 @@ enum PosterPattern: Sendable {
     return .hills(sun: sun, hills: hills)
   }
 
-  /// The strength of the figures at a point of artwork of the given height: 0 for the ground, 1 for a figure.
+  /// How strongly the figures show at a point of an artwork so high: 0 for the ground, 1 for a figure.
   func strength(_ x: Double, _ y: Double, height: Double, pixel: Double) -> Double {
     switch self {
     case .rings(let centre, let spacing): Self.rings(x, y, centre, spacing, pixel)
@@ -109,7 +104,7 @@ enum PosterPattern: Sendable {
     _ x: Double, _ y: Double, _ spacing: Double, growth: Double, _ pixel: Double
   ) -> Double {
     let row = (y / spacing).rounded(.down)
-    // Every other row is shifted by half the spacing.
+    // Every other row is shifted by half a dot.
     let shift = row.truncatingRemainder(dividingBy: 2) * spacing / 2
     let column = ((x + shift) / spacing).rounded(.down)
     let dot = Disc(
