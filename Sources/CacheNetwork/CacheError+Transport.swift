@@ -2,12 +2,12 @@ internal import CacheDomain
 internal import Transport
 
 extension CacheError {
-  /// What `error` means for a fetch, and what to do about it. Of the URL nothing but the server is named, because a URL
-  /// may hold secrets.
+  /// The error of a fetch for a transport error, with a hint about what to do. It names only the server, because the
+  /// rest of a URL may contain secrets.
   ///
   /// - Parameters:
-  ///   - timeout: how long was waited where that is what went wrong.
-  ///   - isConfigured: whether the setting 'timeout' of an origin says so.
+  ///   - timeout: the time limit that was exceeded, if the error is a time-out.
+  ///   - isConfigured: whether the limit comes from the setting 'timeout' of an origin.
   init(_ error: TransportError, timeout: Duration, isConfigured: Bool) {
     let name = error.server.isEmpty ? "the server" : error.server
     let server = error.mayBeOfProxy ? "\(name) or the proxy before it" : name
@@ -92,6 +92,6 @@ extension CacheError {
 }
 
 extension TransportError {
-  /// What to do where a server or its proxy may answer later.
+  /// The hint for a server or proxy that may answer later.
   fileprivate var patience: String { mayBeOfProxy ? "try again later, or check the proxy" : "try again later" }
 }

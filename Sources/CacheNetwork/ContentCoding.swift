@@ -1,15 +1,15 @@
 internal import CacheData
 
-/// A coding of content that can be undone here (RFC 9110, section 8.4.1; RFC 8878).
+/// A content coding that this module can decode (RFC 9110, section 8.4.1; RFC 8878).
 enum ContentCoding: Sendable {
   case gzip
-  /// The zlib format, or what it holds: servers send either.
+  /// The zlib format, or raw deflate data: servers send both.
   case deflate
   case zstd
 
-  /// What a request says in `Accept-Encoding` to get them.
+  /// The value of `Accept-Encoding` that asks for these codings.
   static let accepted = "gzip, deflate, zstd"
-  /// A server that applies more does it to keep the client busy: what is left stays as it is.
+  /// How many codings to undo. A server that applies more only wants to keep the client busy: the rest stays.
   private static let maximumCount = 4
 
   private init?(_ name: String) {
@@ -21,8 +21,8 @@ enum ContentCoding: Sendable {
     }
   }
 
-  /// The codings that `value`, a field `Content-Encoding`, names and that can be undone: that which was applied last
-  /// first. `rest` is what is left of the field; `nil` where nothing is.
+  /// The codings in `value`, a `Content-Encoding` field, that can be undone, in that order: the last one applied comes
+  /// first. `rest` is the remaining value of the field; `nil` if nothing remains.
   static func undoable(_ value: String) -> (codings: [ContentCoding], rest: String?) {
     var names = FieldList.members(value).filter { $0.lowercased() != "identity" }
     var codings: [ContentCoding] = []

@@ -1,8 +1,8 @@
 internal import CacheDomain
 
-/// Content without a coding that was applied to it, undone while it is read.
+/// Content from which one coding is removed while it is read.
 actor DecodedContent {
-  /// Gives content piece by piece, and `nil` at its end.
+  /// Returns content piece by piece, and `nil` at its end.
   typealias Source = @Sendable () async throws(CacheError) -> [UInt8]?
 
   private let coding: ContentCoding
@@ -21,7 +21,7 @@ actor DecodedContent {
     self.source = source
   }
 
-  /// What `source` gives without `codings`, of which the first was applied last. Errors name `server`.
+  /// Removes `codings` from the content of `source`. The first of them was applied last. Errors name `server`.
   static func undoing(_ codings: [ContentCoding], server: String, source: @escaping Source) -> Source {
     var decoded = source
     for coding in codings {
@@ -31,13 +31,13 @@ actor DecodedContent {
     return decoded
   }
 
-  /// The next piece, of at most 64 KiB; `nil` at the end. What follows the end of gzip or deflate is left out.
+  /// The next piece, at most 64 KiB; `nil` at the end. Ignores anything after the end of gzip or deflate data.
   ///
-  /// - Throws: `CacheError`: what the source throws; `invalidAnswer` where the content is not what its coding says, or
+  /// - Throws: `CacheError`: what the source throws; `invalidAnswer` if the content does not match its coding, or is
   ///   cut off.
   private func next() async throws(CacheError) -> [UInt8]? {
     while !isAtEnd {
-      // A whole piece may be followed by more of what has been read.
+      // After a full piece there may be more output from the input already read.
       if !hasMoreOutput, input.count - offset < 2, !isSourceAtEnd { try await read() }
       let step = try step()
       hasMoreOutput = step.output.count == Decompressor.pieceSize
@@ -60,7 +60,7 @@ actor DecodedContent {
     throw damage
   }
 
-  /// Reads on until there are two bytes to look at, or no more.
+  /// Reads until there are at least two bytes of input, or the source ends.
   private func read() async throws(CacheError) {
     while input.count - offset < 2, !isSourceAtEnd {
       if let more = try await source() {
@@ -72,7 +72,7 @@ actor DecodedContent {
     }
   }
 
-  /// Finds out whether more follows what is whole here, as gzip and Zstandard allow.
+  /// Checks whether more data follows after a complete part, as gzip and Zstandard allow.
   private func end() async throws(CacheError) {
     try await read()
     let rest = input[offset...]

@@ -1,24 +1,24 @@
 public import CacheData
 public import CacheDomain
 
-/// Asks servers for compressed content, and undoes the compression: for what is read and not passed on.
+/// Asks servers for compressed content, and decompresses it: for content that the program reads itself.
 ///
-/// It asks where a request says nothing of `Accept-Encoding`. A response loses its `Content-Encoding` and has the length
-/// of what it was; a coding that is not known here stays. A request for a part is passed on as it is, and so is its
-/// response: compression of a part cannot be undone.
+/// It adds `Accept-Encoding` to requests without one. A decompressed response loses its `Content-Encoding` and has its
+/// new length; an unknown coding stays. Range requests and their responses are passed on unchanged: part of compressed
+/// content cannot be decompressed.
 public struct DecodingTransferService: DataTransferService {
   private let base: any DataTransferService
   private let maxResponseBytes: Int
 
-  /// A service in front of `base` that gives no content of more than `maxResponseBytes`.
+  /// Creates a service in front of `base` that returns at most `maxResponseBytes` of content.
   public init(_ base: any DataTransferService, maxResponseBytes: Int) {
     self.base = base
     self.maxResponseBytes = maxResponseBytes
   }
 
-  /// The answer of `base` without compression.
+  /// The answer of `base`, decompressed.
   ///
-  /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` where the content is not what its coding says, or too
+  /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` if the content does not match its coding, or is too
   ///   long.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     if request.fields.contains("range") { return try await base.transfer(request) }

@@ -2,23 +2,23 @@ internal import CacheData
 public import CacheDomain
 internal import Synchronization
 
-/// Asks for compressed answers, and undoes the compression behind the cache, which keeps the bytes as they came.
+/// Asks for compressed answers, and decompresses them behind the cache, which keeps the bytes as they arrived.
 ///
-/// It asks where a query says nothing of `Accept-Encoding`. The header of an answer stays as it came; so does a part of
-/// content, whose compression cannot be undone. Content that is damaged, or in a coding that is not known here, is an
-/// error. Where the cache has kept such content, the origin is asked for it once more.
+/// It adds `Accept-Encoding` to queries without one. The header of an answer stays as it arrived, and so does partial
+/// content, which cannot be decompressed. Damaged content and unknown codings are errors. If such content came from the
+/// cache, the origin is asked for it once more.
 public struct DecodingURLRepository: URLRepository {
   private let base: any URLRepository
   private let limit: Int
 
-  /// The repository in front of `base` that holds `limit` bytes of decoded content in memory, or a piece more. Longer
-  /// content is decoded as it is read.
+  /// Creates a repository in front of `base` that holds `limit` bytes of decoded content in memory, or one piece more.
+  /// Longer content is decoded as it is read.
   public init(_ base: any URLRepository, limit: Int) {
     self.base = base
     self.limit = limit
   }
 
-  /// The answers of `base` without compression.
+  /// The answers of `base`, decompressed.
   public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
     if query.has("range") { return base.answer(to: query, options: options) }
     var asking = query
@@ -35,7 +35,7 @@ public struct DecodingURLRepository: URLRepository {
       .mapValues { result throws(CacheError) in try result.get() }
   }
 
-  /// What decoding makes of the answers of `base`.
+  /// The answers of `base`, decoded, or the errors of decoding them.
   private func results(for query: URLQuery, _ options: FetchOptions) -> Snapshots<Result<URLAnswer, CacheError>> {
     base.answer(to: query, options: options).map { snapshot in
       do throws(CacheError) {
@@ -63,14 +63,14 @@ public struct DecodingURLRepository: URLRepository {
       guard isStored else {
         return answer.with(body, rest: ContentStream(trailers: { answer.rest?.trailers ?? answer.trailers }, next))
       }
-      // It has to be sound to its end: what was passed on cannot be taken back.
+      // Check the content to its end first: what has been passed on cannot be taken back.
       while try await next() != nil {}
       return answer.with([], rest: ContentStream(pieces(of: answer, codings)))
     }
     return answer.with(body, rest: nil)
   }
 
-  /// Gives the content of `answer` from its beginning without `codings`.
+  /// The content of `answer` from its beginning, with `codings` removed.
   private func pieces(of answer: URLAnswer, _ codings: [ContentCoding]) -> DecodedContent.Source {
     let source = ContentStream(answer.body, rest: answer.rest)
     let server = HTTPRequest(url: answer.url).authority ?? "the server"
@@ -79,7 +79,7 @@ public struct DecodingURLRepository: URLRepository {
 }
 
 extension Snapshot {
-  /// Whether the origin has not just been asked in vain.
+  /// Whether the answer is from the cache, and the origin has not just failed to answer.
   fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.mayBeStoodInFor) }
 }
 
@@ -104,7 +104,7 @@ extension URLAnswer {
 }
 
 extension ContentStream {
-  /// The content that begins with `start`.
+  /// Content that begins with `start`, followed by `rest`.
   convenience init(_ start: [UInt8], rest: ContentStream?) {
     let start = Mutex(start.isEmpty ? nil : start)
     self.init { () async throws(CacheError) in

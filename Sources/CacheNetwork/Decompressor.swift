@@ -1,28 +1,28 @@
 internal import CZlib
 internal import CZstd
 
-/// Undoes one coding, piece by piece.
+/// Removes one coding, piece by piece.
 enum Decompressor: ~Copyable {
   case zlib(ZlibStream)
   case zstd(ZstdStream)
 
-  /// What one step did.
+  /// The result of one step.
   struct Step {
-    /// How many bytes of the input it has taken.
+    /// The number of input bytes used.
     let used: Int
-    /// The bytes that it has made of them.
+    /// The bytes decoded from them.
     let output: [UInt8]
-    /// Whether the compressed content is whole here: more of it may follow.
+    /// Whether a complete part of the content has ended here. More may follow.
     let isAtEnd: Bool
   }
 
-  /// The content is not what its coding says.
+  /// The content does not match its coding.
   struct Damage: Error {}
 
-  /// How many bytes a step makes at most.
+  /// The largest number of bytes that a step returns.
   static let pieceSize = 65_536
 
-  /// What undoes `coding` in content that begins with `start`, which has two bytes where the content has.
+  /// Creates a decompressor for content that begins with `start`: its first two bytes, if it has that many.
   init(_ coding: ContentCoding, start: ArraySlice<UInt8>) throws(Damage) {
     self =
       switch coding {
@@ -32,13 +32,13 @@ enum Decompressor: ~Copyable {
       }
   }
 
-  /// Whether `start` is a header of the zlib format (RFC 1950, section 2.2), and not what that holds.
+  /// Whether `start` is a header of the zlib format (RFC 1950, section 2.2) rather than raw deflate data.
   private static func isZlib(_ start: ArraySlice<UInt8>) -> Bool {
     guard let method = start.first, let flags = start.dropFirst().first else { return false }
     return method & 0x0F == 8 && (Int(method) << 8 + Int(flags)).isMultiple(of: 31)
   }
 
-  /// Takes bytes of `input` from `offset` on.
+  /// Decodes bytes of `input` from `offset` on.
   func step(_ input: [UInt8], from offset: Int) throws(Damage) -> Step {
     switch self {
     case .zlib(let stream): try stream.step(input, from: offset)
@@ -47,7 +47,7 @@ enum Decompressor: ~Copyable {
   }
 }
 
-/// A stream of zlib.
+/// A zlib stream.
 struct ZlibStream: ~Copyable {
   private let state: UnsafeMutablePointer<z_stream>
 
@@ -69,7 +69,7 @@ struct ZlibStream: ~Copyable {
     var code = Z_OK
     let output = input.withUnsafeBufferPointer { input in
       [UInt8](unsafeUninitializedCapacity: Decompressor.pieceSize) { piece, count in
-        // zlib does not write there.
+        // zlib only reads from it.
         state.pointee.next_in = input.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
         state.pointee.avail_in = UInt32(size)
         state.pointee.next_out = piece.baseAddress
@@ -78,7 +78,7 @@ struct ZlibStream: ~Copyable {
         count = piece.count - Int(state.pointee.avail_out)
       }
     }
-    // Z_BUF_ERROR: there is no more input at the moment.
+    // Z_BUF_ERROR: there is no more input for now.
     guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(code) else { throw Decompressor.Damage() }
     let used = size - Int(state.pointee.avail_in)
     // Another member may follow, as gzip allows.
@@ -87,9 +87,9 @@ struct ZlibStream: ~Copyable {
   }
 }
 
-/// A stream of Zstandard.
+/// A Zstandard stream.
 struct ZstdStream: ~Copyable {
-  /// The largest window that a decoder of HTTP has to have is 8 MiB (RFC 9659, section 3).
+  /// The largest window that an HTTP decoder must support is 8 MiB (RFC 9659, section 3).
   private static let windowLog: Int32 = 23
 
   private let context: OpaquePointer

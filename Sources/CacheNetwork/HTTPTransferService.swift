@@ -3,16 +3,16 @@ public import CacheDomain
 internal import Synchronization
 public import Transport
 
-/// Sends requests by `Transport`, and gives the responses as they came: lines of the header in order, codings of the
-/// content as they are.
+/// Sends requests with `Transport`, and returns responses as they arrived: header lines in order, content codings in
+/// place.
 ///
 /// Cost: nothing until the first transfer, which loads libcurl.
 public final class HTTPTransferService: DataTransferService {
-  /// What becomes of a response whose content is longer than is held in memory.
+  /// What to do if a response has more content than the limit.
   public enum Excess: Sendable {
-    /// It is an error, and the time-out is for the whole response.
+    /// Fail. The time-out applies to the whole response.
     case refused
-    /// The rest comes in as it is read, and the time-out is for each wait for the server.
+    /// Stream the rest while it is read. The time-out applies to each wait for the server.
     case streamed
   }
 
@@ -22,13 +22,14 @@ public final class HTTPTransferService: DataTransferService {
   private let excess: Excess
   private let transport: Transport
 
-  /// A service that holds `limit` bytes of a response's content in memory, and makes of more what `excess` says.
+  /// Creates a service that holds `limit` bytes of a response's content in memory, and treats longer content as
+  /// `excess` says.
   ///
   /// - Parameters:
-  ///   - timeout: how long the server may take, for all or for each piece as `excess` says.
+  ///   - timeout: how long the server may take: for everything, or for each piece, depending on `excess`.
   ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
-  ///   - options: the proxy, and what certificates count. Times in it are replaced by those above.
-  ///   - environment: the value of a variable by its name, for proxies and trusted certificates.
+  ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
+  ///   - environment: looks up an environment variable, for proxies and trusted certificates.
   public init(
     timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
     options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
@@ -45,12 +46,12 @@ public final class HTTPTransferService: DataTransferService {
     transport = Transport(options, environment: environment)
   }
 
-  /// Sends `request` and returns the response once it is whole, or as much of it is there as is held in memory.
-  /// Cancelling the task ends the transfer; so does the end of the last reference to the rest.
+  /// Sends `request`, and returns the response once it is complete, or once as much of it has arrived as memory may
+  /// hold. Cancelling the task ends the transfer, and so does releasing the last reference to the rest.
   ///
-  /// - Throws: `CacheError`: `originUnreachable` where there is no whole response, with what came of a streamed one as
-  ///   its cause (`IncompleteResponse`); `invalidAnswer` where it is too long or no HTTP; `invalidRequest` where the
-  ///   request cannot be sent; `cancelled`.
+  /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete, and for a streamed one the part that
+  ///   arrived as its cause (`IncompleteResponse`); `invalidAnswer` if it is too long or not HTTP; `invalidRequest` if
+  ///   the request cannot be sent; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
     let content = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
@@ -59,7 +60,7 @@ public final class HTTPTransferService: DataTransferService {
       if excess == .refused { return try await transport.response(to: request, content: content, limit: limit) }
       exchange = try await transport.send(request, content: content)
     } catch {
-      // What the source of the content throws says more than that the request could not be sent.
+      // The error of the content's source says more than a failed request.
       if error.code == .content, let failure = source?.failure { throw failure }
       throw self.error(error, since: start)
     }
@@ -71,8 +72,8 @@ public final class HTTPTransferService: DataTransferService {
     return CacheError(error, timeout: ended ?? timeout, isConfigured: excess == .refused)
   }
 
-  /// The response of `exchange` with as much of its content as is held in memory; with none where it is known to be
-  /// longer, so that nothing is held back. Where it breaks off, what came is an `IncompleteResponse`.
+  /// The response of `exchange`, with as much of its content as memory may hold; with none if it is known to be longer,
+  /// so that nothing is delayed. If it breaks off, the error has the part that arrived as an `IncompleteResponse`.
   private func begin(
     _ exchange: Exchange, since start: ContinuousClock.Instant
   ) async throws(CacheError) -> HTTPResponse {
@@ -107,7 +108,7 @@ public final class HTTPTransferService: DataTransferService {
   }
 }
 
-/// The content of a request, and why it could not be read.
+/// The content of a request, and the error with which reading it failed.
 private final class ContentSource: Sendable {
   private let stream: StreamedContent
   private let thrown = Mutex<CacheError?>(nil)

@@ -1,14 +1,14 @@
-/// Field values and reason phrases as text.
+/// Converts field values and reason phrases between bytes and text.
 ///
-/// They are bytes on the wire: nearly always ASCII, mostly UTF-8 else, and ISO 8859-1 with old servers. Nothing says
-/// which. So that every byte survives, one that is not part of valid UTF-8 becomes a character of a private use area:
-/// byte `0xHH` is U+F7HH. Those characters are taken for such bytes again when a message is sent, and where one of them
-/// comes in as UTF-8 its three bytes are kept apart in the same way. So decoding and encoding always gives the bytes
-/// that came, and an entity tag with a Latin-1 letter goes back to its server as it was.
+/// On the wire they are bytes: nearly always ASCII, otherwise mostly UTF-8, or ISO 8859-1 from old servers. Nothing
+/// says which. So that every byte survives, a byte `0xHH` outside valid UTF-8 becomes U+F7HH, a character of a private
+/// use area, and turns back into the byte when a message is sent. If such a character arrives in UTF-8, its three bytes
+/// are treated the same way. So decoding and encoding always returns the original bytes, and an entity tag with a
+/// Latin-1 letter goes back to its server unchanged.
 public enum FieldText {
   private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
 
-  /// The text of `bytes`.
+  /// The text for `bytes`.
   public static func decode(_ bytes: some Collection<UInt8>) -> String {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text = String.UnicodeScalarView()
@@ -22,7 +22,7 @@ public enum FieldText {
     return String(text)
   }
 
-  /// The bytes of `text`.
+  /// The bytes for `text`.
   public static func encode(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
     var bytes: [UInt8] = []
@@ -36,7 +36,7 @@ public enum FieldText {
     return bytes
   }
 
-  /// The character that `bytes` begin with; `nil` where they are not valid, or it is one that stands for a byte.
+  /// The first character of `bytes`; `nil` if they are not valid UTF-8, or the character is one that stands for a byte.
   private static func scalar(at bytes: ArraySlice<UInt8>) -> Unicode.Scalar? {
     var iterator = bytes.prefix(4).makeIterator()
     var parser = Unicode.UTF8.ForwardParser()

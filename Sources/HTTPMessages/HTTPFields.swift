@@ -1,14 +1,14 @@
-/// The header fields of an HTTP message, in the order in which they came. Names are compared without regard to case
+/// The header fields of an HTTP message, in the order in which they arrived. Names are compared without regard to case
 /// (RFC 9110, section 5.1).
 public struct HTTPFields: Sendable, Hashable {
   /// One line of a header.
   public struct Field: Sendable, Hashable {
     /// The name as it was written.
     public let name: String
-    /// The value without the white space around it. Bytes that are no text are written as `FieldText` says.
+    /// The value without surrounding white space. Bytes that are not text are represented as `FieldText` says.
     public let value: String
 
-    /// A field with the given parts.
+    /// Creates a field.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
@@ -18,13 +18,13 @@ public struct HTTPFields: Sendable, Hashable {
   /// The lines, in order.
   public private(set) var lines: [Field]
 
-  /// Fields with the given lines.
+  /// Creates fields from lines.
   public init(_ lines: [Field] = []) {
     self.lines = lines
   }
 
-  /// The value of the field `name`: that of all its lines, joined by a comma as RFC 9110, section 5.3, allows; `nil`
-  /// where there is none. Setting it replaces all lines by one, at the place of the first.
+  /// The value of the field `name`: the values of all its lines, joined by commas as RFC 9110, section 5.3, allows;
+  /// `nil` if there are none. Setting it replaces all its lines by one, at the position of the first.
   public subscript(name: String) -> String? {
     get {
       let values = self.values(of: name)
@@ -52,7 +52,7 @@ public struct HTTPFields: Sendable, Hashable {
     lines.append(Field(name, value))
   }
 
-  /// Whether two names are the same but for the case of ASCII letters.
+  /// Whether two names are equal, ignoring the case of ASCII letters.
   public static func isSame(_ left: String, _ right: String) -> Bool {
     left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
@@ -63,7 +63,7 @@ public struct HTTPFields: Sendable, Hashable {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-  /// Fields with a line for each pair, in order.
+  /// Creates fields with a line for each pair, in order.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { Field($0.0, $0.1) })
   }

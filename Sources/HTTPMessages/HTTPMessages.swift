@@ -1,22 +1,22 @@
 internal import Base
 
-/// What a server is asked.
+/// A request to a server.
 public struct HTTPRequest: Sendable, Hashable {
   /// The method, such as GET; methods are case-sensitive.
   public var method: String
-  /// The absolute URL, without a fragment and without credentials.
+  /// The absolute URL, without a fragment or credentials.
   public var url: String
   /// The header fields.
   public var fields: HTTPFields
-  /// The content; empty where there is none.
+  /// The content; empty if there is none.
   public var body: [UInt8]
-  /// The content in place of `body` where it is not held in memory. It can be sent once.
+  /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
   public var stream: StreamedContent?
-  /// A digest of the certificate by which the server may know the client; `nil` where the client shows none. It is never
-  /// sent: it stands for the certificate where requests are compared, as the field `Authorization` stands for itself.
+  /// A digest of the client's certificate, by which a server may recognise it; `nil` if the client has none. It is
+  /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
   public var clientIdentity: String?
 
-  /// A request with the given parts.
+  /// Creates a request, by default a GET without content.
   public init(
     method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
     clientIdentity: String? = nil
@@ -31,34 +31,33 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-  /// Whether the server has to prove who it is.
+  /// Whether the URL uses https, so that the server must prove its identity.
   public var isSecure: Bool { url.lowercased().hasPrefix("https://") }
 
-  /// `clientIdentity` where the connection can show it.
+  /// `clientIdentity`, if the connection can show it.
   public var shownIdentity: String? { isSecure ? clientIdentity : nil }
 
-  /// Whether it says who the client is.
+  /// Whether the request identifies the client.
   public var hasCredentials: Bool { fields.contains("authorization") || shownIdentity != nil }
 
-  /// The host of the URL and the port where it has one, without the credentials that may stand before them; `nil` where
-  /// the URL names no server.
+  /// The URL's host, and its port if it has one, without any credentials before them; `nil` if the URL names no server.
   public var authority: String? { URLParts(url)?.authority }
 }
 
-/// A final answer of a server.
+/// A server's final response.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status and header fields.
   public var head: HTTPResponseHead
-  /// The content as it was received, after the coding of the transfer was undone.
+  /// The content as it arrived, without transfer codings.
   public var body: [UInt8]
-  /// The content that follows `body`, where there is more of it than is held in memory; `nil` where `body` is all.
+  /// The content after `body`, if there is more than is held in memory; `nil` if `body` is all of it.
   public var rest: StreamedContent?
-  /// The heads of the interim responses (1xx) that came before it, in order. A cache does not keep them.
+  /// The heads of the interim responses (1xx) that came first, in order. A cache does not keep them.
   public var interim: [HTTPResponseHead] = []
-  /// The fields after the content; those after a `rest` are in its `trailers`. A cache does not keep them.
+  /// The fields after the content; if there is a `rest`, they are in its `trailers`. A cache does not keep them.
   public var trailers: HTTPFields = [:]
 
-  /// A response with the given parts.
+  /// Creates a response.
   public init(_ head: HTTPResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil) {
     self.head = head
     self.body = body
@@ -68,16 +67,16 @@ public struct HTTPResponse: Sendable, Hashable {
 
 /// The status line and the header fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-  /// The version of the protocol; `nil` in a response that no server sent.
+  /// The protocol version; `nil` in a response that no server sent.
   public var version: HTTPVersion?
-  /// The status, from 100 to 999: those from 600 on mean nothing, and servers send them now and then.
+  /// The status, from 100 to 999. Those from 600 on have no meaning, but servers sometimes send them.
   public var status: Int
-  /// The words after the status, as they came; `nil` where there are none, as always with HTTP/2.
+  /// The words after the status, as they arrived; `nil` if there are none, as always with HTTP/2.
   public var reason: String?
   /// The header fields.
   public var fields: HTTPFields
 
-  /// A head with the given parts.
+  /// Creates a head.
   public init(version: HTTPVersion? = nil, status: Int, reason: String? = nil, fields: HTTPFields = [:]) {
     self.version = version
     self.status = status
@@ -86,7 +85,7 @@ public struct HTTPResponseHead: Sendable, Hashable {
   }
 }
 
-/// The version of HTTP in which a response came, named as in its status line.
+/// The HTTP version of a response, spelled as in its status line.
 public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
   case http10 = "HTTP/1.0"
   case http11 = "HTTP/1.1"

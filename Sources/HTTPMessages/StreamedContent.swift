@@ -1,13 +1,14 @@
-/// Content that comes in while it is read, once, from its beginning to its end.
+/// Content that arrives while it is read: once, from beginning to end.
 ///
-/// Two of them are equal where they are the same.
+/// Two streams are equal only if they are the same object.
 public final class StreamedContent: Sendable, Hashable {
-  /// The number of bytes in all; `nil` where it is not known.
+  /// The total number of bytes; `nil` if unknown.
   public let length: Int?
   private let read: @Sendable () async throws -> [UInt8]?
   private let readTrailers: @Sendable () -> HTTPFields
 
-  /// Content of `length` bytes that `read` gives piece by piece, and `nil` at the end; `trailers` is called after that.
+  /// Creates a stream of `length` bytes. `read` returns the content piece by piece, and `nil` at the end; `trailers` is
+  /// called after that.
   public init(
     length: Int? = nil, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
     _ read: @escaping @Sendable () async throws -> [UInt8]?
@@ -17,17 +18,17 @@ public final class StreamedContent: Sendable, Hashable {
     readTrailers = trailers
   }
 
-  /// The fields after the content; empty before its end.
+  /// The fields after the content; empty until its end has been read.
   public var trailers: HTTPFields { readTrailers() }
 
   /// Waits for the next piece and returns it; `nil` at the end.
   ///
-  /// - Throws: what its source throws where the content cannot be read to its end.
+  /// - Throws: what the source throws if the content cannot be read to its end.
   public func next() async throws -> [UInt8]? { try await read() }
 
-  /// Whether both are the same content.
+  /// Whether both are the same object.
   public static func == (left: StreamedContent, right: StreamedContent) -> Bool { left === right }
 
-  /// Feeds what tells this content from other content.
+  /// Hashes the identity of the object.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

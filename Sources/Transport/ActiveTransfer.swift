@@ -1,22 +1,22 @@
 internal import CCurl
 internal import HTTPMessages
 
-/// A transfer that libcurl carries: its handle, and what libcurl calls. It belongs to the thread of the loop.
+/// A transfer in libcurl: its handle and callbacks. Only the loop's thread may use it.
 final class ActiveTransfer {
-  /// How many bytes of header lines are taken, of all heads and the trailers: as many as libcurl takes of one head.
+  /// The largest total size of header lines in bytes, for all heads and trailers: libcurl's own limit for one head.
   private static let headLimit = 300 * 1024
-  /// How much content is gathered at most before readers are woken.
+  /// How much content to collect at most before readers are woken.
   private static let batchSize = 256 * 1024
 
   let transfer: Transfer
   let easy: UnsafeMutableRawPointer
-  /// Content that was not handed over yet: libcurl gives it in pieces of at most 16 KiB.
+  /// Content not yet handed over: libcurl delivers it in pieces of at most 16 KiB.
   private var gathered: [UInt8] = []
-  /// How much content was handed over since readers were last woken.
+  /// How much content has been handed over since readers were last woken.
   private var unannounced = 0
-  /// Whether there may be something for readers since they were last woken.
+  /// Whether there may be news for readers since they were last woken.
   private var hasNews = false
-  /// Whether content came since this was last asked.
+  /// Whether content has arrived since the last check.
   private var isGrowing = false
   private let lines: UnsafeMutablePointer<curl_slist>?
   private let text = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -24,7 +24,7 @@ final class ActiveTransfer {
   private var headSize = 0
   private var hasHead = false
   private let usesProxy: Bool
-  /// What ended the transfer from our side.
+  /// The error with which our side ended the transfer.
   private var failure: TransportError?
   private var pauses: Int32 = 0
 
@@ -51,14 +51,14 @@ final class ActiveTransfer {
     text.deallocate()
   }
 
-  /// The transfer whose handle `easy` is.
+  /// The transfer that the handle `easy` belongs to.
   static func of(_ easy: UnsafeMutableRawPointer) -> ActiveTransfer? {
     var pointer: UnsafeMutableRawPointer?
     ccurl_get_pointer(easy, CURLINFO_PRIVATE, &pointer)
     return pointer.map { Unmanaged<ActiveTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Goes on with reading and sending, where either was paused. The result is how the transfer has failed by that.
+  /// Continues reading and sending, if either was paused. Returns an error if that made the transfer fail.
   func resume() -> CURLcode {
     hasNews = true
     guard pauses != 0 else { return CURLE_OK }
@@ -66,8 +66,8 @@ final class ActiveTransfer {
     return ccurl_easy_pause(easy, 0)
   }
 
-  /// Wakes the readers where there is something for them, unless more of it is coming in right now: to wake them costs
-  /// more than to receive a piece. The result is whether that is put off.
+  /// Wakes the readers if there is news for them, unless more is arriving right now: waking them costs more than
+  /// receiving a piece. Returns whether waking was put off.
   func wakeReaders() -> Bool {
     guard hasNews else { return false }
     if isGrowing, unannounced < Self.batchSize {
@@ -80,7 +80,7 @@ final class ActiveTransfer {
     return false
   }
 
-  /// The transfer has ended with `code`.
+  /// Ends the transfer with `code`.
   func finish(_ code: CURLcode) {
     var error = failure
     if error == nil, code != CURLE_OK { error = libcurlError(code) }
@@ -88,7 +88,7 @@ final class ActiveTransfer {
     transfer.finish(gathered, trailers: reader.trailers, error)
   }
 
-  /// Sets what libcurl calls. It is called by `curl_multi_perform` and `curl_easy_pause` alone, while this lives.
+  /// Sets the callbacks. Only `curl_multi_perform` and `curl_easy_pause` call them, while this object lives.
   private func connect(_ setter: EasySetter) {
     let this = Unmanaged.passUnretained(self).toOpaque()
     for option in [CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
@@ -112,7 +112,7 @@ final class ActiveTransfer {
     }
   }
 
-  /// The number of bytes taken: all, or none to have libcurl end the transfer.
+  /// Returns the number of bytes accepted: all, or 0 to make libcurl end the transfer.
   private func receiveLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     headSize += bytes.count
     guard headSize <= Self.headLimit else { return fail(.headTooLarge) }
@@ -143,7 +143,7 @@ final class ActiveTransfer {
     return bytes.count
   }
 
-  /// Hands over what was gathered. False where so much waits for the reader that it has to stay here.
+  /// Hands over the collected content. Returns `false` if so much is waiting for the reader that it must stay here.
   private func handOver() -> Bool {
     if gathered.isEmpty { return true }
     guard transfer.receive(gathered) else { return false }

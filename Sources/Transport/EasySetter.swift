@@ -2,7 +2,7 @@ internal import Base
 internal import CCurl
 internal import HTTPMessages
 
-/// Sets the options of a handle of libcurl, and keeps the first failure.
+/// Sets the options of a libcurl handle, and keeps the first failure.
 final class EasySetter {
   private let easy: UnsafeMutableRawPointer
   private(set) var failed: (option: UInt32, reason: String)?
@@ -11,19 +11,19 @@ final class EasySetter {
     self.easy = easy
   }
 
-  /// Has `easy` send `request` as `settings` say, and take the response as it comes.
+  /// Makes `easy` send `request` as `settings` say, and deliver the response as it arrives.
   func configure(_ request: OutgoingRequest, _ settings: NetworkSettings) {
     setRequest(request)
     set(CURLOPT_NOSIGNAL, 1)
-    // What is not done here: no redirection is followed, codings stay, nothing but HTTP/1 and later is taken.
+    // Do not follow redirects, do not undo codings, accept nothing older than HTTP/1.
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Older versions of libcurl lack these, and can do without.
+    // Optional: older versions of libcurl lack these.
     set(CCURLOPT_PROTOCOLS_STR, "http,https", isNeeded: false)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS), isNeeded: false)
-    // A look-up of a name that is not waited for any longer must not hold up other transfers.
+    // An abandoned name look-up must not delay other transfers.
     set(CCURLOPT_QUICK_EXIT, 1, isNeeded: false)
     set(CURLOPT_BUFFERSIZE, 128 * 1024)
     setConnection(request, settings)
@@ -37,7 +37,7 @@ final class EasySetter {
     if let content = request.content {
       set(CURLOPT_UPLOAD, 1)
       setOffset(CURLOPT_INFILESIZE_LARGE, content.length ?? -1)
-      // A kept connection that turns out to be closed would need the content once more.
+      // If a kept connection turned out to be closed, the content would be needed again.
       if case .stream = content { set(CURLOPT_FRESH_CONNECT, 1) }
     }
     set(CURLOPT_CUSTOMREQUEST, request.method)
@@ -47,7 +47,7 @@ final class EasySetter {
     let options = settings.options
     if let limit = options.connectTimeout { set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limit)) }
     if let limit = options.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limit)) }
-    // While content of unknown length is sent, it may be the caller's source that is slow.
+    // While content of unknown length is being sent, the caller's source may be the slow part.
     if let limit = options.idleTimeout, request.content == nil || request.content?.length != nil {
       set(CURLOPT_LOW_SPEED_LIMIT, 1)
       set(CURLOPT_LOW_SPEED_TIME, max(1, Self.milliseconds(limit) / 1000))
@@ -69,7 +69,7 @@ final class EasySetter {
     guard request.showsIdentity, let certificate = options.clientCertificate else { return }
     set(CURLOPT_SSLCERT, certificate.file)
     set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.file)
-    // Otherwise OpenSSL would ask for the password of an encrypted key at the terminal.
+    // Without this, OpenSSL would ask for the password of an encrypted key at the terminal.
     set(CURLOPT_KEYPASSWD, "")
   }
 
@@ -110,16 +110,16 @@ final class EasySetter {
   }
 }
 
-/// The header lines of a request as libcurl takes them.
+/// The header lines of a request in libcurl's format.
 enum RequestLines {
-  /// Fields that libcurl would send, or act by, unasked.
+  /// Fields that libcurl would send, or act on, by itself.
   private static let unwanted = ["Accept", "Expect", "Proxy-Connection"]
 
-  /// A list of the lines, which the caller frees.
+  /// Makes a list of the lines, which the caller must free.
   static func make(_ request: OutgoingRequest) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
     for field in request.fields.lines {
-      // Without a value libcurl leaves a field out, unless a semicolon follows the name.
+      // libcurl leaves out a field without a value, unless a semicolon follows its name.
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       append(FieldText.encode(line), to: &list)
     }

@@ -1,10 +1,10 @@
 internal import Base
 internal import HTTPMessages
 
-/// Reads the lines of a response that are not content, one after the other as libcurl gives them: the heads of interim
+/// Parses the lines of a response outside its content, one at a time as libcurl delivers them: the heads of interim
 /// responses, the head of the final one, and the trailers.
 struct HeadReader {
-  /// What a line completed.
+  /// What a line completes.
   enum Event: Equatable {
     /// Nothing yet.
     case incomplete
@@ -14,7 +14,7 @@ struct HeadReader {
     case final(HTTPResponseHead)
   }
 
-  /// Why the lines are no message of HTTP.
+  /// Why the lines are not an HTTP message.
   struct Failure: Error, Equatable {
     let reason: String
   }
@@ -31,7 +31,7 @@ struct HeadReader {
   /// The trailers so far.
   var trailers: HTTPFields { place == .trailers ? fields : [:] }
 
-  /// Takes the next line, with its end.
+  /// Parses the next line, which includes its line end.
   mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> Event {
     let line = Self.withoutEnd(Array(bytes)[...])
     switch place {
@@ -57,7 +57,7 @@ struct HeadReader {
     place = isInterim ? .start : .trailers
     if isInterim { return .interim(head) }
     try Self.checkFraming(head.fields)
-    // The length counts for nothing then (RFC 9112, section 6.3), and may be a lie.
+    // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which may be a lie.
     if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
     return .final(head)
   }
@@ -71,8 +71,8 @@ struct HeadReader {
       guard let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) else {
         throw Failure(reason: "the header begins with white space")
       }
-      // Formerly a line that begins with white space continued the one before (RFC 9112, section 5.2). libcurl frames the
-      // content by single lines.
+      // In old syntax, a line that begins with white space continues the previous one (RFC 9112, section 5.2). But
+      // libcurl frames the content by single lines.
       guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, FieldText.decode(last.0)) }) else {
         throw Failure(reason: "a line that says where the content ends is folded")
       }
@@ -92,7 +92,7 @@ struct HeadReader {
     lines.append((name, Array(Self.text(line[(colon + 1)...]))))
   }
 
-  /// The head that a status line such as `HTTP/1.1 200 OK` begins.
+  /// Parses a status line such as `HTTP/1.1 200 OK`.
   private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTPResponseHead {
     let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
     let rest = parts.count > 1 ? parts[1].drop(while: isSpace) : []
@@ -105,8 +105,8 @@ struct HeadReader {
       version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
   }
 
-  /// Only with one length, and in no codings but chunks, is it clear what the content is and where it ends (RFC 9112,
-  /// section 6). Other codings of the transfer are not asked for, and libcurl leaves them as they are.
+  /// Checks that it is clear what the content is and where it ends: there is only one length, and no transfer coding
+  /// but chunked (RFC 9112, section 6). The transport asks for no other codings, and libcurl does not remove them.
   private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
     if let coding = fields["transfer-encoding"] {
       guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {
@@ -120,7 +120,7 @@ struct HeadReader {
     }
   }
 
-  /// The number of which `digits` are all.
+  /// The number in `digits`; `nil` if they are not all digits.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
     let isNumber = digits.allSatisfy(\.isASCIIDigit)
     return isNumber ? Int(FieldText.decode(digits)) : nil
@@ -132,8 +132,8 @@ struct HeadReader {
     return text.last == UInt8(ascii: "\r") ? text.dropLast() : text
   }
 
-  /// `bytes` without the white space around them, and without carriage returns: one alone would end the line for other
-  /// readers (RFC 9112, section 2.2).
+  /// `bytes` without surrounding white space and with carriage returns replaced: for other parsers a lone one would end
+  /// the line (RFC 9112, section 2.2).
   private static func text(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     trimmed(bytes.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }[...])
   }

@@ -1,21 +1,21 @@
 internal import Base
 internal import CCurl
 
-/// A failure as libcurl reports it: a code, a text for people, and how far the transfer had got.
+/// A failure reported by libcurl: a code, a text for people, and how far the transfer had come.
 struct LibcurlFailure {
   let code: CURLcode
   let text: String
   let wasConnected: Bool
   let hasHead: Bool
   let usesProxy: Bool
-  /// The port of the connection; 0 for none. That of a proxy is mostly another one than the server's.
+  /// The port of the connection; 0 for none. A proxy's port usually differs from the server's.
   let port: Int
 
-  /// `CURLE_TOO_LARGE` of later versions.
+  /// `CURLE_TOO_LARGE`, which older headers lack.
   private static let tooLarge = CURLcode(rawValue: 100)
 
-  /// The error that it is for a transfer with `server`. libcurl's text is passed on where it can hold no part of the
-  /// URL but the host.
+  /// The error for a transfer with `server`. It contains libcurl's text only if that can repeat no part of the URL
+  /// except the host.
   func error(for server: ServerAddress) -> TransportError {
     let (code, detail) = meaning(for: server)
     let mayBeOfProxy = usesProxy && !hasHead && port != server.port
@@ -37,7 +37,7 @@ struct LibcurlFailure {
     case CURLE_RECV_ERROR, CURLE_SEND_ERROR: brokenConnection
     case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.cutOff, text)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: (.invalidMessage, text)
-    // What libcurl says of a line of the header, or a trailer, that has no name or no colon.
+    // libcurl's code for a header line or trailer without a name or colon.
     case CURLE_BAD_FUNCTION_ARGUMENT where wasConnected: (.invalidMessage, "a line of the header cannot be read")
     case CURLE_SEND_FAIL_REWIND: (.content, "it would have to be sent again")
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: (.unusableFile, text.isEmpty ? words : text)
@@ -57,21 +57,21 @@ struct LibcurlFailure {
     ].contains(code)
   }
 
-  /// The connection was lost. That is also how libcurl reports proxies that refuse, and too large headers.
+  /// The failure of a lost connection. libcurl reports refusing proxies and oversized headers the same way.
   private var brokenConnection: (TransportError.Code, String) {
     if text.holds("Too large response headers") { return (.headTooLarge, "") }
     if text.holds("CONNECT") {
       let status = text.split(separator: " ").compactMap { Int($0) }.first { (100...599).contains($0) }
       return (.proxy, status.map { "status \($0)" } ?? "")
     }
-    // A server may take the client's certificate for a bad one, or miss it, when TLS is set up already.
+    // A server may reject or miss the client's certificate after TLS has been set up.
     if text.holds("alert") { return (.tls, text) }
     return (.cutOff, "")
   }
 
-  /// "Failed to connect to HOST port N": where that is not the server it is the proxy.
+  /// libcurl says "Failed to connect to HOST port N": if that is not the server, it is the proxy.
   private func refusal(of server: ServerAddress) -> (TransportError.Code, String) {
-    // The text shows the proxy's address, which may hold a password.
+    // Do not pass the text on: it shows the proxy's address, which may contain a password.
     if text.hasPrefix("Unsupported proxy") { return (.proxy, "there is no such kind of proxy") }
     let words = text.split(separator: " ")
     guard usesProxy, let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
@@ -84,7 +84,7 @@ struct LibcurlFailure {
 }
 
 extension String {
-  /// This text without those of `characters` at its ends.
+  /// This text without those of `characters` at both ends.
   fileprivate func trimming(_ characters: String) -> Substring {
     var rest = drop { characters.contains($0) }
     while let last = rest.last, characters.contains(last) { rest.removeLast() }

@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// The content of a request on its way from the task that makes it to the thread that sends it.
+/// The content of a request, on its way from the task that makes it to the thread that sends it.
 final class OutgoingContent: Sendable {
-  /// How many bytes may wait for being sent before more are asked for.
+  /// If fewer bytes than this wait to be sent, more are requested.
   private static let lowWater = 65536
 
   /// What there is to send.
   enum Portion: Equatable {
-    /// So many bytes.
+    /// This many bytes.
     case bytes(Int)
-    /// Nothing now, but later.
+    /// Nothing now, but more later.
     case later
-    /// Nothing any more.
+    /// Nothing more.
     case end
   }
 
   private struct State {
     var bytes: [UInt8] = []
     var offset = 0
-    /// Whether no bytes come after these.
+    /// Whether these are the last bytes.
     var isComplete = true
-    /// Whether libcurl has asked for any.
+    /// Whether libcurl has asked for bytes.
     var isStarted = false
-    /// Whether libcurl has got any.
+    /// Whether libcurl has received bytes.
     var isTouched = false
-    /// Whether libcurl was told that there is nothing now.
+    /// Whether libcurl was told to wait for more.
     var isAwaited = false
     var isStopped = false
     var demand: CheckedContinuation<Void, Never>?
@@ -33,7 +33,7 @@ final class OutgoingContent: Sendable {
     var isWanted: Bool { isStarted && !isComplete && bytes.count - offset < OutgoingContent.lowWater }
   }
 
-  /// The number of bytes; `nil` where it is not known.
+  /// The total number of bytes; `nil` if unknown.
   let length: Int?
   private let next: (@Sendable () async throws -> [UInt8]?)?
   private let state: Mutex<State>
@@ -46,8 +46,8 @@ final class OutgoingContent: Sendable {
     state = Mutex(State(bytes: bytes, isComplete: next == nil))
   }
 
-  /// Begins to fetch what is sent. `onMore` is called when libcurl waits for more and there is some, `onFailure` where
-  /// there cannot be any.
+  /// Starts to fetch the content. Calls `onMore` when there is more and libcurl is waiting for it, and `onFailure` if
+  /// fetching fails.
   func feed(onMore: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (String) -> Void) {
     guard let next else { return }
     let feeder = Task {
@@ -72,7 +72,7 @@ final class OutgoingContent: Sendable {
     if isStopped { feeder.cancel() }
   }
 
-  /// Ends the fetching.
+  /// Stops fetching.
   func stop() {
     let (feeder, demand) = state.withLock { state in
       state.isStopped = true
@@ -83,7 +83,7 @@ final class OutgoingContent: Sendable {
     demand?.resume()
   }
 
-  /// Moves what there is, as much as fits, to `target`.
+  /// Copies as many bytes as are there and fit to `target`.
   func take(_ target: UnsafeMutableRawBufferPointer) -> Portion {
     let (portion, demand) = state.withLock { state -> (Portion, CheckedContinuation<Void, Never>?) in
       let count = min(target.count, state.bytes.count - state.offset)
@@ -101,7 +101,7 @@ final class OutgoingContent: Sendable {
     return portion
   }
 
-  /// Goes back to the beginning. False where that is gone.
+  /// Returns to the beginning; `false` if the beginning is gone.
   func rewind() -> Bool {
     state.withLock { state in
       guard next == nil || !state.isTouched else { return false }
@@ -111,7 +111,7 @@ final class OutgoingContent: Sendable {
     }
   }
 
-  /// Waits until libcurl has use for more; false where it never will.
+  /// Waits until libcurl wants more; `false` if it never will.
   private func isWanted() async -> Bool {
     await withCheckedContinuation { continuation in
       let isDecided = state.withLock { state in
@@ -124,7 +124,7 @@ final class OutgoingContent: Sendable {
     return state.withLock { !$0.isStopped }
   }
 
-  /// Adds `piece`, or with `nil` the end. True where libcurl waits for it.
+  /// Adds `piece`, or with `nil` the end. Returns whether libcurl is waiting for it.
   private func supply(_ piece: [UInt8]?) -> Bool {
     state.withLock { state in
       guard !state.isStopped, piece?.isEmpty != true else { return false }

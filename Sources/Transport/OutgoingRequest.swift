@@ -1,20 +1,20 @@
 internal import HTTPMessages
 
-/// A request that can be sent.
+/// A request that has been checked and can be sent.
 struct OutgoingRequest: Sendable {
   let method: String
   let url: String
   let fields: HTTPFields
   /// The content; `nil` for none.
   let content: RequestContent?
-  /// Whether the server may know the client by its certificate.
+  /// Whether to show the client's certificate to the server.
   let showsIdentity: Bool
   let server: ServerAddress
 
-  /// Methods whose requests say of missing content that it has no bytes (RFC 9110, section 8.6).
+  /// Methods whose requests give a length of zero if there is no content (RFC 9110, section 8.6).
   private static let contentMethods: Set = ["POST", "PUT", "PATCH"]
 
-  /// Checks `request`, which is sent with `content` in place of its body where that is not `nil`.
+  /// Checks `request`. `content` replaces its body, unless it is `nil`.
   init(_ request: HTTPRequest, content: RequestContent?) throws(TransportError) {
     func check(_ isValid: Bool, _ reason: String) throws(TransportError) {
       if !isValid { throw TransportError(.invalidRequest, server: request.authority ?? "", detail: reason) }
@@ -52,7 +52,7 @@ struct OutgoingRequest: Sendable {
 }
 
 extension RequestContent {
-  /// The number of bytes; `nil` where it is not known.
+  /// The number of bytes; `nil` if unknown.
   var length: Int? {
     switch self {
     case .bytes(let bytes): bytes.count

@@ -1,17 +1,17 @@
 internal import Base
 internal import HTTPMessages
 
-/// The server that a request is for.
+/// The server that a request goes to.
 struct ServerAddress: Sendable, Hashable {
   let isSecure: Bool
-  /// The host and, where it is given, the port.
+  /// The host, and the port if the URL gives one.
   let authority: String
-  /// The host, in brackets where it is an address of IPv6.
+  /// The host, with an IPv6 address in brackets.
   let host: String
   let port: Int
   let hasCredentials: Bool
 
-  /// The server of a request over http or https; `nil` for any other.
+  /// Reads the server of an http or https request; `nil` for any other.
   init?(_ request: HTTPRequest) {
     guard let url = URLParts(request.url), let scheme = url.scheme, ["https", "http"].contains(scheme),
       let host = url.host, let authority = url.authority

@@ -1,10 +1,10 @@
 internal import HTTPMessages
 internal import Synchronization
 
-/// One request and its response, between the tasks that wait for it and the thread that carries it.
+/// A request and its response, shared by the tasks that wait for it and the thread that carries it.
 ///
-/// The thread puts in what comes (`receive`, `finish`) and takes out what is sent (`takeContent`); tasks take out the
-/// head and the content. Either side only locks this state, and never waits for the other with it locked.
+/// The thread puts in what arrives (`receive`, `finish`) and takes out what is to be sent (`content`); tasks take
+/// out the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
 final class Transfer: Sendable {
   private enum Wanted { case head, content }
   private enum End { case whole, failure(TransportError) }
@@ -13,7 +13,7 @@ final class Transfer: Sendable {
     var interim: [HTTPResponseHead] = []
     var head: HTTPResponseHead?
     var trailers: HTTPFields = [:]
-    /// The content that came and was not read.
+    /// The content that has arrived but not been read.
     var waiting = ByteQueue()
     /// Whether libcurl was told to stop reading until the reader has caught up.
     var isPaused = false
@@ -24,7 +24,7 @@ final class Transfer: Sendable {
       end != nil || (wanted == .head ? head != nil : waiting.count > 0)
     }
 
-    /// The readers that need not wait any longer.
+    /// Removes and returns the readers that need not wait any longer.
     mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
       let ready = readers.filter { has($0.wanted) }
       readers = readers.filter { !has($0.wanted) }
@@ -47,7 +47,7 @@ final class Transfer: Sendable {
 
   // MARK: For tasks
 
-  /// Begins the transfer.
+  /// Starts the transfer.
   func start() {
     loop.post(.start(self))
     content.feed { [loop] in
@@ -61,7 +61,7 @@ final class Transfer: Sendable {
   func head() async throws(TransportError) -> HTTPResponseHead {
     while true {
       if Task.isCancelled { cancel() }
-      // A response that broke off after its head has been received as far as it goes; one that was cancelled has not.
+      // If a response breaks off after its head, return that head; if it was cancelled, throw.
       switch state.withLock({ ($0.head, $0.end) }) {
       case (_, .failure(let error)) where error.code == .cancelled: throw error
       case (let head?, _): return head
@@ -71,7 +71,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Waits for more content, and takes a piece of it; `nil` at the end.
+  /// Waits for more content, and returns a piece of it; `nil` at the end.
   func next() async throws(TransportError) -> [UInt8]? {
     while true {
       if Task.isCancelled { cancel() }
@@ -91,14 +91,12 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Ends the transfer at once, unless it has ended.
+  /// Ends the transfer at once, unless it has already ended.
   func cancel() { end(.failure(request.error(.cancelled))) }
-
-  /// Ends the transfer at once with the error `code`, unless it has ended.
 
   var interim: [HTTPResponseHead] { state.withLock(\.interim) }
   var trailers: HTTPFields { state.withLock(\.trailers) }
-  /// Whether libcurl was told to stop reading, and how much content waits.
+  /// Whether libcurl was told to stop reading, and how much content is waiting.
   var backlog: (isPaused: Bool, count: Int) { state.withLock { ($0.isPaused, $0.waiting.count) } }
 
   private func wait(for wanted: Wanted) async {
@@ -137,7 +135,7 @@ final class Transfer: Sendable {
 
   func receive(_ head: HTTPResponseHead) { state.withLock { $0.head = head } }
 
-  /// Takes content. False where so much waits for the reader that it is not taken, and libcurl has to pause: the reader
+  /// Accepts content. Returns `false` if too much is waiting for the reader, and then libcurl must pause: the reader
   /// posts `resume` later.
   func receive(_ piece: [UInt8]) -> Bool {
     state.withLock { state in
@@ -146,14 +144,14 @@ final class Transfer: Sendable {
         state.isPaused = true
         return false
       }
-      // Whether libcurl pauses does not change by that: the reader has it resume.
+      // Accepting content does not resume libcurl: the reader does that.
       state.waiting.append(piece)
       return true
     }
   }
 
-  /// Ends the transfer as libcurl says, unless it has ended; then the readers get what still waits, then `rest`, and
-  /// after it the end.
+  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, then
+  /// `rest`, then the end.
   func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: TransportError?) {
     state.withLock { state in
       guard state.end == nil else { return }
@@ -165,7 +163,7 @@ final class Transfer: Sendable {
     wake()
   }
 
-  /// Wakes the readers that can go on.
+  /// Wakes the readers that need not wait any longer.
   func wake() {
     for reader in state.withLock({ $0.takeReady() }) { reader.resume() }
   }

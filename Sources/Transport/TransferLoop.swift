@@ -3,25 +3,25 @@ internal import Glibc
 internal import HTTPMessages
 internal import Synchronization
 
-/// Carries transfers by libcurl's multi interface, on a thread of its own.
+/// Carries transfers with libcurl's multi interface, on a thread of its own.
 ///
-/// Handles of libcurl are made, used and freed on that thread alone. Other threads post commands, and wake it up.
+/// Only that thread creates, uses and frees libcurl handles. Other threads post commands and wake it up.
 final class TransferLoop: Sendable {
-  /// What the thread is to do.
+  /// A command for the thread.
   enum Command: Sendable {
     case start(Transfer)
-    /// Go on with a transfer that was paused.
+    /// Continue a paused transfer.
     case resume(Transfer)
-    /// Close a transfer that has ended from our side.
+    /// Close a transfer that our side has ended.
     case stop(Transfer)
-    /// End the thread, and close whatever is open.
+    /// Close everything that is open, and end the thread.
     case quit
   }
 
-  /// The handle of the loop as other threads may use it.
+  /// The loop's handle, for use by other threads.
   ///
   /// It is safe to share: `curl_multi_wakeup` is the one function that may be called while another thread uses the
-  /// handle, and `Inbox` has this only as long as the handle exists.
+  /// handle, and `Inbox` has this value only as long as the handle exists.
   private struct Alarm: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
 
@@ -32,7 +32,7 @@ final class TransferLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// `nil` before the thread has begun, and when it has ended.
+    /// `nil` before the thread has started and after it has ended.
     var alarm: Alarm?
     var isClosed = false
   }
@@ -47,7 +47,7 @@ final class TransferLoop: Sendable {
   /// Whether the thread has ended, or is about to.
   var isClosed: Bool { inbox.withLock(\.isClosed) }
 
-  /// Has the thread do `command`. After its end nothing is done any more but to fail what would be started.
+  /// Posts `command` to the thread. Once the thread has ended, new transfers fail and all other commands are ignored.
   func post(_ command: Command) {
     let isClosed = inbox.withLock { inbox in
       if inbox.isClosed { return true }
@@ -60,7 +60,7 @@ final class TransferLoop: Sendable {
     }
   }
 
-  /// What the thread does, from its beginning to its end.
+  /// The body of the thread.
   func run() {
     ccurl_block_signals()
     guard let multi = ccurl_multi_init() else { return close(because: "there is no memory") }
@@ -105,7 +105,7 @@ private struct Work {
     self.settings = settings
   }
 
-  /// Does `commands`. The result is why to end; `nil` to go on.
+  /// Executes `commands`. Returns why to end; `nil` to continue.
   mutating func apply(_ commands: [TransferLoop.Command]) -> String? {
     for command in commands {
       switch command {
@@ -118,7 +118,8 @@ private struct Work {
     return nil
   }
 
-  /// Lets libcurl do what it can without waiting, tells the readers, and waits. The result is why to end.
+  /// Lets libcurl do what it can without waiting, informs the readers, and waits. Returns why to end; `nil` to
+  /// continue.
   mutating func step() -> String? {
     if let failure = Self.failure(ccurl_multi_perform(multi)) { return failure }
     var code = CURLE_OK
@@ -163,7 +164,7 @@ private struct Work {
     remove(transfer)
   }
 
-  /// Takes the handle of `transfer` from the loop. Unless the response was whole its connection is closed.
+  /// Removes the handle of `transfer` from the loop. Closes the connection unless the response was complete.
   private mutating func remove(_ transfer: Transfer) {
     guard let active = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
     ccurl_multi_remove_handle(multi, active.easy)
@@ -174,12 +175,12 @@ private struct Work {
   }
 }
 
-/// The thread of a loop, which ends with the last reference to this.
+/// The thread of a loop. It ends with the last reference to this object.
 final class TransferThread: Sendable {
   let loop: TransferLoop
   private let thread: pthread_t
 
-  /// Loads libcurl, where that was not done before, and starts a thread; errors name `server`.
+  /// Loads libcurl, unless that was done before, and starts the thread; errors name `server`.
   init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
     if let reason = ccurl_load() {
       throw TransportError(.unavailable, server: server.authority, detail: String(cString: reason))
@@ -193,7 +194,7 @@ final class TransferThread: Sendable {
         if let loop { Unmanaged<TransferLoop>.fromOpaque(loop).takeRetainedValue().run() }
         return nil
       }, owned.toOpaque())
-    // Before the last property has its value: otherwise `deinit` would wait for a thread that there is not.
+    // Throw before the last property is set: otherwise `deinit` would wait for a thread that does not exist.
     guard code == 0 else {
       owned.release()
       throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(code)))
@@ -203,7 +204,7 @@ final class TransferThread: Sendable {
 
   deinit {
     loop.post(.quit)
-    // The last reference may be one that the thread itself let go of, with what a caller's closure had captured.
+    // The thread itself may release the last reference, captured by a caller's closure.
     if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
   }
 }

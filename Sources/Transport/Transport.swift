@@ -1,22 +1,22 @@
 public import HTTPMessages
 internal import Synchronization
 
-/// Sends requests over HTTP and brings the responses as they come, by libcurl.
+/// Sends requests over HTTP and delivers responses as they arrive, with libcurl.
 ///
-/// Every response is one, whatever its status: no redirection is followed, no coding of content is undone, nothing is
-/// kept but connections. Requests are sent with the caller's fields in their order; only `Host`, and for content
-/// `Content-Length` or `Transfer-Encoding`, are added where they are missing.
+/// Any status is a response, not an error: the transport follows no redirects, undoes no content codings, and keeps
+/// nothing but connections. Requests are sent with the caller's fields in their order; if they are missing, only `Host`
+/// is added, and `Content-Length` or `Transfer-Encoding` for content.
 ///
-/// The thread that carries the transfers starts with the first request, which loads libcurl; it uses no processor time
-/// while it waits, and ends with the transport and its exchanges. Any number of requests may be under way at once: to
-/// limit them is up to the caller.
+/// The thread that carries the transfers starts with the first request, which loads libcurl. It uses no processor time
+/// while it waits, and ends with the transport and its exchanges. Any number of requests may be under way at once:
+/// limiting them is up to the caller.
 public final class Transport: Sendable {
   private let options: TransportOptions
   private let environment: @Sendable (String) -> String?
   private let thread = Mutex<TransferThread?>(nil)
 
-  /// A transport with the given options. `environment` gives the value of a variable by its name; it is asked for those
-  /// that `TransportOptions` names, with the first request.
+  /// Creates a transport. With the first request, `environment` is asked for the environment variables that
+  /// `TransportOptions` names.
   public init(
     _ options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
   ) {
@@ -24,8 +24,8 @@ public final class Transport: Sendable {
     self.environment = environment
   }
 
-  /// Sends `request`, with `content` in place of its body where that is not `nil`, and returns when the head of the
-  /// final response has come.
+  /// Sends `request`, and returns when the head of the final response has arrived. `content` replaces the body of the
+  /// request, unless it is `nil`.
   ///
   /// Cancelling the task ends the transfer and closes its connection.
   ///
@@ -40,9 +40,9 @@ public final class Transport: Sendable {
     return Exchange(transfer, head: head, thread: thread)
   }
 
-  /// Sends `request` and returns the whole response, of at most `limit` bytes of content.
+  /// Sends `request`, and returns the complete response, with at most `limit` bytes of content.
   ///
-  /// - Throws: `TransportError`: `tooLarge` for more bytes than `limit`, as soon as that is known.
+  /// - Throws: `TransportError`: `tooLarge` for more than `limit` bytes, as soon as that is known.
   public func response(
     to request: HTTPRequest, content: RequestContent? = nil, limit: Int
   ) async throws(TransportError) -> HTTPResponse {
@@ -64,7 +64,7 @@ public final class Transport: Sendable {
 
   private func thread(for request: OutgoingRequest) throws(TransportError) -> TransferThread {
     try thread.withLock { (thread) throws(TransportError) in
-      // A failure of libcurl itself has ended the thread: the next request begins with another one.
+      // If libcurl itself fails, the thread ends: start another one.
       if let thread, !thread.loop.isClosed { return thread }
       let settings = NetworkSettings(options, environment: environment)
       let started = try TransferThread(settings, for: request.server)
@@ -75,7 +75,7 @@ public final class Transport: Sendable {
 }
 
 extension Exchange {
-  /// The number of bytes that the head announces; `nil` where it does not, or there are none whatever it says.
+  /// The content length that the head announces; `nil` if it announces none, or there can be no content anyway.
   public var announcedLength: Int? {
     guard transfer.request.method != "HEAD", head.status != 304, head.status != 204,
       !head.fields.contains("transfer-encoding")

@@ -1,16 +1,16 @@
 /// Why there is no response, or no more of it.
 ///
-/// It names no more of a URL than its host and port, because URLs hold secrets.
+/// It names only the host and port of a URL, because the rest may contain secrets.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of failure.
   public enum Code: Sendable, Hashable, CaseIterable {
     /// The request cannot be sent over HTTP; the detail says why.
     case invalidRequest
     /// libcurl cannot be loaded or does not work; the detail says why.
     case unavailable
-    /// The name of the server is not known, or the look-up failed.
+    /// The server's name is unknown, or the look-up failed.
     case cannotResolve
-    /// The name of the proxy is not known, or the look-up failed.
+    /// The proxy's name is unknown, or the look-up failed.
     case cannotResolveProxy
     /// The server refuses connections or is out of reach.
     case cannotConnect
@@ -18,12 +18,12 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     case cannotConnectToProxy
     /// The proxy does not connect to the server; the detail says why, with the proxy's status where there is one.
     case proxy
-    /// There is no secure connection, mostly because the server does not prove who it is; the detail says why.
+    /// There is no secure connection, usually because the server's identity could not be verified; the detail says why.
     case tls
-    /// A file of trusted certificates, or of the client's own or its key, cannot be used; the detail says why.
+    /// A file with trusted certificates, the client's certificate or its key cannot be used; the detail says why.
     case unusableFile
-    /// Connecting took longer than `TransportOptions.connectTimeout`, or the whole than `totalTimeout` before there was
-    /// a connection.
+    /// Connecting took longer than `TransportOptions.connectTimeout`, or `totalTimeout` passed before there was a
+    /// connection.
     case connectTimedOut
     /// The response did not end within `TransportOptions.totalTimeout`.
     case timedOut
@@ -31,29 +31,29 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     case cutOff
     /// The response is not valid HTTP; the detail says why.
     case invalidMessage
-    /// The header is longer than 300 KiB, trailers and interim responses included, or one line longer than libcurl's
-    /// 100 KiB.
+    /// The header is longer than 300 KiB, including trailers and interim responses, or one line is longer than
+    /// libcurl's limit of 100 KiB.
     case headTooLarge
-    /// The response is longer than the caller takes; the detail is the limit in bytes.
+    /// The response is longer than the caller accepts; the detail is the limit in bytes.
     case tooLarge
-    /// The request's content could not be read, or has another length than was said; the detail says why.
+    /// The request's content could not be read, or its length is not the one announced; the detail says why.
     case content
-    /// The task was cancelled, or the exchange.
+    /// The task or the exchange was cancelled.
     case cancelled
     /// Any other failure; the detail says which.
     case failed
   }
 
-  /// What went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// The host of the server, and its port where the URL has one; empty where the URL has no host.
+  /// The server's host, and its port if the URL has one; empty if the URL has no host.
   public let server: String
-  /// What is known beyond the code; mostly empty, or libcurl's own words.
+  /// Details beyond the code; usually empty, or libcurl's own words.
   public let detail: String
-  /// Whether nothing came through a proxy: the failure may be the proxy's or the server's.
+  /// Whether a proxy was used and nothing came through it: the failure may be the proxy's or the server's.
   public let mayBeOfProxy: Bool
 
-  /// An error with the given parts.
+  /// Creates an error.
   public init(_ code: Code, server: String, detail: String = "", mayBeOfProxy: Bool = false) {
     self.code = code
     self.server = server

@@ -1,43 +1,43 @@
 /// How a transport reaches servers.
 public struct TransportOptions: Sendable, Hashable {
-  /// How long connecting may take, with the look-up of the name and TLS; `nil` for libcurl's 300 seconds.
+  /// How long connecting may take, including the name look-up and TLS; `nil` for libcurl's 300 seconds.
   public var connectTimeout: Duration?
-  /// How long the server may send nothing, in whole seconds and at least one, while its answer is waited for or read;
-  /// `nil` for no limit.
+  /// How long the server may send nothing while its answer is awaited or read, in whole seconds and at least one; `nil`
+  /// for no limit.
   public var idleTimeout: Duration?
-  /// How long a whole transfer may take, with the time in which its reader does not read; `nil` for no limit.
+  /// How long a whole transfer may take, including the time its reader spends between reads; `nil` for no limit.
   public var totalTimeout: Duration?
-  /// The URL of the proxy (`http`, `https`, `socks5h`, ...; it may hold credentials), or an empty text for none. With
-  /// `nil` it is that of the environment: `http_proxy`, `https_proxy`, `all_proxy`, the latter two also in capitals.
-  /// Servers in `no_proxy` are reached without one in any case.
+  /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which may contain credentials; empty for no proxy. `nil`
+  /// means the environment's: `http_proxy`, `https_proxy` or `all_proxy`, the latter two also in capitals. Servers in
+  /// `no_proxy` are always reached without a proxy.
   public var proxy: String?
-  /// A file of certificates (PEM) to trust. With this or `authorityFolder` no others are trusted; with neither,
-  /// `SSL_CERT_FILE` takes the place of the system's file, and `SSL_CERT_DIR` of its folder.
+  /// A file of trusted certificates (PEM). If this or `authorityFolder` is set, no others are trusted. If neither is,
+  /// `SSL_CERT_FILE` replaces the system's file, and `SSL_CERT_DIR` its folder.
   public var authorityFile: String?
-  /// A folder of certificates to trust, as OpenSSL's `rehash` makes it.
+  /// A folder of trusted certificates, as OpenSSL's `rehash` creates it.
   public var authorityFolder: String?
-  /// The certificate by which servers may know the client, where a request has a `clientIdentity`.
+  /// The client's certificate, shown to servers if the request has a `clientIdentity`.
   public var clientCertificate: ClientCertificate?
-  /// Whether servers need not prove who they are.
+  /// Whether to accept servers without verifying their identity.
   public var isInsecure = false
-  /// How many bytes of one response wait for their reader at most, but for the 64 KiB that are handed over at once. When
-  /// there are as many, nothing more is read from the connection until half of them were taken.
+  /// The most bytes of one response that may wait for their reader, apart from the 64 KiB handed over at once. When
+  /// there are as many, reading from the connection stops until half of them have been taken.
   public var bufferSize = 1024 * 1024
 
   /// A client's certificate and its private key.
   public struct ClientCertificate: Sendable, Hashable {
     /// The path of the certificate (PEM).
     public var file: String
-    /// The path of its private key (PEM, not encrypted); `nil` where it is in the same file.
+    /// The path of its private key (PEM, not encrypted); `nil` if it is in the same file.
     public var keyFile: String?
 
-    /// The certificate in the given files.
+    /// Creates a certificate from its files.
     public init(file: String, keyFile: String? = nil) {
       self.file = file
       self.keyFile = keyFile
     }
   }
 
-  /// The usual: no limits of time, and what the environment says.
+  /// Creates the default options: no time limits, and the proxy and certificates of the environment.
   public init() {}
 }

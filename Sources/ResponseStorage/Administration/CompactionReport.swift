@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// What came of compacting a store.
+/// The result of compacting a store.
 public struct CompactionReport: Sendable, Hashable {
   /// How much a store holds.
   public struct Extent: Sendable, Hashable {
     /// The number of entries, without the leases of flights.
     public let entries: Int
-    /// The sum of the sizes of their payloads, in bytes.
+    /// The total size of their payloads, in bytes.
     public let payloadBytes: Int
-    /// What the store takes up on its medium, in bytes.
+    /// The space that the store takes up on its medium, in bytes.
     public let storageBytes: Int
 
     init(_ held: StoreCount) {
@@ -17,9 +17,9 @@ public struct CompactionReport: Sendable, Hashable {
     }
   }
 
-  /// What the store held before.
+  /// What the store held before compaction.
   public let before: Extent
-  /// What it holds now, with what others have written meanwhile.
+  /// What the store holds now, including what other processes have written meanwhile.
   public let after: Extent
 
   init(before: StoreCount, after: StoreCount) {

@@ -1,14 +1,14 @@
 public import StorageSPI
 
-/// Some entries of a store, and where to go on.
+/// A page of a store's entries, and where to continue.
 public struct EntryListing: Sendable {
-  /// The entries, in the order of their keys.
+  /// The entries, sorted by key.
   public let entries: [EntrySummary]
-  /// The key after which there are more; `nil` where there are none.
+  /// The key after which the listing continues; `nil` if it is complete.
   public let cursor: CacheKey?
   /// What could not be listed.
   public let damage: StoreDamage
-  /// The time at which the entries were read, which their state is judged by.
+  /// When the entries were read. Their states are those at this time.
   public let readAt: Timestamp
 }
 
@@ -18,6 +18,6 @@ public struct StoredEntry: Sendable {
   public let summary: EntrySummary
   /// The payload's bytes.
   public let payload: [UInt8]
-  /// The time at which the entry was read, which its state is judged by.
+  /// When the entry was read. Its state is that at this time.
   public let readAt: Timestamp
 }

@@ -1,24 +1,24 @@
 internal import StorageSPI
 
-/// An order in which entries are listed; those that are equal in it are in the order of their keys.
+/// An order in which entries are listed; ties are broken by key.
 public enum EntryOrder: String, Sendable, CaseIterable {
   /// By key.
   case key
   /// The largest payload first.
   case size
-  /// What was stored or confirmed last first.
+  /// Stored or confirmed most recently first.
   case stored
-  /// What was used last first, and what never was at the end.
+  /// Used most recently first; unused entries come last.
   case used
 }
 
-/// An entry with its place in an order.
+/// An entry with its rank in an order.
 struct RankedEntry: Comparable {
   let entry: EntrySummary
-  /// The largest number comes first.
+  /// Entries with higher ranks come first.
   private let rank: Int64
 
-  /// The place of `entry` in `order`, which needs `uses` where it is that of use.
+  /// Ranks `entry` in `order`; the order of use needs `uses`.
   init(_ entry: EntrySummary, by order: EntryOrder, _ uses: UseReader?) {
     rank =
       switch order {

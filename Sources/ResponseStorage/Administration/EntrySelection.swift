@@ -1,20 +1,20 @@
 public import StorageSPI
 
-/// Which entries of a store are meant: those that meet every condition given.
+/// A selection of a store's entries: those that meet all the conditions given.
 public struct EntrySelection: Sendable, Hashable {
-  /// The namespace they are in. Where it is `nil` the leases of flights are left out: they are no entries of the user's,
-  /// and only to be had by the name of their namespace.
+  /// The namespace of the entries. `nil` selects all namespaces but the one for leases of flights: leases are not the
+  /// user's entries, and must be asked for by name.
   public var namespace: String?
-  /// What their keys begin with.
+  /// The prefix of their keys.
   public var prefix: String?
-  /// What their whole keys match.
+  /// A pattern that their whole keys match.
   public var pattern: GlobPattern?
-  /// How they stand now.
+  /// Their state now.
   public var state: EntryState?
-  /// How long ago they must have been stored at least.
+  /// The shortest time since they were stored.
   public var minimumAge: Duration?
 
-  /// The selection with the given conditions; without any, all entries.
+  /// Creates a selection; without conditions it selects all entries.
   public init(
     namespace: String? = nil, prefix: String? = nil, pattern: GlobPattern? = nil, state: EntryState? = nil,
     minimumAge: Duration? = nil
@@ -26,14 +26,14 @@ public struct EntrySelection: Sendable, Hashable {
     self.minimumAge = minimumAge
   }
 
-  /// What the keys of all selected entries begin with; `nil` where the conditions exclude each other.
+  /// The prefix that the keys of all selected entries share; `nil` if the conditions exclude each other.
   var keyPrefix: String? {
     let prefixes = [namespace.map { $0 + "/" } ?? "", prefix ?? "", pattern?.prefix ?? ""]
     let longest = prefixes.max { $0.utf8.count < $1.utf8.count } ?? ""
     return prefixes.allSatisfy(longest.hasPrefix) ? longest : nil
   }
 
-  /// Whether an entry, whose key begins with `keyPrefix`, is selected at `now`.
+  /// Whether an entry whose key begins with `keyPrefix` is selected at `now`.
   func contains(_ entry: EntrySummary, at now: Timestamp) -> Bool {
     if namespace == nil, entry.key.text.hasPrefix(Lease.keyPrefix) { return false }
     if let pattern, !pattern.matches(entry.key.text) { return false }

@@ -1,17 +1,17 @@
 internal import CacheDomain
 
 extension CacheError {
-  /// The error that `work` was cancelled, which says how far it came.
+  /// The error for `work` that was cancelled, with the progress it made.
   ///
-  /// - Parameter progress: such as `EntryProgress.text(12, "imported")`.
+  /// - Parameter progress: for example `EntryProgress.text(12, "imported")`.
   static func interruption(of work: String, _ progress: String, hint: String) -> CacheError {
     CacheError(.cancelled, "\(work) was interrupted: \(progress)", hint: hint)
   }
 }
 
-/// How far something has come that is done to many entries.
+/// Describes the progress of work on many entries.
 enum EntryProgress {
-  /// For example "12 entries were imported", where `verb` is "imported".
+  /// The progress as a phrase: "12 entries were imported", if `verb` is "imported".
   static func text(_ count: Int, _ verb: String) -> String {
     switch count {
     case 0: "no entry was \(verb)"

@@ -1,16 +1,16 @@
 internal import CacheDomain
 public import StorageSPI
 
-/// What a removal removed or made stale, or would.
+/// What a removal removed or made stale; after a dry run, what it would.
 public struct RemovalReport: Sendable, Hashable {
-  /// The number of entries removed, or made stale.
+  /// The number of entries that were removed or made stale.
   public private(set) var entries = 0
-  /// The sum of the sizes of their payloads, in bytes, as far as they are known.
+  /// The total size of their payloads in bytes, as far as it is known.
   public private(set) var payloadBytes = 0
-  /// The keys named under which there was no entry.
+  /// The requested keys that have no entry.
   public internal(set) var missing: [CacheKey] = []
 
-  /// What could not be listed, and so was not removed; entries that could not be made stale because they are damaged.
+  /// What could not be listed, and so was not removed; also entries too damaged to be made stale.
   public internal(set) var damage = StoreDamage()
 
   mutating func add(_ page: [EntrySummary]) {
@@ -27,7 +27,7 @@ public struct RemovalReport: Sendable, Hashable {
     damage = damage + other.damage
   }
 
-  /// The error that the work was cancelled after what the report has. `verb` says what happens to an entry.
+  /// The error for a removal that was cancelled after what this report counts. `verb` says what happens to an entry.
   func interruption(_ verb: String, dryRun: Bool) -> CacheError {
     .interruption(
       of: dryRun ? "the dry run" : "the command", EntryProgress.text(dryRun ? 0 : entries, verb),

@@ -1,19 +1,19 @@
 internal import StorageSPI
 
-/// How many entries are in each state, by a tally: whole slots have one state, and only those in which the present lies
-/// are undecided.
+/// Counts the entries in each state, from a tally. All entries of a slot have the same state, unless a change of state
+/// falls into the present slot; then the slot is undecided.
 struct StateCensus {
-  /// The number of entries in each state that has some.
+  /// The number of entries in each state, without states that have none.
   private(set) var states: [EntryState: Int] = [:]
-  /// The slots some of whose entries have changed their state and others not.
+  /// Slots of which some entries have changed their state and others have not.
   private(set) var undecided: [EntryTally.Slot: Int] = [:]
 
   private let now: Timestamp
 
-  /// The census of the entries that `tally` counts, at `now`.
+  /// Counts the entries in `tally` by their state at `now`.
   ///
-  /// - Parameter trustsTimes: whether all entries of a slot in the future count as fresh. One that was stored ahead of the
-  ///   clock is stale, which the tally does not tell.
+  /// - Parameter trustsTimes: whether all entries in slots of the future count as fresh. An entry that was stored ahead
+  ///   of the clock is in fact stale, but the tally cannot tell.
   init(_ tally: EntryTally, at now: Timestamp, trustsTimes: Bool) {
     self.now = now
     for (slot, count) in tally.slots {
@@ -25,7 +25,7 @@ struct StateCensus {
     }
   }
 
-  /// The namespaces of the undecided slots, in order.
+  /// The namespaces of the undecided slots, sorted.
   var undecidedNamespaces: [String] { Set(undecided.keys.map(\.namespace)).sorted() }
 
   /// Counts an entry if its slot is undecided.
@@ -34,7 +34,7 @@ struct StateCensus {
     if undecided[slot] != nil { add(1, entry.metadata.state(at: now)) }
   }
 
-  /// Counts the entries of undecided slots as if their times were spread evenly over the slot.
+  /// Counts the entries of undecided slots, assuming that their times are spread evenly over the slot.
   mutating func estimate() {
     let width = Int64(1) << EntryTally.slotBits
     let present = now.milliseconds >> EntryTally.slotBits

@@ -2,9 +2,9 @@ public import CacheDomain
 internal import StorageSPI
 
 extension StoreAdministration {
-  /// Removes what has expired, and gives the space that is not used back to the file system.
+  /// Removes expired entries, and returns unused space to the file system.
   ///
-  /// - Throws: `CacheError`: the engine failed; then all entries are still there that had not expired.
+  /// - Throws: `CacheError`: the engine failed; all unexpired entries are still there.
   public func compact() async throws(CacheError) -> CompactionReport {
     do throws(StorageError) {
       let before = try await StoreCount(store.engine)

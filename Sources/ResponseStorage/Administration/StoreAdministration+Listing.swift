@@ -2,11 +2,11 @@ public import CacheDomain
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Gives the first `limit` (1 or more) selected entries after `cursor` to `body`, in the order of their keys and a
-  /// page at a time, so that memory stays bounded whatever the limit. `body` is also told the time at which the page was
-  /// read, which states are judged by.
+  /// Passes the first `limit` (1 or more) selected entries after `cursor` to `body`, sorted by key. It works in pages,
+  /// so memory stays bounded for any limit. `body` also gets the time at which the page was read, which determines the
+  /// states.
   ///
-  /// - Returns: the key after which there are more, `nil` where there are none; and what could not be listed.
+  /// - Returns: the key after which the listing continues, `nil` if it is complete; and what could not be listed.
   /// - Throws: `CacheError`: what `body` throws, or the engine failed.
   public func list(
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
@@ -24,7 +24,7 @@ extension StoreAdministration {
     return (hasMore ? last : nil, damage)
   }
 
-  /// The same with all the entries at once.
+  /// Lists the entries in one piece.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func list(
@@ -38,10 +38,10 @@ extension StoreAdministration {
     return EntryListing(entries: entries, cursor: cursor, damage: damage, readAt: readAt)
   }
 
-  /// The first `limit` (1 or more) selected entries in `order`. Their attributes are left out.
+  /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
   ///
-  /// Cost: a pass over all selected entries. Memory grows with the number of those listed, by some hundred bytes each,
-  /// and not with the others.
+  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
+  /// each, but not with the others.
   ///
   /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read.
   public func list(

@@ -2,11 +2,11 @@ public import CacheDomain
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Removes all entries, leases aside, gives their room back to the file system, and makes sure that what is left is an
-  /// empty, sound store.
+  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, sound store
+  /// is left.
   ///
-  /// - Parameter held: receives how much the store held, before anything is removed.
-  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may be removed then.
+  /// - Parameter held: called with what the store held, before anything is removed.
+  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
     do throws(StorageError) {
       held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
@@ -26,8 +26,7 @@ extension StoreAdministration {
     if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
   }
 
-  /// Makes sure that the store, from which all entries were removed, has room for one: on a full disk a removal may take up
-  /// more than it frees.
+  /// Checks that the emptied store can hold an entry: on a full disk a removal may take up more space than it frees.
   ///
   /// - Throws: `CacheError`: the engine cannot store an entry.
   public func requireRoom() async throws(CacheError) {
@@ -44,8 +43,8 @@ extension StoreAdministration {
     }
   }
 
-  /// On a full disk nothing can be stored before that. The entries are gone all the same where another process has the
-  /// store in use.
+  /// Returns space to the file system, as a full disk cannot store anything before that. If another process is using
+  /// the store, that may be impossible, but the entries are gone all the same.
   private func giveRoomBack() async throws(StorageError) {
     do throws(StorageError) {
       try await store.engine.compact()
@@ -54,14 +53,14 @@ extension StoreAdministration {
     }
   }
 
-  /// Others have to be faster for so many times for a removal to give up.
+  /// How often other writers may be faster before a removal gives up.
   private static let removalAttempts = 100
 
   /// Removes the entries of `page`, which `selection` selected when they were listed, and returns them. An entry that
-  /// was written since goes only if it is still selected: somebody else may have brought it up to date.
+  /// has been written since is removed only if it is still selected: another process may have updated it.
   ///
-  /// - Throws: `CacheError`: the engine failed, or others changed the entries all the time (`conflict`); then none of the
-  ///   page was removed.
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
+  ///   the page was removed.
   func remove(
     _ page: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(CacheError) -> [EntrySummary] {
@@ -91,7 +90,7 @@ extension StoreAdministration {
     try await store.engine.apply(batch)
   }
 
-  /// Those of `entries` that are there and selected, as they are now.
+  /// Those of `entries` that still exist and are still selected, in their present state.
   private func current(
     _ entries: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(StorageError) -> [EntrySummary] {
@@ -105,6 +104,6 @@ extension StoreAdministration {
 }
 
 extension EntrySelection {
-  /// Whether an entry that is selected may be so no longer once it was written again.
+  /// Whether writing a selected entry again can end its selection.
   fileprivate var mayCease: Bool { state != nil || minimumAge != nil }
 }

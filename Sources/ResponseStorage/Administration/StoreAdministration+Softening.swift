@@ -1,19 +1,20 @@
 public import CacheDomain
 public import StorageSPI
 
-/// Making entries stale in place of removing them: the next fetch asks the origin, and they stand in where it fails.
+/// Making entries stale instead of removing them: the next fetch asks the origin, and if that fails, they can still
+/// answer.
 extension StoreAdministration {
   /// How often other writers may be faster for a batch before it gives up.
   private static let softeningAttempts = 100
-  /// The size of the payloads from which on a batch is written, in bytes: metadata is written together with its payload.
+  /// The payload size at which a batch is written, in bytes: metadata is written together with its payload.
   private static let batchBytes = 4 << 20
 
-  /// Makes the selected entries stale that are fresh (with `dryRun` only counts them), a batch of them at a time.
+  /// Makes the selected fresh entries stale, in batches; with `dryRun` it only counts them.
   ///
-  /// Damaged entries are left as they are, and named in the report. Cost: each payload is read and written.
+  /// Damaged entries are left alone and reported. Cost: each payload is read and written.
   ///
-  /// - Throws: `CacheError`: the engine failed, or others changed entries all the time (`conflict`); what was made stale
-  ///   before then stays so.
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries made stale
+  ///   before that stay stale.
   public func makeStale(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var (report, fresh) = (RemovalReport(), selection)
     guard fresh.state ?? .fresh == .fresh else { return report }
@@ -31,9 +32,9 @@ extension StoreAdministration {
     return report
   }
 
-  /// Makes the entries under `keys` stale, likewise.
+  /// Makes the fresh entries under `keys` stale in the same way.
   ///
-  /// - Throws: as above.
+  /// - Throws: `CacheError`: as `makeStale(_:dryRun:)`.
   public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     try await makeStale(Set(keys).sorted(), selectedBy: EntrySelection(state: .fresh), dryRun: dryRun, &report)
@@ -59,8 +60,8 @@ extension StoreAdministration {
     }
   }
 
-  /// The batch that makes the first of the entries under `keys` stale that are selected, what it does, and the keys that
-  /// are left.
+  /// A batch that makes the first selected entries under `keys` stale, a report of what it does, and the remaining
+  /// keys.
   private func staleBatch(
     _ keys: ArraySlice<CacheKey>, selectedBy selection: EntrySelection
   ) async throws(StorageError) -> (batch: WriteBatch, part: RemovalReport, left: ArraySlice<CacheKey>) {

@@ -2,14 +2,14 @@ public import CacheDomain
 internal import StorageSPI
 
 extension StoreAdministration {
-  /// How much the store holds, in what state, and how it was used.
+  /// Reports how much the store holds, in which states, and how it was used.
   ///
-  /// In a store of up to 10,000 entries those that may be fresh are looked at one by one. In a larger one the cost does not
-  /// grow with the number of entries: where entries change their state in the very slot of the present, up to 10,000 of
-  /// them are looked at; of more the states are estimated, and the report says so. An entry that was stored ahead of the
-  /// clock then counts as fresh until its time comes.
+  /// In a store of up to 10,000 entries it examines every entry that may be fresh. In a larger one the cost does not
+  /// depend on the number of entries: it examines up to 10,000 entries that change their state in the present slot, and
+  /// estimates the states if there are more, which the report says. An entry stored ahead of the clock then counts as
+  /// fresh until its time comes.
   ///
-  /// What is damaged is left out, and named in the report; the entries are then counted one by one.
+  /// Damaged entries are left out and reported. The others are then counted one by one.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {

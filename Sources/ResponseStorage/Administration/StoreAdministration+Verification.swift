@@ -2,15 +2,15 @@ public import CacheDomain
 internal import StorageSPI
 
 extension StoreAdministration {
-  /// Checks the structure of the store by the engine's own means, then reads each entry and checks its checksum.
+  /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
   ///
-  /// An entry that cannot be read is an issue and stops nothing. The leases of flights are checked too, but not counted.
+  /// An unreadable entry is an issue, but does not stop the check. The leases of flights are checked, but not counted.
   /// Cost: each payload is read twice, in bounded memory.
   ///
-  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` where it is
+  /// - Parameter progress: called from time to time with the number of entries checked and the total (`nil` if
   ///   unknown).
-  /// - Throws: `CacheError`: the check could not be made, because the store is busy, out of reach or closed, or the task
-  ///   was cancelled. Damage is no error but part of the report.
+  /// - Throws: `CacheError`: the check was impossible, because the store is busy, out of reach or closed, or the task
+  ///   was cancelled. Damage is not an error but part of the report.
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
@@ -46,7 +46,7 @@ extension StoreAdministration {
     }
   }
 
-  /// What is wrong with an entry that was listed; `nil` where nothing is, or the entry was removed since.
+  /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
   private func check(_ entry: EntrySummary) async throws(StorageError) -> IntegrityIssue? {
     let key = entry.key
     do throws(StorageError) {
@@ -54,7 +54,7 @@ extension StoreAdministration {
         metadata.isSound(key: key, payload: bytes)
       }
       if let isSound { return isSound ? nil : .mismatch(key) }
-      // It may have been removed by now; but what is still listed must be there to be read.
+      // It may have been removed by now; but if it is still listed, it must be readable.
       let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
       guard listed.first == entry else { return nil }
       return IntegrityIssue(key: key, kind: .structure, message: "it is listed, but not found by its key")

@@ -1,23 +1,23 @@
 public import CacheDomain
 public import StorageSPI
 
-/// What somebody who runs a cache does with its store: look into it, remove from it, measure and verify it.
+/// Administers a store: lists, removes, measures and verifies its entries.
 ///
-/// Memory stays bounded whatever the size of the store: entries are visited in pages.
+/// It visits entries in pages, so memory stays bounded for stores of any size.
 public struct StoreAdministration: Sendable {
-  /// How many entries are looked at one by one to tell their states.
+  /// The largest number of entries to examine one by one to find their states.
   static let maximumCensus = 10_000
 
   let store: EntryStore
   let ledger: any UsageLedger
 
-  /// The administration of `store`, whose use is counted in `ledger`.
+  /// Creates the administration of `store`, whose use `ledger` counts.
   public init(store: EntryStore, ledger: any UsageLedger) {
     self.store = store
     self.ledger = ledger
   }
 
-  /// The entry under `key`, its payload copied, also an expired one; `nil` where there is none.
+  /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
@@ -33,11 +33,11 @@ public struct StoreAdministration: Sendable {
     }
   }
 
-  /// Removes the selected entries (with `dryRun` only counts them), a page of them at a time. What is damaged and cannot
-  /// be listed stays, and is named in the report.
+  /// Removes the selected entries, in pages; with `dryRun` it only counts them. Damaged entries that cannot be listed
+  /// stay, and are reported.
   ///
-  /// - Throws: `CacheError`: the engine failed, or others changed entries all the time (`conflict`); what was removed
-  ///   before then stays removed.
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
+  ///   before that stay removed.
   public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     do throws(CacheError) {
@@ -51,9 +51,9 @@ public struct StoreAdministration: Sendable {
     return report
   }
 
-  /// Removes the entries under `keys` (with `dryRun` only looks for them), all at once.
+  /// Removes the entries under `keys` in one batch; with `dryRun` it only looks for them.
   ///
-  /// - Throws: `CacheError`: the engine failed; then none was removed.
+  /// - Throws: `CacheError`: the engine failed, and no entry was removed.
   public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     for key in Set(keys).sorted() {
@@ -77,7 +77,7 @@ public struct StoreAdministration: Sendable {
     do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
   }
 
-  /// Gives the selected entries to `body`, a page at a time, for as long as it returns `true`.
+  /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
   ///
   /// - Returns: what could not be listed.
   @discardableResult

@@ -1,17 +1,17 @@
 public import StorageSPI
 
-/// How much a store holds, in what state, and how it was used.
+/// How much a store holds, in which states, and how it was used.
 public struct StoreReport: Sendable {
   /// The entries, without the leases of flights.
   public let tally: EntryTally
-  /// What the store takes up on its medium, in bytes; `nil` where damage keeps the engine from telling.
+  /// The space that the store takes up on its medium, in bytes; `nil` if damage prevents the engine from knowing.
   public let storageBytes: Int?
   /// What could not be counted.
   public let damage: StoreDamage
   /// How often the cache answered.
   public let usage: UsageCounts
-  /// Whether the numbers in each state are estimates: right but for the entries that change their state within the same
-  /// 17.5 minutes as now.
+  /// Whether the counts by state are estimates. Only entries whose state changes within the present slot of 17.5
+  /// minutes may be counted wrongly.
   public let isEstimated: Bool
   private let states: [EntryState: Int]
 
@@ -25,6 +25,6 @@ public struct StoreReport: Sendable {
     self.usage = usage
   }
 
-  /// The number of entries in a state.
+  /// The number of entries in `state`.
   public func count(_ state: EntryState) -> Int { states[state] ?? 0 }
 }

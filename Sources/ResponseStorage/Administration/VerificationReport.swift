@@ -1,20 +1,20 @@
 public import StorageSPI
 
-/// What a check of a store found.
+/// The result of checking a store.
 public struct VerificationReport: Sendable {
-  /// How many issues are kept: a store in which everything is damaged must not fill the memory.
+  /// How many issues to keep: a completely damaged store must not fill the memory.
   public static let maximumIssues = 10_000
 
-  /// The number of entries that were looked at, those among them that could not be read.
+  /// The number of entries checked, including unreadable ones.
   public private(set) var entriesChecked = 0
-  /// What is wrong: the first `maximumIssues` that were found.
+  /// The first `maximumIssues` issues found.
   public private(set) var issues: [IntegrityIssue] = []
-  /// The number of all issues.
+  /// The total number of issues.
   public private(set) var issueCount = 0
 
   init() {}
 
-  /// The keys of the entries that are known to be damaged.
+  /// The keys of the entries known to be damaged.
   var keys: Set<CacheKey> { Set(issues.compactMap(\.key)) }
 
   mutating func add(_ issue: IntegrityIssue) {

@@ -2,7 +2,7 @@ internal import CacheDomain
 internal import StorageSPI
 
 extension PayloadCodec where Value: JSONPayload {
-  /// Payloads as JSON, which every engine's native tool can show.
+  /// Stores payloads as JSON, which every engine's native tool can show.
   public static var json: PayloadCodec {
     PayloadCodec(
       .json,

@@ -2,7 +2,7 @@ public import CacheData
 public import CacheDomain
 public import StorageSPI
 
-/// Writes and reads pages of movies as the cache does, for those who measure what that costs.
+/// Encodes and decodes pages of movies as the cache does, to measure the cost.
 public struct MoviesPageCoding: Sendable {
   private let codec = PayloadCodec<MoviesPageDTO>.json
   private let key: CacheKey
@@ -10,21 +10,23 @@ public struct MoviesPageCoding: Sendable {
     storedAt: Timestamp(milliseconds: 0), freshUntil: .distantFuture, retainUntil: .distantFuture,
     contentType: "application/json")
 
-  /// - Throws: `CacheError` where there can be no key of movies.
+  /// Creates the coding.
+  ///
+  /// - Throws: `CacheError` if no key can be made for movies.
   public init() throws(CacheError) {
     do throws(StorageError) { key = try CacheKey("\(MoviesRequestDTO.resource)/page") } catch {
       throw CacheError(error)
     }
   }
 
-  /// The payload that `EngineMoviesResponseStorage` stores for `page`.
+  /// Makes the payload that `EngineMoviesResponseStorage` stores for `page`.
   ///
-  /// - Throws: `CacheError` with the code `invalidAnswer` where the page cannot be written.
+  /// - Throws: `CacheError` with the code `invalidAnswer` if the page cannot be encoded.
   public func encode(_ page: MoviesPageDTO) throws(CacheError) -> [UInt8] { try codec.encode(page).payload }
 
-  /// The page that `payload` was made of, decoded as it is on a hit.
+  /// Decodes the page in `payload`, as a hit does.
   ///
-  /// - Throws: `StorageError` with the code `damaged` where it is no such payload.
+  /// - Throws: `StorageError` with the code `damaged` if `payload` is not such a page.
   public func decode(_ payload: Span<UInt8>) throws(StorageError) -> MoviesPageDTO {
     try codec.decode(payload, key, metadata)
   }

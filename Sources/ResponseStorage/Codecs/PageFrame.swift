@@ -7,15 +7,15 @@ struct PageFrame<Item> {
   let totalItems: Int
   let items: [Item]
 
-  /// Most pages have no more items.
+  /// Enough room for the items of most pages.
   private static var usualItems: Int { 20 }
 
-  /// A page with the given members.
+  /// Creates a page.
   init(page: Int, totalPages: Int, totalItems: Int, items: [Item]) {
     (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
   }
 
-  /// Reads a page whose items `item` reads.
+  /// Reads a page, with `item` for each item.
   init(
     json: inout JSONReader, of item: (inout JSONReader) throws(JSONReader.Failure) -> Item
   ) throws(JSONReader.Failure) {
@@ -35,7 +35,7 @@ struct PageFrame<Item> {
     self.items = try json.required(items, "items")
   }
 
-  /// Writes the page, each of whose items `item` writes.
+  /// Writes the page, with `item` for each item.
   func write(to json: inout JSONWriter, _ item: (inout JSONWriter, Item) -> Void) {
     json.object { json in
       json.name("items")

@@ -1,25 +1,25 @@
 public import CacheDomain
 public import StorageSPI
 
-/// How values of one kind are written as payloads and read back.
+/// Encodes the values of one type as payloads, and decodes them.
 public struct PayloadCodec<Value: Sendable>: Sendable {
   /// Makes the payload and its media type.
   let encode: @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String)
 
-  /// What a payload was made of.
+  /// Decodes a payload.
   let decode: @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(StorageError) -> Value
 
-  /// Which codec it is: what one has decoded is not used in place of what another would decode.
+  /// Identifies the codec: one codec's decoded values must not be used for another.
   let identity: CodecIdentity
 
-  /// The codec of two functions.
+  /// Creates a codec from two functions.
   ///
-  /// What it has decoded is used again only by itself and its copies: make it once, not for each read.
+  /// Values it has decoded are reused only by this codec and its copies: create it once, not for each read.
   ///
   /// - Parameters:
-  ///   - encode: makes the payload and its media type; fails with the code `invalidAnswer` where a value has none.
-  ///   - decode: gives back the value; fails with the code `damaged` where the payload cannot have been made by `encode`.
-  ///     It may rely on the checksum having been checked.
+  ///   - encode: makes the payload and its media type; throws `invalidAnswer` if a value cannot be encoded.
+  ///   - decode: decodes the value; throws `damaged` if `encode` cannot have made the payload. It may rely on a checked
+  ///     checksum.
   public init(
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
     decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(StorageError) -> Value
@@ -38,8 +38,8 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   }
 }
 
-/// Tells codecs of values of the same type from each other.
+/// Distinguishes codecs for values of the same type.
 final class CodecIdentity: Sendable {
-  /// That of the only codec that decodes a type's JSON.
+  /// The identity of every JSON codec: each type has only one.
   static let json = CodecIdentity()
 }

@@ -1,12 +1,12 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// What was decoded of the entries of one store, to be used again as long as they are the same.
+/// The decoded values of a store's entries, reused as long as the entries stay the same.
 ///
-/// Whether they are, it learns from the engine at each use: by its change count, where it has one, without reading
-/// anything; else the entry is read and checked again, and only not decoded.
+/// Each use checks that with the engine. If the engine has a change count, the check reads nothing; otherwise the entry
+/// is read and verified again, but not decoded.
 final class DecodedEntries: Sendable {
-  /// What was kept of an entry, and the number of changes with which it was; `nil` where that was not known.
+  /// A value kept for an entry, and the change count at which it was kept; `nil` if that was unknown.
   struct Finding<Value: Sendable> {
     var kept: Decoded<Value>?
     var changeCount: UInt64?
@@ -16,37 +16,37 @@ final class DecodedEntries: Sendable {
   private let limits: DecodedLimits
   private let table: Mutex<DecodedTable>
 
-  /// Nothing yet, of the engine whose changes `counter` counts; `nil` where it cannot.
+  /// Creates an empty cache for the engine whose changes `counter` counts; `nil` if it cannot count them.
   init(_ counter: (any ChangeCounting)?, _ limits: DecodedLimits) {
     (self.counter, self.limits) = (counter, limits)
     table = Mutex(DecodedTable(limits))
   }
 
-  /// The number of changes, to be asked for before an entry is read; `nil` where the engine cannot tell.
+  /// The engine's change count, to be read before an entry is read; `nil` if the engine has none.
   ///
-  /// - Throws: `StorageError`: what a read would report.
+  /// - Throws: `StorageError`: the same as a read.
   func changeCount() throws(StorageError) -> UInt64? { try counter?.changeCount() }
 
-  /// What `codec` has decoded of the entry under `key`, whose digest is `digest`.
+  /// Finds the value that `codec` decoded from the entry under `key`, whose digest is `digest`.
   func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity) -> Finding<Value> {
     let found = table.withLock { $0.use(key, digest) }
     guard let found, found.entry.codec === codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
     return Finding(kept: kept, changeCount: found.changeCount)
   }
 
-  /// Keeps what was read when the number of changes was `changeCount` or later; `nil` where that is not known.
+  /// Keeps a decoded entry that was read at the change count `changeCount` or later; `nil` if unknown.
   func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
     table.withLock { $0.keep(entry, changeCount: changeCount) }
   }
 
-  /// Forgets what was decoded of the entry under the key with the digest `digest`.
+  /// Forgets the decoded entry under the key with the digest `digest`.
   func remove(_ digest: UInt64) {
     table.withLock { _ = $0.remove(digest) }
   }
 
-  /// Forgets everything.
+  /// Forgets all decoded entries.
   func removeAll() { table.withLock { $0 = DecodedTable(limits) } }
 
-  /// How many entries are kept, and how many bytes their payloads have.
+  /// The number of entries kept, and the total size of their payloads in bytes.
   var size: (entries: Int, payloadBytes: Int) { table.withLock { ($0.count, $0.payloadBytes) } }
 }

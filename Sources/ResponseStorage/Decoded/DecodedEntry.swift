@@ -1,9 +1,9 @@
 internal import StorageSPI
 
-/// What an entry was when it was decoded, without the value.
+/// The facts about a decoded entry, without its value.
 ///
-/// It is `@unchecked Sendable` because classes that have subclasses cannot be checked: all that it and its only subclass
-/// have is constant and Sendable.
+/// It is `@unchecked Sendable` because the compiler cannot check classes with subclasses: all properties of this class
+/// and of its only subclass are constant and Sendable.
 class DecodedEntry: @unchecked Sendable {
   let key: CacheKey
   /// The digest of the key, see `UseRecord`.
@@ -17,13 +17,13 @@ class DecodedEntry: @unchecked Sendable {
     (self.payloadBytes, self.codec) = (payloadBytes, codec)
   }
 
-  /// Whether it was decoded from an entry that is the same as one with this metadata, whose checksum was checked.
+  /// Whether it was decoded from the same entry as one with this metadata, whose checksum has been checked.
   func isSame(_ metadata: EntryMetadata, payloadBytes: Int) -> Bool {
     self.payloadBytes == payloadBytes && self.metadata == metadata
   }
 }
 
-/// A value and the entry that it was decoded from.
+/// A value, with the facts about the entry that it was decoded from.
 final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
   let value: Value
 

@@ -1,10 +1,10 @@
 internal import StorageSPI
 
-/// Entries by the digests of their keys, within limits, in the order in which they were used last.
+/// Decoded entries by the digests of their keys, within limits, in order of their last use.
 ///
-/// Of two keys that share a digest, which is next to impossible, the later one takes the place of the other. Where the
-/// table is full, an entry gets in only when it comes for the second time: a walk over many entries that are read once
-/// leaves in their places those that are read again and again, and does not pay for keeping what it does not use.
+/// If two keys share a digest, which is next to impossible, the later one replaces the other. Once the table is full,
+/// an entry gets in only when it comes for the second time. So a walk over many entries that are read once does not
+/// displace those that are read again and again, and does not pay for keeping what it will not use.
 struct DecodedTable {
   private struct Node {
     var digest: UInt64
@@ -15,13 +15,13 @@ struct DecodedTable {
   }
 
   private static let none = -1
-  /// Of how many digests that were turned away it is remembered; a later one takes the place of an earlier one with
-  /// which it agrees in its last bits. A power of two.
+  /// How many rejected digests to remember. A later digest replaces an earlier one with the same last bits. A power of
+  /// two.
   static let turnedAwayCount = 4_096
 
   private let limits: DecodedLimits
   private var places: [UInt64: Int] = [:]
-  /// A list, from the newest to the oldest, and nodes that are free.
+  /// A linked list from the newest node to the oldest, and free nodes.
   private var nodes: [Node] = []
   private var free: [Int] = []
   private var (newest, oldest) = (none, none)
@@ -30,11 +30,11 @@ struct DecodedTable {
 
   init(_ limits: DecodedLimits) { self.limits = limits }
 
-  /// How many entries are kept.
+  /// The number of entries kept.
   var count: Int { places.count }
 
-  /// The entry under `key`, whose digest is `digest`, and the number of changes with which it was kept; from now on it is
-  /// the one that was used last.
+  /// The entry under `key`, whose digest is `digest`, and the change count at which it was kept. Makes it the most
+  /// recently used one.
   mutating func use(_ key: CacheKey, _ digest: UInt64) -> (entry: DecodedEntry, changeCount: UInt64?)? {
     guard let place = places[digest], let entry = nodes[place].entry, entry.key == key else { return nil }
     if place != newest {
@@ -44,7 +44,7 @@ struct DecodedTable {
     return (entry, nodes[place].changeCount)
   }
 
-  /// Keeps `entry` in place of what was kept under its key, as the one that was used last.
+  /// Keeps `entry` as the most recently used one, and replaces any entry under its key.
   mutating func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
     let wasKept = remove(entry.digest)
     guard entry.payloadBytes <= limits.maxBytes, limits.maxEntries > 0 else { return }
@@ -57,7 +57,7 @@ struct DecodedTable {
     payloadBytes += entry.payloadBytes
   }
 
-  /// Removes what is kept under the key with the digest `digest`, and says whether there was something.
+  /// Removes the entry under the key with the digest `digest`, and returns whether there was one.
   @discardableResult
   mutating func remove(_ digest: UInt64) -> Bool {
     guard let place = places.removeValue(forKey: digest) else { return false }
@@ -72,9 +72,9 @@ struct DecodedTable {
     count < limits.maxEntries && payloadBytes <= limits.maxBytes - entry.payloadBytes
   }
 
-  /// Whether an entry with the digest `digest` was turned away before, which from now on it was.
+  /// Whether an entry with the digest `digest` was rejected before. Remembers it as rejected from now on.
   private mutating func isKnown(_ digest: UInt64) -> Bool {
-    // No memory is taken for it before the table is full. A digest of zero is known from the beginning: no harm is done.
+    // Allocates nothing before the table is full. Digest zero counts as rejected from the start, which does no harm.
     if turnedAway.isEmpty { turnedAway = Array(repeating: 0, count: Self.turnedAwayCount) }
     let place = Int(truncatingIfNeeded: digest) & (Self.turnedAwayCount - 1)
     if turnedAway[place] == digest { return true }
@@ -91,7 +91,7 @@ struct DecodedTable {
     return place
   }
 
-  /// Makes the node the newest of the list, of which it is no part.
+  /// Makes a node, which is not in the list yet, the newest one.
   private mutating func link(_ place: Int) {
     (nodes[place].newer, nodes[place].older) = (Self.none, newest)
     if newest == Self.none { oldest = place } else { nodes[newest].newer = place }

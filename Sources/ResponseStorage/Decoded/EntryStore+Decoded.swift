@@ -2,14 +2,14 @@ internal import CacheDomain
 internal import StorageSPI
 
 extension EntryStore {
-  /// What `decode` makes of the entry under `key`, or has made of it before; `nil` where there is none, or an expired
-  /// one. Whether it has expired is judged by the clock each time.
+  /// The value that `decode` makes, or has made before, from the entry under `key`; `nil` if there is none, or an
+  /// expired one. Each call checks the expiry by the clock.
   ///
-  /// What was decoded is used again without reading the entry only where the engine says that nothing has changed. A
-  /// read that fails is a failure: nothing is used in its place.
+  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed. A failed
+  /// read is a failure: no kept value replaces it.
   ///
-  /// - Parameter codec: what tells `decode` from other functions whose values have the same type.
-  /// - Throws: `CacheError`: what `decode` throws; `damaged` where the entry is not what was written.
+  /// - Parameter codec: distinguishes `decode` from other functions whose values have the same type.
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: CodecIdentity,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
@@ -18,8 +18,8 @@ extension EntryStore {
     do throws(StorageError) {
       let found: DecodedEntries.Finding<Value> =
         decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
-      // Asked for before the read: what is read then is as new as the number, or newer. And only for what comes again: an
-      // engine may have to open something to tell, which a process that reads one entry should not pay for.
+      // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
+      // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
       let count = found.kept == nil ? nil : try decodedEntries?.changeCount()
       if let kept = found.kept, let count, count == found.changeCount {
         return kept.metadata.state(at: now) == .expired ? nil : kept

@@ -3,13 +3,13 @@ public import CacheDomain
 public import StorageSPI
 
 extension CacheKey {
-  /// The version of the scheme below. Entries under keys of another version are never found, and expire by themselves.
+  /// The version of the key scheme. Entries under keys of another version are never found, and expire.
   static let schemeVersion = "v1"
 
-  /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, parameters sorted by name,
-  /// names and values percent-encoded.
+  /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, with parameters sorted by
+  /// name, and names and values percent-encoded.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where the key would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   public init(for request: some CacheableRequest) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
@@ -29,12 +29,12 @@ extension CacheKey {
     }
   }
 
-  /// What the keys of all requests of one kind begin with, those without parameters excepted.
+  /// The prefix of the keys of all requests of one kind that have parameters.
   public static func prefix(of kind: (some CacheableRequest).Type) -> String {
     "\(kind.resource)/\(schemeVersion)/"
   }
 
-  /// Room for most keys.
+  /// The capacity that most keys need.
   private static let usualLength = 96
 
   private static func sorted(_ parameters: [(name: String, value: String)]) -> [(name: String, value: String)] {

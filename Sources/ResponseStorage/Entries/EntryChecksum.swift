@@ -2,10 +2,10 @@ internal import CChecksum
 package import StorageSPI
 
 extension EntryMetadata {
-  /// The checksum of an entry: XXH3 (64 bits) of its key and metadata, then, seeded with that, of its payload.
+  /// The checksum of an entry: XXH3 (64 bits) of its key and metadata, then, with that as the seed, of its payload.
   ///
-  /// A bit flipped anywhere in the entry changes it. It is no protection against somebody who changes an entry on
-  /// purpose. Cost: about a thirtieth of a microsecond for each KiB of payload.
+  /// It changes if any bit of the entry does. It does not protect against deliberate changes. Cost: about a thirtieth
+  /// of a microsecond for each KiB of payload.
   package func computedChecksum(key: CacheKey, payload: Span<UInt8>) -> UInt64 {
     var head: [UInt8] = []
     head.reserveCapacity(key.text.utf8.count + contentType.utf8.count + 48)
@@ -25,7 +25,7 @@ extension EntryMetadata {
 }
 
 extension [UInt8] {
-  /// Appends the length and the bytes, so that no two sequences of texts look the same.
+  /// Appends the length and the bytes, so that two different sequences of texts never look the same.
   fileprivate mutating func append(text: String) {
     append(number: UInt64(text.utf8.count))
     text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }

@@ -1,7 +1,7 @@
 internal import CacheData
 internal import StorageSPI
 
-/// How the head of a stored response is kept: its times as those of the entry, the rest as attributes.
+/// Storing the head of a response: its times become the entry's, the rest becomes attributes.
 extension EntryMetadata {
   init(_ stored: StoredHead, contentType: String, attributes: [String: String]) {
     self.init(
@@ -10,7 +10,7 @@ extension EntryMetadata {
       attributes: attributes.merging(stored.ownAttributes) { $1 })
   }
 
-  /// The head of the stored response with the header fields `fields`.
+  /// The head of the stored response, with the header fields `fields`.
   func storedHead(fields: HTTPFields) -> StoredHead {
     if !attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) {
       return StoredHead(
@@ -25,9 +25,9 @@ extension EntryMetadata {
       initialAge: .milliseconds(initialAge), selector: selector)
   }
 
-  /// The header fields that are attributes of their own.
+  /// The header fields that have attributes of their own.
   var cachingFields: HTTPFields {
-    // There are few attributes: to compare each name with each costs less than to look up every name.
+    // With so few attributes, comparing all pairs is cheaper than looking up each name.
     let attributes = Array(self.attributes)
     var lines: [HTTPFields.Field] = []
     for name in StoredHead.cachingFields {
@@ -45,20 +45,20 @@ extension EntryMetadata {
 }
 
 extension StoredHead {
-  /// The status of an entry that names none.
+  /// The status of an entry that has no attribute for it.
   fileprivate static let usualStatus = 200
 
-  /// The header fields that decide over the use of a response, beside which no others are kept with a typed one.
+  /// The header fields that decide how a response may be used. A typed response keeps no others.
   fileprivate static let cachingFields = [
     "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "vary",
   ]
 
-  /// The header fields that decide over its use, as attributes.
+  /// Those header fields, as attributes.
   var cachingAttributes: [String: String] {
     Dictionary(uniqueKeysWithValues: Self.cachingFields.compactMap { name in head.fields[name].map { (name, $0) } })
   }
 
-  /// What is neither a time of the entry nor a header field. What is as usual is left out.
+  /// Attributes for what is neither an entry time nor a header field. Leaves out the usual values.
   fileprivate var ownAttributes: [String: String] {
     var attributes: [String: String] = [:]
     if head.status != Self.usualStatus { attributes[AttributeName.status] = String(head.status) }
@@ -70,18 +70,18 @@ extension StoredHead {
   }
 }
 
-/// The names of attributes that no header field can have.
+/// Names of attributes that no header field can have.
 private enum AttributeName {
-  /// The first byte of each of them.
+  /// The first byte of all these names.
   static let firstByte = UInt8(ascii: ":")
   static let status = ":status"
   static let initialAge = ":initial-age"
-  /// The digest, then the names of the fields that select the response.
+  /// The digest, then the field names, of the selector.
   static let selector = ":selector"
 }
 
 extension Timestamp {
-  /// The point in time `duration` after 1970-01-01T00:00:00Z.
+  /// The time `duration` after 1970-01-01T00:00:00Z.
   init(_ duration: Duration) {
     self = Timestamp(milliseconds: 0).advanced(by: duration)
   }

@@ -1,17 +1,17 @@
 public import CacheDomain
 public import StorageSPI
 
-/// What a resource keeps, as values of its own. Resources of this library and of others use the same calls.
+/// Entries whose values belong to a resource, in this library or another one.
 extension EntryStore {
-  /// Another writer has to win every time for this many times to give up: then somebody writes without pause.
+  /// How often other writers may be faster before an update gives up: then they are writing without pause.
   private static let maximumAttempts = 1_000
-  /// How many entries are visited at once.
+  /// How many entries to visit at once.
   private static let pageSize = 1_000
 
-  /// The value under `key`, with the metadata of its entry; `nil` where there is none, or an expired one. What was
-  /// decoded before is used again where the entry still is the same; see `DecodedLimits`.
+  /// The value under `key`, with its entry's metadata; `nil` if there is none, or an expired one. Reuses a decoded
+  /// value while its entry stays the same; see `DecodedLimits`.
   ///
-  /// - Throws: `CacheError`: the engine failed; `damaged` where the entry is not what was written.
+  /// - Throws: `CacheError`: the engine failed; `damaged` if the entry is not as it was written.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
@@ -21,18 +21,18 @@ extension EntryStore {
     return found.map { ($0.value, $0.metadata) }
   }
 
-  /// Puts what `change` makes of the value under `key` in its place, on condition that nobody wrote it in between; tries
-  /// again where somebody did. So of what several tasks or processes change at the same time nothing is lost.
+  /// Replaces the value under `key` by what `change` makes of it, if no other writer changes it in between, and tries
+  /// again if one does. So nothing is lost when several tasks or processes change a value at the same time.
   ///
-  /// It is for values that are no copies of what an origin has: they are fresh for as long as they are kept.
+  /// Meant for values that are not copies of an origin's: they stay fresh until they expire.
   ///
   /// - Parameters:
   ///   - key: the key of the entry.
-  ///   - codec: how values are written.
-  ///   - change: is given the value, `nil` where there is none or an expired one, and returns the new one with the time
-  ///     from which on it may be dropped. It is called once for each attempt; what it throws ends them.
-  /// - Throws: `CacheError`: what `change` throws, the engine failed, the entry is `damaged`, or others wrote it all the
-  ///   time (`conflict`); then nothing has changed.
+  ///   - codec: encodes and decodes the value.
+  ///   - change: receives the value, `nil` if there is none or an expired one, and returns the new one with the time
+  ///     from which it may be dropped. It is called once per attempt; an error ends the update.
+  /// - Throws: `CacheError`: what `change` throws, the engine failed, the entry is `damaged`, or other writers kept
+  ///   changing it (`conflict`); then nothing has changed.
   public func update<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>,
     _ change: (Value?) throws(CacheError) -> (value: Value, retainUntil: Timestamp)
@@ -49,7 +49,7 @@ extension EntryStore {
     }
   }
 
-  /// The keys that begin with `prefix` and have an entry that has not expired, in order. They are all in memory at once.
+  /// The keys with the prefix `prefix` whose entries have not expired, sorted. All of them are in memory at once.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func keys(prefix: String) async throws(CacheError) -> [CacheKey] {
@@ -83,7 +83,7 @@ extension EntryStore {
     try await write(key, payload: payload, metadata: metadata, expecting: expected)
   }
 
-  /// What the engine holds under `key`: of an expired entry the checksum alone.
+  /// The present version of the entry under `key`; for an expired entry only the checksum.
   private func version<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {

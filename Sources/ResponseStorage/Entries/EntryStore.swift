@@ -2,39 +2,39 @@ internal import CacheData
 public import CacheDomain
 public import StorageSPI
 
-/// An engine with what the core adds to every entry: absolute times by the clock, and a checksum that is made on
-/// writing and checked on each read, whatever the engine does. Where it has limits, no write exceeds them.
+/// An engine, with what the core adds to every entry: absolute times, and a checksum that is computed on each write and
+/// verified on each read. No write exceeds the store's limits, if it has any.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
 
-  /// The time by which entries are fresh, stale or expired.
+  /// The clock that decides whether entries are fresh, stale or expired.
   public let clock: any WallClock
 
-  /// How often look-ups found an entry.
+  /// Counts hits, misses and evictions.
   public let usage: UsageCounter
 
-  /// How each entry was used.
+  /// Records how each entry is used.
   public let uses: EntryUses
 
-  /// What was decoded; `nil` where nothing is kept of it.
+  /// The decoded values; `nil` if none are kept.
   let decodedEntries: DecodedEntries?
 
-  /// What is lost of the store as far as is known without reading entries: nothing of one that is read as it is.
+  /// The damage that is known without reading entries. Empty if the store is read as it is.
   public var damage: StoreDamage { salvageDamage ?? StoreDamage() }
 
-  /// What is lost of a store that is read as a repair would save it; `nil` of one that is read as it is.
+  /// The damage of a store that is read as a repair would save it; `nil` if the store is read as it is.
   var salvageDamage: StoreDamage? { (engine as? SalvagedEngine)?.damage ?? (engine as? RecoveringEngine)?.damage }
 
   private let writer: BoundedWriter
 
-  /// The store over `engine`, by the time of `clock`.
+  /// Creates a store over `engine`.
   ///
   /// - Parameters:
-  ///   - limits: how much it may hold; `nil` for anything.
-  ///   - uses: how its entries were used before, and what becomes of how they are used now.
-  ///   - removesExpired: whether writes also remove a few expired entries; only where there are limits. An engine that
-  ///     drops them by itself needs none of that.
-  ///   - decoded: how much of what was decoded may be kept in memory, to be used again.
+  ///   - limits: how much it may hold; `nil` for no limits.
+  ///   - uses: the earlier uses of its entries, which later ones are added to.
+  ///   - removesExpired: whether writes also remove a few expired entries, if there are limits. Not needed if the
+  ///     engine drops expired entries itself.
+  ///   - decoded: how many decoded values to keep in memory.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil, uses: EntryUses = EntryUses(),
     removesExpired: Bool = true, decoded: DecodedLimits = .standard
@@ -56,9 +56,10 @@ public struct EntryStore: Sendable {
     do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
   }
 
-  /// What `decode` makes of the entry under `key`, with its metadata; `nil` where there is none, or an expired one.
+  /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
+  /// one.
   ///
-  /// - Throws: `CacheError`: what `decode` throws; `damaged` where the entry is not what was written.
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
@@ -75,27 +76,27 @@ public struct EntryStore: Sendable {
     }
   }
 
-  /// Counts a look-up: under `key` there was an entry, which is now used; with `nil`, there was none.
+  /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
   public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { UseRecord.digest(of: $0) }) }
 
-  /// Counts a look-up, likewise, by the digest of the key.
+  /// Counts a look-up in the same way, by the digest of the key.
   func countLookUp(digest: UInt64?) {
     usage.record(hit: digest != nil)
     if let digest { uses.record(digest: digest, at: clock.now) }
   }
 
-  /// Stores an entry together with the changes of `batch`, if what is there before is as expected. Where the store has
-  /// no room, other entries go.
+  /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
+  /// evicts other entries.
   ///
   /// - Parameters:
   ///   - key: the entry's key.
-  ///   - payload: its bytes.
-  ///   - metadata: what is known of it; its checksum is made here.
-  ///   - expecting: what has to be there before; `nil` for anything.
-  ///   - batch: what else is to change, all or nothing.
-  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` where the entry alone is more than the
-  ///   store may hold, `overBounds` where no other entry may go, `busy` where other writers fill it all the time; then
-  ///   nothing of it has changed.
+  ///   - payload: the entry's bytes.
+  ///   - metadata: the entry's metadata; the checksum is computed here.
+  ///   - expecting: what the store must hold under the key; `nil` for anything.
+  ///   - batch: further changes; all are made, or none.
+  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` if the entry alone exceeds the store's
+  ///   limits, `overBounds` if no other entry may be evicted, `busy` if other writers keep filling the store; then
+  ///   nothing has changed.
   public func write(
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
@@ -113,14 +114,14 @@ public struct EntryStore: Sendable {
 }
 
 extension EntryMetadata {
-  /// Whether the entry is what was written.
+  /// Whether the entry is as it was written, by its checksum.
   func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
     computedChecksum(key: key, payload: payload) == checksum
   }
 
-  /// Checks that the entry is what was written.
+  /// Checks that the entry is as it was written.
   ///
-  /// - Throws: `StorageError` with the code `damaged` where it is not.
+  /// - Throws: `StorageError` with the code `damaged` if it is not.
   func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
     guard isSound(key: key, payload: payload) else {
       throw StorageError(
@@ -131,6 +132,6 @@ extension EntryMetadata {
 }
 
 extension Timestamp {
-  /// The time since 1970-01-01T00:00:00Z, which is how the domain tells time.
+  /// The time since 1970-01-01T00:00:00Z, as the domain uses it.
   public var sinceEpoch: Duration { .milliseconds(milliseconds) }
 }

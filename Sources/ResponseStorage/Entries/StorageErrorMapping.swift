@@ -2,11 +2,11 @@ public import CacheDomain
 public import StorageSPI
 
 extension StorageError {
-  /// Whether the error, by which a listing has ended, is about the entry under `key`: then its message names it. It may be
-  /// about one before it of which not even the key can be read, and which no check can name therefore.
+  /// Whether this error, which ended a listing, is about the entry under `key`: its message must name the key.
+  /// Otherwise it may be about an earlier entry whose key cannot even be read, so that no check can name it.
   ///
-  /// The key has to stand there as a word: `movies/1` is not named by "entry movies/10 cannot be read". A final colon,
-  /// comma or quotation mark belongs to the message.
+  /// The key must be a whole word: "entry movies/10 cannot be read" does not name `movies/1`. Colons, commas and
+  /// quotation marks around it belong to the message.
   func isAbout(_ key: CacheKey) -> Bool {
     message.split(separator: " ").contains { word in
       word.drop(while: Self.isPunctuation).hasPrefix(key.text)
@@ -18,7 +18,7 @@ extension StorageError {
 }
 
 extension CacheError {
-  /// The error of the domain for a failure of the storage: same code, message and hint.
+  /// Translates a storage error into the domain's: same code, message and hint.
   public init(_ error: StorageError) {
     self.init(Code(rawValue: error.code.rawValue), error.message, hint: error.hint, cause: error)
   }

@@ -1,12 +1,12 @@
 public import StorageSPI
 
-/// Stands in for an engine that could not be opened: every call fails with the reason.
+/// Replaces an engine that could not be opened: every call fails with the reason.
 ///
-/// With it a damaged or unreachable store is one more storage that fails, which a fetch knows how to do without.
+/// This makes a damaged or unreachable store look like any other failing storage, which a fetch can do without.
 public final class UnavailableEngine: StorageEngine {
   private let reason: StorageError
 
-  /// The engine that always fails with `reason`.
+  /// Creates an engine that always fails with `reason`.
   public init(reason: StorageError) {
     self.reason = reason
   }

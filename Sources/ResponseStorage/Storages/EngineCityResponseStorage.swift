@@ -1,10 +1,10 @@
 public import CacheData
 
-/// Keeps pages of cities as entries of an engine.
+/// Stores pages of cities as entries of an engine.
 public typealias EngineCityResponseStorage = EngineResponseStorage<CitiesRequestDTO, CitiesPageDTO>
 
 extension EngineResponseStorage: CityResponseStorage where Request == CitiesRequestDTO, Response == CitiesPageDTO {
-  /// The storage over `store`, whose payloads are JSON.
+  /// Creates a storage over `store` whose payloads are JSON.
   public init(store: EntryStore) {
     self.init(store: store, codec: .json)
   }

@@ -2,26 +2,27 @@ public import CacheData
 public import CacheDomain
 internal import StorageSPI
 
-/// Keeps responses for URLs as entries of an engine: the content is the payload as it came, the head its metadata.
+/// Stores responses for URLs as entries of an engine. The content as it arrived is the payload, and the head becomes
+/// metadata.
 ///
-/// The key is `url/v1/url=URL/variant=DIGEST`, so that the responses for one URL lie side by side.
+/// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other.
 public struct EngineHTTPResponseStorage: HTTPResponseStorage {
-  /// More responses for one URL than this are looked at in several steps.
+  /// The number of responses for one URL to list in one scan.
   private static let variantsPerScan = 64
-  /// What stands between the URL and the digest in a key.
+  /// The text between the URL and the digest in a key.
   private static let variantName = "variant="
 
   private let store: EntryStore
 
-  /// The storage over `store`.
+  /// Creates a storage over `store`.
   public init(store: EntryStore) {
     self.store = store
   }
 
-  /// The stored responses for `url` that have not expired, without their contents.
+  /// The stored responses for `url` that have not expired, without their content.
   public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
     let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
-    // The key is made only to find out if it would be too long.
+    // Only to check that the key is not too long.
     _ = try key(of: url, selector: .always)
     do throws(StorageError) {
       var (found, last) = ([StoredVariant](), CacheKey?.none)
@@ -36,14 +37,14 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     }
   }
 
-  /// The same without damaged ones.
+  /// Like `variants(of:)`, but leaves damaged responses out.
   ///
-  /// Cost: where one is, some sixty scans of the engine.
+  /// Cost: about sixty scans of the engine if there is a damaged one.
   public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
     do throws(CacheError) { return try await variants(of: url) } catch {
       guard error.code == .damaged else { throw error }
     }
-    // As much of the keys as they have in common: what lies behind damage is found by the rest.
+    // Use the whole prefix that the keys share, so that the walk finds the keys behind damage by the rest.
     let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
     do throws(StorageError) {
       var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
@@ -55,7 +56,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     }
   }
 
-  /// The stored response under `key`; `nil` where there is none, or an expired one.
+  /// The stored response under `key`; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
@@ -66,9 +67,9 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head, version: version)
   }
 
-  /// Keeps `body` under `head` for `url`, and removes the entries under the keys `replaced`, both or neither.
+  /// Stores `body` with `head` for `url` and removes the entries under the keys `replaced`: both or neither.
   ///
-  /// - Throws: `CacheError`: the engine failed; `conflict` where another version than `version` is stored.
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`.
   public func store(
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64? = nil
   ) async throws(CacheError) -> String {
@@ -82,25 +83,25 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     return key
   }
 
-  /// Removes the entries under `keys`, all or none.
+  /// Removes the entries under `keys`: all or none.
   public func remove(_ keys: [String]) async throws(CacheError) {
     var batch = WriteBatch()
     for key in keys { batch.remove(try Self.cacheKey(key)) }
     do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
   }
 
-  /// The key of the entry for `url` that `selector` selects.
+  /// The key of the entry for `url` and `selector`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
     let variant = selector.digest.isEmpty ? "any" : selector.digest
     return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
   }
 
-  /// Adds a look-up to the store's usage, and a use to the entry under `key`, where it found one.
+  /// Counts a look-up in the store's usage, and a use of the entry under `key`, if the look-up found one.
   public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
-  /// What the keys of all the entries for `url`, in its normal form, begin with.
+  /// The prefix of the keys of all entries for `url`, which must be in its normal form.
   public static func keyPrefix(of url: String) -> String {
     "url/\(CacheKey.schemeVersion)/url=\(PercentEncoding.text(url))/"
   }
@@ -115,22 +116,21 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 }
 
 extension StoredVariant {
-  /// The variant that `entry` is; `nil` where it has expired.
+  /// The variant that `entry` holds; `nil` if it has expired.
   fileprivate init?(_ entry: EntrySummary, at now: Timestamp) {
     if entry.metadata.state(at: now) == .expired { return nil }
     self.init(key: entry.key.text, head: entry.metadata.httpHead)
   }
 }
 
-/// The header of a response for a URL is kept whole, in the order in which its fields came, with what is said in the
-/// status line besides the status.
+/// The header of a response for a URL is stored whole, with its fields in order, and the rest of its status line.
 extension EntryMetadata {
   fileprivate static let blockName = ":fields"
-  /// The version of the protocol, and after a space the reason, where there is one.
+  /// The protocol version, followed by a space and the reason, if there is one.
   fileprivate static let lineName = ":line"
 
   fileprivate var httpHead: StoredHead {
-    // By bytes: a value may begin with a mark that makes one character with the space before it.
+    // Split by bytes: a value may begin with a combining mark, which would merge with the space before it.
     let lines = (attributes[Self.blockName] ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: ":")).map { colon in
         let value = line[line.index(after: colon)...].dropFirst()

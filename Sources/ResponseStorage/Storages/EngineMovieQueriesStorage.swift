@@ -2,10 +2,10 @@ public import CacheData
 public import CacheDomain
 internal import StorageSPI
 
-/// Keeps the queries searched last in one entry of an engine.
+/// Stores recent searches in one entry of an engine.
 ///
-/// It is read, changed and written on condition that nobody wrote it in between, and tried again where somebody did: so
-/// two processes that search at once lose neither's query.
+/// A change is written only if no other writer has changed the entry in between, and is repeated otherwise. So two
+/// processes that search at the same time lose neither query.
 public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   /// The entry's payload.
   fileprivate struct Payload {
@@ -21,13 +21,13 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   private let codec = PayloadCodec<Payload>.json
   private let maximumCount: Int
 
-  /// The storage over `store`, which keeps the newest `maximumCount` queries (0 or more).
+  /// Creates a storage over `store` that keeps the newest `maximumCount` queries (0 or more).
   public init(store: EntryStore, maximumCount: Int) {
     self.store = store
     self.maximumCount = maximumCount
   }
 
-  /// The queries, the newest first, each once.
+  /// The queries, newest first, without duplicates.
   public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
     let key = try key
     guard let queries = try await store.read(key, codec)?.value.queries else { return [] }
@@ -37,9 +37,9 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
     }
   }
 
-  /// Makes `query` the newest one; the oldest goes where there are too many.
+  /// Makes `query` the most recent one, and drops the oldest if there are too many.
   ///
-  /// - Throws: `CacheError`: the engine failed, or others wrote the entry all the time (`conflict`).
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entry (`conflict`).
   public func save(_ query: MovieQuery) async throws(CacheError) {
     try await store.update(try key, codec) { current in
       var payload = current ?? Payload()

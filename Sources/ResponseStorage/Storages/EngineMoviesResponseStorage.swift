@@ -1,10 +1,10 @@
 public import CacheData
 
-/// Keeps pages of movies as entries of an engine.
+/// Stores pages of movies as entries of an engine.
 public typealias EngineMoviesResponseStorage = EngineResponseStorage<MoviesRequestDTO, MoviesPageDTO>
 
 extension EngineResponseStorage: MoviesResponseStorage where Request == MoviesRequestDTO, Response == MoviesPageDTO {
-  /// The storage over `store`, whose payloads are JSON.
+  /// Creates a storage over `store` whose payloads are JSON.
   public init(store: EntryStore) {
     self.init(store: store, codec: .json)
   }

@@ -1,17 +1,17 @@
 public import CacheData
 internal import StorageSPI
 
-/// Keeps posters as entries of an engine.
+/// Stores posters as entries of an engine.
 public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterRequestDTO, PosterDTO>
 
 extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
-  /// The storage over `store`, whose payloads are the images' bytes as they came.
+  /// Creates a storage over `store` whose payloads are the images' bytes, as they arrived.
   public init(store: EntryStore) {
     self.init(store: store, codec: PosterCoding.codec)
   }
 }
 
-/// The one codec of all storages of posters.
+/// The codec that all storages of posters share.
 private enum PosterCoding {
   static let codec = PayloadCodec<PosterDTO>(
     encode: { poster in (poster.bytes, poster.contentType) },

@@ -2,22 +2,22 @@ public import CacheData
 public import CacheDomain
 internal import StorageSPI
 
-/// Keeps answers as entries of an engine, whichever it is: a request becomes a key, a response a payload, and what
-/// its origin said about caching attributes.
+/// Stores answers as entries of any engine. A request becomes a key, a response a payload, and the origin's caching
+/// header fields become attributes.
 ///
-/// Each resource has its own name for it, in a file of its own: the resources know no engine, and the engines know no
-/// resource, so that N engines and M resources take N + M types.
+/// Each resource has its own name for this type, in its own file. Resources know no engine and engines know no
+/// resource, so N engines and M resources take N + M types.
 public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendable>: ResponseStore {
   private let store: EntryStore
   private let codec: PayloadCodec<Response>
 
-  /// The storage over `store`, whose payloads `codec` makes.
+  /// Creates a storage over `store` whose payloads `codec` makes.
   public init(store: EntryStore, codec: PayloadCodec<Response>) {
     self.store = store
     self.codec = codec
   }
 
-  /// The answer kept for `request`, fresh or stale; `nil` where there is none, or an expired one.
+  /// The answer stored for `request`, fresh or stale; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func response(
@@ -33,10 +33,10 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     return found?.value
   }
 
-  /// Keeps `response` under `head`, in place of what was kept for `request` before.
+  /// Stores `response` with `head`, and replaces the entry for `request`.
   ///
-  /// - Throws: `CacheError`: the engine failed; `conflict` where another version than `version` is kept. What was kept
-  ///   before still is.
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`. After an
+  ///   error nothing has changed.
   public func store(
     _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
   ) async throws(CacheError) {
@@ -48,7 +48,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
 
   /// The key of the entry that answers `request`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where it would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   public func key(for request: Request) throws(CacheError) -> String {
     try CacheKey(for: request).text
   }

@@ -1,17 +1,17 @@
 internal import CacheDomain
 internal import StorageSPI
 
-/// What becomes of entries that another store, or a file, has as well.
+/// Writes entries from another store or a file, unless the store has them already.
 struct EntryWriter {
-  /// What was done with the entries given.
+  /// Counts what became of the given entries.
   struct Counts: Sendable, Hashable {
-    /// Entries that were written, or would be.
+    /// Entries that were written; in a dry run, that would be.
     var written = 0
-    /// The sum of the sizes of their payloads, in bytes.
+    /// The total size of their payloads, in bytes.
     var bytes = 0
-    /// Entries that were there already, exactly so.
+    /// Entries that the store already had, exactly the same.
     var present = 0
-    /// Entries in place of which a newer one was kept.
+    /// Entries that were not written because the store has a newer one.
     var kept = 0
 
     static func + (left: Counts, right: Counts) -> Counts {
@@ -21,46 +21,47 @@ struct EntryWriter {
     }
   }
 
-  /// How many entries are written at once at most: an engine that writes whole files wants large batches.
+  /// How many entries to write in one batch: an engine that writes whole files wants large batches.
   private static let batchEntries = 4_096
-  /// The size of their payloads, in bytes, from which on they are written.
+  /// The total payload size at which a batch is written, in bytes.
   private static let batchBytes = 4 << 20
-  /// How often a batch begins again because somebody else has written one of its entries.
+  /// How often a batch starts again because another writer has changed one of its entries.
   private static let attempts = 100
 
-  /// The store that is written; `nil` where there is none yet, and none is to be made.
+  /// The store to write to; `nil` for a dry run to a store that does not exist.
   private let store: EntryStore?
   private let isOverwriting: Bool
   private let isDryRun: Bool
   private var pending: [ExportedEntry] = []
   private var pendingKeys: Set<CacheKey> = []
   private var pendingBytes = 0
-  /// What a dry run would have written by now, by the digests of keys; `nil` where no key comes twice. Cost: some forty
-  /// bytes an entry.
+  /// What a dry run would have written so far, by the digests of keys; `nil` if no key occurs twice. Cost: about forty
+  /// bytes for each entry.
   private var planned: [UInt64: (storedAt: Timestamp, checksum: UInt64)]?
 
-  /// What was done so far with all entries that no longer wait.
+  /// What became of all entries that are no longer pending.
   private(set) var counts = Counts()
 
-  /// What the store was given, such as "12 entries were imported".
+  /// What has been written, as a phrase such as "12 entries were imported".
   func summary(_ verb: String) -> String { EntryProgress.text(isDryRun ? 0 : counts.written, verb) }
 
-  /// The error that `work` was cancelled, which says how far it came.
+  /// The error for `work` that was cancelled, with the progress it made.
   func interruption(of work: String, _ verb: String) -> CacheError {
     .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
   }
 
-  /// A writer to `store`. An entry that was stored later than the one given is kept unless `options` overwrite it. With
-  /// `keysMayRepeat` a dry run counts an entry whose key came before as if that one had been written.
+  /// Creates a writer to `store`. It keeps an entry that was stored later than the given one, unless `options` say to
+  /// overwrite it. With `keysMayRepeat`, a dry run treats an entry whose key has occurred before as if the earlier one
+  /// had been written.
   init(to store: EntryStore?, _ options: TransferOptions, keysMayRepeat: Bool = false) {
     self.store = store
     planned = options.isDryRun && keysMayRepeat ? [:] : nil
     (isOverwriting, isDryRun) = (options.overwrites, options.isDryRun)
   }
 
-  /// Writes `entry` sooner or later, together with others.
+  /// Writes `entry`, now or later, in a batch with others.
   ///
-  /// - Throws: `CacheError` with the code of the engine's failure; then nothing of what waits was written.
+  /// - Throws: `CacheError` with the code of the engine's failure; then none of the pending entries was written.
   mutating func add(_ entry: ExportedEntry) async throws(CacheError) {
     if !pending.isEmpty, pendingBytes + entry.payload.count > Self.batchBytes || pendingKeys.contains(entry.key) {
       try await flush()
@@ -71,7 +72,7 @@ struct EntryWriter {
     if pending.count >= Self.batchEntries || pendingBytes >= Self.batchBytes { try await flush() }
   }
 
-  /// Writes what waits, all of it or nothing.
+  /// Writes the pending entries, all or none.
   mutating func flush() async throws(CacheError) {
     do throws(StorageError) { counts = counts + (try await write()) } catch { throw CacheError(error) }
     if !isDryRun { try restoreUses() }
@@ -86,7 +87,8 @@ struct EntryWriter {
     return try await writeOnce()
   }
 
-  /// The batch has no bounds: what is moved is to arrive, and the next fetch that stores something keeps the bounds.
+  /// The batch has no bounds: a transfer must not lose entries. The next fetch that stores something restores the
+  /// bounds.
   private mutating func writeOnce() async throws(StorageError) -> Counts {
     var (batch, counts) = (WriteBatch(), Counts())
     for entry in pending {
@@ -105,13 +107,13 @@ struct EntryWriter {
     return counts
   }
 
-  /// What is there in place of an entry.
+  /// What the store holds under an entry's key.
   private enum Finding {
-    /// The very same.
+    /// The same entry.
     case present
-    /// One that is to be kept.
+    /// An entry to keep.
     case newer
-    /// Nothing that is worth keeping, if it still is as it was found.
+    /// Nothing worth keeping, provided that it does not change.
     case writable(WriteBatch.Expectation?)
   }
 
@@ -125,7 +127,7 @@ struct EntryWriter {
     do throws(StorageError) {
       found = try await store.verifiedMetadata(entry.key)
     } catch {
-      // In place of what cannot be read comes what can.
+      // A readable entry replaces an unreadable one.
       guard error.code == .damaged else { throw error }
       return .writable(nil)
     }
@@ -134,14 +136,14 @@ struct EntryWriter {
     return isKept(found.storedAt, besides: entry) ? .newer : .writable(.checksum(found.checksum))
   }
 
-  /// Whether what was stored at `storedAt` stays, and `entry` is not written.
+  /// Whether to keep what was stored at `storedAt` rather than write `entry`.
   private func isKept(_ storedAt: Timestamp, besides entry: ExportedEntry) -> Bool {
     guard !isOverwriting, let store else { return false }
     return store.isNewer(storedAt, than: entry.metadata.storedAt)
   }
 
-  /// The use of entries that were there already is raised too: a transfer that was interrupted may have come to the
-  /// entries and not to their use.
+  /// Also restores the uses of entries that the store already had: an interrupted transfer may have written the
+  /// entries, but not their uses.
   private func restoreUses() throws(CacheError) {
     var known: [CacheKey: EntryUse] = [:]
     for entry in pending { known[entry.key] = entry.use }

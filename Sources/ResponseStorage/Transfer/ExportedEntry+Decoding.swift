@@ -1,12 +1,13 @@
 public import StorageSPI
 
 extension ExportedEntry {
-  /// The entry that `line`, one line of an export with or without its line end, tells of.
+  /// Decodes `line`, one line of an export with or without its line end.
   ///
-  /// Members may come in any order. What is missing, there twice or not known is refused, because an entry is to arrive
-  /// whole; so is an entry whose checksum does not match. Without a checksum, which an edited line loses, one is made.
+  /// Members may be in any order. Missing, repeated or unknown members are errors, because an entry must arrive
+  /// complete; so is a checksum that does not match. A line without a checksum, which editing a line requires, gets a
+  /// new one.
   ///
-  /// - Throws: `JSONReader.Failure`, whatever the bytes are.
+  /// - Throws: `JSONReader.Failure`, for any invalid bytes.
   public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
     var json = JSONReader(line)
     var members = ExportedMembers()
@@ -16,7 +17,7 @@ extension ExportedEntry {
   }
 }
 
-/// The members of a line that were read so far.
+/// The members of a line that have been read so far.
 private struct ExportedMembers {
   private var names: Set<String> = []
   private var key: CacheKey?
@@ -55,7 +56,7 @@ private struct ExportedMembers {
     payload = bytes
   }
 
-  /// The entry, if everything was there. `json` is the reader of the whole line.
+  /// The entry, if no member is missing. `json` is the reader of the whole line.
   func entry(_ json: JSONReader) throws(JSONReader.Failure) -> ExportedEntry {
     let key = try json.required(key, ExportMember.key)
     var metadata = EntryMetadata(
@@ -80,7 +81,7 @@ private struct ExportedMembers {
   }
 }
 
-/// How the values of single members are read.
+/// Reading the values of single members.
 extension ExportedMembers {
   private static func readFormat(_ json: inout JSONReader) throws(JSONReader.Failure) {
     let format = try json.integer()

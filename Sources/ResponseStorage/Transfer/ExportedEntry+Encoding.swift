@@ -17,13 +17,13 @@ enum ExportMember {
 }
 
 extension ExportedEntry {
-  /// The version of the format of lines. Each line carries it, so that lines can be sorted, filtered and joined.
+  /// The version of the line format. Each line carries it, so that lines can be sorted, filtered and joined.
   public static let format = 1
 
-  /// Appends the entry as one line of JSON with its line feed, the payload last.
+  /// Appends the entry as one line of JSON with its line feed, and the payload last.
   ///
-  /// A payload that is UTF-8 is written as text, which JSON gives back exactly; any other in base 64 (RFC 4648,
-  /// section 4). Cost: linear.
+  /// A payload in UTF-8 is written as text, which JSON preserves exactly; any other in base64 (RFC 4648, section 4).
+  /// Cost: linear.
   public func encode(to line: inout [UInt8]) {
     line.reserveCapacity(line.count + payload.count + payload.count / 3 + 512)
     line.append(text: "{\"\(ExportMember.format)\":\(Self.format)")

@@ -1,18 +1,18 @@
 internal import CacheDomain
 public import StorageSPI
 
-/// An entry as it travels from one store to another: everything that is known of it.
+/// An entry on its way from one store to another, with everything known about it.
 public struct ExportedEntry: Sendable, Hashable {
   /// The entry's key.
   public let key: CacheKey
-  /// The entry's metadata, the checksum that was made when it was stored among them.
+  /// The entry's metadata, with the checksum from when it was stored.
   public let metadata: EntryMetadata
   /// The payload's bytes.
   public let payload: [UInt8]
-  /// How the entry was used; `nil` where that is not known.
+  /// How the entry was used; `nil` if unknown.
   public let use: EntryUse?
 
-  /// An entry of the given parts.
+  /// Creates an entry.
   public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], use: EntryUse? = nil) {
     self.key = key
     self.metadata = metadata
@@ -22,9 +22,9 @@ public struct ExportedEntry: Sendable, Hashable {
 }
 
 extension EntryStore {
-  /// The entry under `key`, its payload copied, also an expired one; `nil` where there is none.
+  /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
   ///
-  /// - Throws: `StorageError`: `damaged` where the entry is not what was written, or the engine's failure.
+  /// - Throws: `StorageError`: `damaged` if the entry is not as it was written, or the engine's failure.
   func export(_ key: CacheKey, use: EntryUse?) async throws(StorageError) -> ExportedEntry? {
     try await engine.read(key) { bytes, metadata throws(StorageError) in
       try metadata.verify(key: key, payload: bytes)
@@ -33,9 +33,9 @@ extension EntryStore {
     }
   }
 
-  /// The metadata under `key` of an entry that was checked to be what was written; `nil` where there is none.
+  /// The metadata under `key`, once the entry's checksum has been verified; `nil` if there is none.
   ///
-  /// - Throws: `StorageError`: `damaged` where the entry is not what was written, or the engine's failure.
+  /// - Throws: `StorageError`: `damaged` if the entry is not as it was written, or the engine's failure.
   func verifiedMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
     try await engine.read(key) { bytes, metadata throws(StorageError) in
       try metadata.verify(key: key, payload: bytes)
@@ -45,8 +45,8 @@ extension EntryStore {
 }
 
 extension EntryStore {
-  /// Whether an entry stored at `left` is newer than one stored at `right`. One that was stored ahead of the clock is of
-  /// unknown age (see `EntryAge`), and older than any whose age is known.
+  /// Whether an entry stored at `left` is newer than one stored at `right`. An entry stored ahead of the clock has an
+  /// unknown age (see `EntryAge`), and counts as older than any entry of known age.
   func isNewer(_ left: Timestamp, than right: Timestamp) -> Bool {
     let latest = clock.now.advanced(by: EntryAge.tolerance)
     guard (left > latest) == (right > latest) else { return left < right }
@@ -55,7 +55,7 @@ extension EntryStore {
 }
 
 extension EntryMetadata {
-  /// Whether an entry with this metadata is the same as one with `other` under the same key, given that both were
-  /// checked to be what was written: the checksum covers every other field and the payload.
+  /// Whether two entries under the same key are the same, if both checksums have been verified: the checksum covers
+  /// every other field and the payload.
   func isSame(as other: EntryMetadata) -> Bool { checksum == other.checksum && self == other }
 }

@@ -1,27 +1,27 @@
 public import CacheDomain
 
-/// Splits what is read piece by piece into lines. It holds no more than a line and a piece.
+/// Splits input that arrives in pieces into lines. It holds at most one line and one piece.
 struct LineSplitter {
-  /// The longest line, in bytes: a payload of 64 MiB has room, however it is written.
+  /// The longest line, in bytes: enough for a payload of 64 MiB, in any encoding.
   static let maximumLength = 512 << 20
 
   private let read: () async throws(CacheError) -> [UInt8]
   private var bytes: [UInt8] = []
-  /// Where the next line begins in `bytes`.
+  /// Where in `bytes` the next line begins.
   private var start = 0
-  /// Up to where in `bytes` no line feed was found.
+  /// How much of `bytes` has been searched for a line feed.
   private var searched = 0
   private var isAtEnd = false
 
-  /// The number of lines that were split off.
+  /// The number of lines returned so far.
   private(set) var number = 0
 
-  /// Splits what `read` returns, which is empty at the end.
+  /// Creates a splitter for the pieces that `read` returns; an empty one means the end.
   init(_ read: @escaping () async throws(CacheError) -> [UInt8]) { self.read = read }
 
-  /// The next line without its line feed; `nil` at the end. A last line need not have one.
+  /// The next line without its line feed; `nil` at the end. The last line need not have one.
   ///
-  /// - Throws: `CacheError`: what reading throws; `malformed` where a line does not end.
+  /// - Throws: `CacheError`: what reading throws; `malformed` if a line is too long.
   mutating func next() async throws(CacheError) -> [UInt8]? {
     while true {
       if let end = nextLineFeed() { return take(upTo: end, skipping: 1) }
@@ -35,7 +35,7 @@ struct LineSplitter {
     return searched < bytes.count ? searched : nil
   }
 
-  /// The index of the first line feed from `start` on; the number of bytes where there is none.
+  /// The index of the first line feed from `start` on; the number of bytes if there is none.
   private static func firstLineFeed(in bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index < bytes.count, bytes[index] != 0x0A { index += 1 }
@@ -55,7 +55,7 @@ struct LineSplitter {
     bytes.removeFirst(start)
     searched -= start
     start = 0
-    // What a very long line took up is given back.
+    // Free the memory of a very long line.
     if bytes.isEmpty, bytes.capacity > 1 << 20 { bytes = [] }
     let piece = try await read()
     isAtEnd = piece.isEmpty
@@ -67,6 +67,6 @@ struct LineSplitter {
 }
 
 extension CacheError.Code {
-  /// What is imported is not what an export writes.
+  /// The input of an import is not the output of an export.
   public static let malformed = CacheError.Code(rawValue: "malformed")
 }

@@ -1,32 +1,32 @@
 public import CacheDomain
 internal import StorageSPI
 
-/// What an export wrote.
+/// The result of an export.
 public struct ExportReport: Sendable, Hashable {
   /// The number of entries written.
   public internal(set) var exported = 0
-  /// The sum of the sizes of their payloads, in bytes.
+  /// The total size of their payloads, in bytes.
   public internal(set) var bytes = 0
-  /// What was left out because it is damaged.
+  /// Damaged entries that were left out.
   public internal(set) var damage = StoreDamage()
 }
 
-/// Writes the entries of a store as lines of JSON, in the order of their keys. Memory stays bounded by a page of keys
-/// and the largest entry, whatever the size of the store.
+/// Writes the entries of a store as lines of JSON, sorted by key. Memory is bounded by a page of keys and the largest
+/// entry, for stores of any size.
 public struct StoreExport: Sendable {
-  /// How many bytes are written at once, as far as lines are short.
+  /// How many bytes to write at once, if lines are short.
   private static let bufferSize = 1 << 16
 
   private let store: EntryStore
 
-  /// The export of `store`.
+  /// Creates an export of `store`.
   public init(_ store: EntryStore) {
     self.store = store
   }
 
-  /// Gives the lines of the selected entries to `write`, several at a time. Leases are left out.
+  /// Passes the lines of the selected entries to `write`, several at a time, without leases.
   ///
-  /// What is damaged is left out, and named in the report. Expired entries that are still there are entries like others.
+  /// Damaged entries are left out and reported. Expired entries that still exist are exported too.
   /// - Throws: `CacheError`: the engine failed, what `write` throws, or `cancelled`.
   public func run(
     _ selection: EntrySelection, progress: TransferProgress, to write: ([UInt8]) throws(CacheError) -> Void

@@ -1,35 +1,35 @@
 public import CacheDomain
 internal import StorageSPI
 
-/// What an import did.
+/// The result of an import.
 public struct ImportReport: Sendable, Hashable {
   /// The number of entries written.
   public internal(set) var imported = 0
-  /// The sum of the sizes of their payloads, in bytes.
+  /// The total size of their payloads, in bytes.
   public internal(set) var bytes = 0
-  /// The number of entries that were there already, exactly so.
+  /// The number of entries that the store already had, exactly the same.
   public internal(set) var present = 0
-  /// The number of entries in place of which a newer one was kept.
+  /// The number of entries that were not written because the store has a newer one.
   public internal(set) var kept = 0
-  /// The number of entries that are of no use any more.
+  /// The number of entries that were not written because they have expired.
   public internal(set) var expired = 0
 }
 
-/// Reads the lines of an export into a store. Memory stays bounded by a batch and the longest line; that of a dry run
-/// grows by some forty bytes an entry.
+/// Reads the lines of an export into a store. Memory is bounded by a batch and the longest line; a dry run needs about
+/// forty bytes more for each entry.
 public struct StoreImport: Sendable {
   private let store: EntryStore
 
-  /// The import into `store`.
+  /// Creates an import into `store`.
   public init(into store: EntryStore) {
     self.store = store
   }
 
-  /// Reads pieces from `read`, until one is empty, and writes the entries on their lines. Empty lines are skipped.
+  /// Reads pieces from `read` until one is empty, and writes the entries on their lines. Skips empty lines.
   ///
-  /// - Parameter source: what is read, as a message is to call it.
-  /// - Throws: `CacheError`: `malformed` with the number of the line that is no entry, after which nothing more was
-  ///   written than the batches before, as the error says; the engine's failure; what `read` throws; `cancelled`.
+  /// - Parameter source: the name of the input, for messages.
+  /// - Throws: `CacheError`: `malformed` with the number of the line that is not an entry; earlier batches have been
+  ///   written, as the error says. Also the engine's failure; what `read` throws; `cancelled`.
   public func run(
     _ source: String, _ options: TransferOptions, progress: TransferProgress,
     reading read: @escaping () async throws(CacheError) -> [UInt8]
@@ -54,7 +54,7 @@ public struct StoreImport: Sendable {
     return ImportReport(writer.counts, expired: expired)
   }
 
-  /// The entry on a line; `nil` on an empty one.
+  /// The entry on a line; `nil` for an empty line.
   private static func entry(
     _ line: [UInt8], of source: String, _ number: Int, _ writer: EntryWriter
   ) throws(CacheError) -> ExportedEntry? {

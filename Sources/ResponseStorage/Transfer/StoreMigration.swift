@@ -1,52 +1,52 @@
 public import CacheDomain
 internal import StorageSPI
 
-/// What a migration did.
+/// The result of a migration.
 public struct MigrationReport: Sendable, Hashable {
   /// The number of entries copied.
   public internal(set) var copied = 0
-  /// The sum of the sizes of their payloads, in bytes.
+  /// The total size of their payloads, in bytes.
   public internal(set) var bytes = 0
-  /// The number of entries that were there already, exactly so.
+  /// The number of entries that the destination already had, exactly the same.
   public internal(set) var present = 0
-  /// The number of entries in place of which the destination's newer one was kept.
+  /// The number of entries that were not copied because the destination has a newer one.
   public internal(set) var kept = 0
-  /// The number of entries that are of no use any more.
+  /// The number of entries that were not copied because they have expired.
   public internal(set) var expired = 0
-  /// The number of entries that were read from both stores in the end, and are the same.
+  /// The number of entries that were finally read from both stores, and are the same.
   public internal(set) var verified = 0
-  /// What of the source is damaged, and was left out.
+  /// Damage of the source, which was left out.
   public internal(set) var damage = StoreDamage()
-  /// The entries that the destination does not have as the source has them.
+  /// The entries that differ between source and destination.
   public internal(set) var different = KeySample()
 }
 
-/// What a migration is at.
+/// A stage of a migration.
 public enum MigrationStage: Sendable, Hashable, CaseIterable {
-  /// Entries are copied.
+  /// Copying entries.
   case copying
-  /// Both stores are compared.
+  /// Comparing both stores.
   case verifying
 }
 
-/// Copies every entry of one store to another as it is, and compares them in the end. The source is only read.
+/// Copies every entry of a store to another one unchanged, and finally compares the stores. The source is only read.
 ///
-/// It can be interrupted at any moment, and goes on when it is run again: what is there already is not written again.
-/// Memory stays bounded by a page of keys, a batch and the largest entry.
+/// A migration can be interrupted at any time, and continues when it is run again: entries that are already there are
+/// not written again. Memory is bounded by a page of keys, a batch and the largest entry.
 public struct StoreMigration: Sendable {
   private let source: EntryStore
   private let destination: EntryStore?
 
-  /// The migration from `source` to `destination`, which may be `nil` for a dry run to a store that is not there yet.
+  /// Creates a migration; `destination` may be `nil` for a dry run to a store that does not exist yet.
   public init(from source: EntryStore, to destination: EntryStore?) {
     (self.source, self.destination) = (source, destination)
   }
 
-  /// Copies, and unless it is a dry run compares. Leases are left out.
+  /// Copies the entries except leases, and compares the stores unless it is a dry run.
   ///
-  /// Damage and differences are no errors here: they are in the report, and the other entries are copied.
-  /// - Parameter progress: called with what is being done, the number of entries done, and of all (`nil` where damage
-  ///   keeps them from being counted).
+  /// Damage and differences are not errors: they are reported, and the other entries are copied.
+  /// - Parameter progress: called with the stage, the number of entries done, and the total (`nil` if damage prevents
+  ///   counting).
   /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
   public func run(
     _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
@@ -78,7 +78,7 @@ public struct StoreMigration: Sendable {
     return MigrationReport(writer.counts, expired: reading.expired, damage: reading.damage)
   }
 
-  /// Goes through the source once more, and reads each entry from both stores.
+  /// Walks through the source once more, and reads each entry from both stores.
   private func verify(
     _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
   ) async throws(CacheError) {
@@ -105,7 +105,7 @@ public struct StoreMigration: Sendable {
   private enum Comparison {
     case same
     case different
-    /// There is no sound entry to be copied, or the destination has a newer one.
+    /// The source has no sound entry, or the destination has a newer one.
     case notToBeCopied
   }
 
@@ -122,7 +122,7 @@ public struct StoreMigration: Sendable {
 }
 
 extension EntryStore {
-  /// The metadata of the entry under `key`; `nil` where there is none that is what was written.
+  /// The metadata of the entry under `key`; `nil` if there is none, or it is damaged.
   fileprivate func soundMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
     do throws(StorageError) {
       return try await verifiedMetadata(key)

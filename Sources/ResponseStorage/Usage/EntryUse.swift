@@ -3,38 +3,38 @@ public import StorageSPI
 
 /// How an entry was used.
 public struct EntryUse: Sendable, Hashable {
-  /// When it was used last; 1970-01-01T00:00:00Z where it never was.
+  /// The time of the last use; 1970-01-01T00:00:00Z if there was none.
   public var lastUsedAt: Timestamp
-  /// How often it was used.
+  /// The number of uses.
   public var count: Int64
 
-  /// A use with the given fields, the count not negative; without any, none.
+  /// Creates a use; `count` must not be negative. By default, no use.
   public init(lastUsedAt: Timestamp = Timestamp(milliseconds: 0), count: Int64 = 0) {
     self.lastUsedAt = lastUsedAt
     self.count = count
   }
 
-  /// Both together: the later time, and the sum of the counts, which stops at the largest number.
+  /// Combines two uses: the later time, and the sum of the counts, limited to the largest number.
   public static func + (left: EntryUse, right: EntryUse) -> EntryUse {
     EntryUse(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
   }
 }
 
-/// The use of one entry as it is kept. In place of the key it has a digest, so that all records have one size.
+/// The stored record of an entry's use. It has a digest instead of the key, so that all records have the same size.
 public struct UseRecord: Sendable, Hashable {
   /// The size of a record in bytes.
   public static let size = 32
   private static let payloadSize = 24
-  /// So that no record of zeros is taken for one.
+  /// Makes sure that zeros are not a valid record.
   private static let seed: UInt64 = 0x7573_6573
 
-  /// XXH3 (64 bits) of the key. That two keys of a store share it is next to impossible, and would only make one of them
-  /// stay longer than it should.
+  /// XXH3 (64 bits) of the key. A collision of two keys in a store is next to impossible, and would only make one of
+  /// the entries stay longer than it should.
   public let digest: UInt64
   /// The use.
   public let use: EntryUse
 
-  /// A record with the given fields.
+  /// Creates a record.
   public init(digest: UInt64, use: EntryUse) {
     self.digest = digest
     self.use = use
@@ -46,7 +46,7 @@ public struct UseRecord: Sendable, Hashable {
     return text.withUTF8 { cchecksum_xxh3($0.baseAddress, $0.count, 0) }
   }
 
-  /// The record in the first `size` bytes of `bytes`; `nil` where they are not what was once written.
+  /// Reads the record in the first `size` bytes of `bytes`; `nil` if they are not as they were written.
   public init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.size, Self.number(in: bytes, at: 24) == Self.check(bytes) else { return nil }
     let time = Int64(bitPattern: Self.number(in: bytes, at: 8))
@@ -56,8 +56,8 @@ public struct UseRecord: Sendable, Hashable {
       use: EntryUse(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
   }
 
-  /// Appends the record: digest, time in milliseconds, count, and a checksum of these, each as eight bytes, the least
-  /// significant first.
+  /// Appends the record: digest, time in milliseconds, count, and a checksum of these, each as eight little-endian
+  /// bytes.
   public func append(to bytes: inout [UInt8]) {
     let start = bytes.count
     let fields = [digest, UInt64(bitPattern: use.lastUsedAt.milliseconds), UInt64(bitPattern: use.count)]
@@ -70,7 +70,7 @@ public struct UseRecord: Sendable, Hashable {
     cchecksum_xxh3(bytes.baseAddress, payloadSize, seed)
   }
 
-  /// The eight bytes at `offset`, the least significant first.
+  /// The eight bytes at `offset`, as a little-endian number.
   public static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
     UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }

@@ -2,20 +2,20 @@ public import CacheDomain
 public import StorageSPI
 internal import Synchronization
 
-/// Gathers in memory how entries are used, and adds it to a `UseLog` in bulk: reading never writes.
+/// Collects the uses of entries in memory, and adds them to a `UseLog` in bulk: reading never writes.
 ///
-/// What is known of an entry outlives the entry, so that one which comes back is not a stranger.
+/// The uses of an entry outlive it, so that an entry that comes back is known.
 public final class EntryUses: Sendable {
-  /// So many entries are gathered before they are added to the log in the background.
+  /// How many entries to collect before they are added to the log in the background.
   static let maximumPending = 1 << 16
-  /// So many are gathered in a list before they go into a table: a command-line tool ends after one or two, and to make
-  /// its first table costs a process more than all its hits.
+  /// How many uses to collect in a list before they go into a table. A command-line tool ends after one or two, and the
+  /// first table costs a process more than all its hits.
   private static let maximumRecent = 64
 
   private struct State {
     var recent: [UseRecord] = []
     var pending = UseTable()
-    /// What is on its way to the log.
+    /// The uses on their way to the log.
     var leaving = UseTable()
     var flush: Task<Void, Never>?
     var failure: CacheError?
@@ -35,22 +35,22 @@ public final class EntryUses: Sendable {
   private let executor = BlockingExecutor()
   private let state = Mutex(State())
 
-  /// Nothing gathered yet, to be added to `log`.
+  /// Creates an empty collection whose uses will be added to `log`.
   public init(log: any UseLog = MemoryUseLog()) {
     self.log = log
   }
 
-  /// Takes note that the entry under `key` is used at `now`. Cost: a hash of the key and a lock.
+  /// Records a use of the entry under `key` at `now`. Cost: hashing the key, and a lock.
   func record(_ key: CacheKey, at now: Timestamp) {
     record(digest: UseRecord.digest(of: key), at: now)
   }
 
-  /// Takes note, likewise, of the entry under the key with the digest `digest`. Cost: a lock.
+  /// Records a use in the same way, by the digest of the key. Cost: a lock.
   func record(digest: UInt64, at now: Timestamp) {
     add(CollectionOfOne(UseRecord(digest: digest, use: EntryUse(lastUsedAt: now, count: 1))))
   }
 
-  /// How the entries under `keys` were used, in that order; a use of count zero where nothing is known.
+  /// The uses of the entries under `keys`, in that order; a use with count zero if nothing is known.
   ///
   /// - Throws: `CacheError`: the log failed.
   public func uses(of keys: [CacheKey]) throws(CacheError) -> [EntryUse] {
@@ -58,8 +58,8 @@ public final class EntryUses: Sendable {
     return keys.map { reader.use(of: $0) }
   }
 
-  /// Makes what is known of entries at least what is given, as it is after they were moved here from another store.
-  /// Doing it twice is doing it once.
+  /// Raises the recorded uses to at least those given, after entries were moved here from another store. Repeating it
+  /// changes nothing.
   ///
   /// - Throws: `CacheError`: the log failed.
   public func restore(_ uses: [CacheKey: EntryUse]) throws(CacheError) {
@@ -73,7 +73,7 @@ public final class EntryUses: Sendable {
       })
   }
 
-  /// What is known now, for many look-ups.
+  /// A reader of the uses known now, for many look-ups.
   ///
   /// - Throws: `CacheError`: the log failed.
   func reader() throws(CacheError) -> UseReader {
@@ -84,9 +84,9 @@ public final class EntryUses: Sendable {
     return UseReader(pending: pending, leaving: leaving, kept: try log.snapshot())
   }
 
-  /// Adds what was gathered to the log.
+  /// Adds the collected uses to the log.
   ///
-  /// - Throws: `CacheError`: the log failed, now or in the background before.
+  /// - Throws: `CacheError`: the log failed, now or earlier in the background.
   public func flush() async throws(CacheError) {
     await state.withLock { $0.flush }?.value
     let (records, failure) = state.withLock { state in
@@ -106,7 +106,7 @@ public final class EntryUses: Sendable {
     }
   }
 
-  /// Adds `table` to the log, on a thread that may wait.
+  /// Adds `table` to the log, on a thread that may block.
   private func leave(_ table: UseTable) async {
     let failure = try? await executor.run { [log] () throws(StorageError) -> CacheError? in
       do throws(CacheError) { try log.add(table.records) } catch { return error }
@@ -119,13 +119,13 @@ public final class EntryUses: Sendable {
   }
 }
 
-/// How entries were used, as it was known at some moment.
+/// The uses of entries at some time.
 struct UseReader: Sendable {
   fileprivate let pending: UseTable
   fileprivate let leaving: UseTable
   fileprivate let kept: any UseSnapshot
 
-  /// The use of the entry under `key`; a use of count zero where nothing is known.
+  /// The use of the entry under `key`; a use with count zero if nothing is known.
   func use(of key: CacheKey) -> EntryUse {
     let digest = UseRecord.digest(of: key)
     var use = kept.use(of: digest) ?? EntryUse()

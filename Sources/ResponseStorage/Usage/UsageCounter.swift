@@ -1,29 +1,29 @@
 internal import Synchronization
 
-/// Counts how often the cache answered. It counts in memory: reading never writes; `take()` is called now and then to
-/// add what was counted to a `UsageLedger`.
+/// Counts hits, misses and evictions. It counts in memory, because reading never writes; from time to time a caller of
+/// `take()` adds the counts to a `UsageLedger`.
 public final class UsageCounter: Sendable {
   private let counts = Mutex(UsageCounts())
 
-  /// A counter at zero.
+  /// Creates a counter at zero.
   public init() {}
 
-  /// Counts a look-up that found an entry, or did not.
+  /// Counts a look-up as a hit or a miss.
   func record(hit: Bool) {
     counts.withLock { counts in
       if hit { counts.hits += 1 } else { counts.misses += 1 }
     }
   }
 
-  /// Counts entries that were of use and were removed all the same, to keep the store within its bounds.
+  /// Counts unexpired entries that were evicted to keep the store within its limits.
   func record(evictions: Int) {
     counts.withLock { $0 = $0 + UsageCounts(evictions: evictions) }
   }
 
-  /// What was counted since `take()` was called last.
+  /// The counts since the last call of `take()`.
   public var current: UsageCounts { counts.withLock { $0 } }
 
-  /// What was counted since the last call.
+  /// Returns the counts since the last call, and starts again at zero.
   public func take() -> UsageCounts {
     counts.withLock { counts in
       defer { counts = UsageCounts() }
@@ -36,19 +36,19 @@ public final class UsageCounter: Sendable {
 public struct UsageCounts: Sendable, Hashable {
   /// Look-ups that found an entry, fresh or stale.
   public var hits = 0
-  /// Look-ups that found none.
+  /// Look-ups that found no entry.
   public var misses = 0
-  /// Entries that had not expired, removed to keep the cache within its bounds.
+  /// Unexpired entries that were evicted to keep the cache within its limits.
   public var evictions = 0
 
-  /// Counts with the given numbers, none of them negative.
+  /// Creates counts; none may be negative.
   public init(hits: Int = 0, misses: Int = 0, evictions: Int = 0) {
     self.hits = hits
     self.misses = misses
     self.evictions = evictions
   }
 
-  /// The sum of two counts; it stops at the largest number instead of overflowing.
+  /// The sum of two counts, limited to the largest number.
   public static func + (left: UsageCounts, right: UsageCounts) -> UsageCounts {
     UsageCounts(
       hits: left.hits.saturatingSum(right.hits), misses: left.misses.saturatingSum(right.misses),
@@ -57,7 +57,7 @@ public struct UsageCounts: Sendable, Hashable {
 }
 
 extension FixedWidthInteger {
-  /// The sum with a number that is not negative; it stops at the largest number instead of overflowing.
+  /// The sum with a number that is not negative, limited to the largest number.
   func saturatingSum(_ other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum

@@ -1,25 +1,25 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Keeps the sums of what was counted, over all processes that use a store.
+/// Keeps the total counts of all processes that use a store.
 public protocol UsageLedger: Sendable {
-  /// Adds to the sums. Counts added by several processes at once are all there afterwards.
+  /// Adds to the totals. Keeps what several processes add at the same time.
   func add(_ counts: UsageCounts) throws(CacheError)
 
-  /// The sums.
+  /// The totals.
   func totals() throws(CacheError) -> UsageCounts
 }
 
-/// Keeps the sums for as long as the process lives, for stores that do not live longer either.
+/// Keeps the totals in memory, for stores that live no longer than the process.
 public final class MemoryUsageLedger: UsageLedger {
   private let sums = Mutex(UsageCounts())
 
-  /// A ledger of zeros.
+  /// Creates a ledger at zero.
   public init() {}
 
-  /// Adds to the sums.
+  /// Adds to the totals.
   public func add(_ counts: UsageCounts) throws(CacheError) { sums.withLock { $0 = $0 + counts } }
 
-  /// The sums.
+  /// The totals.
   public func totals() throws(CacheError) -> UsageCounts { sums.withLock { $0 } }
 }

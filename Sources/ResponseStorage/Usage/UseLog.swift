@@ -1,43 +1,43 @@
 public import CacheDomain
 internal import Synchronization
 
-/// Keeps how entries were used, over all processes that use a store. It is no part of the store: what is lost of it
-/// changes which entries go first, and nothing else.
+/// Keeps the uses of entries, for all processes that use a store. It is not part of the store: losing it only changes
+/// which entries are evicted first.
 public protocol UseLog: Sendable {
-  /// Adds uses to those that are kept. What several processes add at once is all there afterwards.
+  /// Adds uses. Keeps what several processes add at the same time.
   func add(_ records: [UseRecord]) throws(CacheError)
 
-  /// What is kept, as it is now.
+  /// The uses as they are now.
   func snapshot() throws(CacheError) -> any UseSnapshot
 }
 
-/// How entries were used at some moment.
+/// The uses of entries at some time.
 public protocol UseSnapshot: Sendable {
-  /// The use of the entry whose key has the digest `digest`; `nil` where nothing is known of it.
+  /// The use of the entry whose key has the digest `digest`; `nil` if nothing is known.
   func use(of digest: UInt64) -> EntryUse?
 }
 
 /// Uses in memory, by the digests of keys.
 public struct UseTable: UseSnapshot {
-  /// The uses.
+  /// The uses, by digest.
   public private(set) var uses: [UInt64: EntryUse] = [:]
 
-  /// The table of nothing.
+  /// Creates an empty table.
   public init() {}
 
-  /// The use of the entry whose key has the digest `digest`.
+  /// The use of the entry whose key has the digest `digest`; `nil` if nothing is known.
   public func use(of digest: UInt64) -> EntryUse? { uses[digest] }
 
-  /// Adds a use to what is known of an entry.
+  /// Adds a use to those of its entry.
   public mutating func add(_ record: UseRecord) {
     guard let place = uses.index(forKey: record.digest) else { return uses[record.digest] = record.use }
     uses.values[place] = uses.values[place] + record.use
   }
 
-  /// Everything in it.
+  /// All uses, as records.
   public var records: [UseRecord] { uses.map { UseRecord(digest: $0.key, use: $0.value) } }
 
-  /// Forgets what was used the longest ago, so that about `count` are left.
+  /// Forgets the entries that have been unused longest, and keeps about `count`.
   mutating func keepLatest(_ count: Int) {
     let times = uses.values.map(\.lastUsedAt).sorted()
     guard times.count > count else { return }
@@ -45,12 +45,12 @@ public struct UseTable: UseSnapshot {
   }
 }
 
-/// Keeps uses for as long as the process lives, for stores that do not live longer either.
+/// Keeps uses in memory, for stores that live no longer than the process.
 public final class MemoryUseLog: UseLog {
   private let capacity: Int
   private let table = Mutex(UseTable())
 
-  /// A log that forgets what was used the longest ago where it has more than twice `capacity` uses (1 or more).
+  /// Creates a log. Once it has more than twice `capacity` (1 or more) uses, it forgets the oldest.
   public init(capacity: Int = 1 << 17) {
     self.capacity = capacity
   }
@@ -63,6 +63,6 @@ public final class MemoryUseLog: UseLog {
     }
   }
 
-  /// What is kept.
+  /// The uses as they are now.
   public func snapshot() throws(CacheError) -> any UseSnapshot { table.withLock { $0 } }
 }

@@ -1,23 +1,23 @@
 internal import CacheDomain
 internal import StorageSPI
 
-/// Reads the selected entries of a store in full, one after another. Those that are damaged are left out and counted;
-/// those that are gone before their turn comes are left out.
+/// Reads the selected entries of a store completely, one after another. Skips and counts damaged entries; skips entries
+/// that vanish before their turn.
 struct EntryReading {
   private let store: EntryStore
   private let selection: EntrySelection
   private var walk: EntryWalk
-  /// Whether the walk lists what a repair would save, and not the damaged store.
+  /// Whether the walk lists what a repair would save, rather than the damaged store.
   private var isOverSalvage: Bool
-  /// The last entry that was given or left out for good.
+  /// The last entry that was returned, or skipped for good.
   private var last: CacheKey?
   private var page: ArraySlice<EntrySummary> = []
   private var pageUses: [CacheKey: EntryUse] = [:]
   private var unreadable = StoreDamage()
 
-  /// The number of entries that were expired when their turn came.
+  /// The number of entries that had expired when their turn came.
   private(set) var expired = 0
-  /// Whether expired entries are left out.
+  /// Whether to skip expired entries.
   private let skipsExpired: Bool
 
   init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection(), skipsExpired: Bool = false) {
@@ -26,10 +26,10 @@ struct EntryReading {
     isOverSalvage = store.salvageDamage != nil
   }
 
-  /// What could not be read, as far as the reading has come.
+  /// What could not be read so far.
   var damage: StoreDamage { store.salvageDamage ?? walk.damage + unreadable }
 
-  /// The next entry; `nil` where there are no more.
+  /// The next entry; `nil` at the end.
   ///
   /// - Throws: `CacheError`: the engine failed, the use of entries cannot be read, or `cancelled`.
   mutating func next() async throws(CacheError) -> ExportedEntry? {
@@ -59,8 +59,8 @@ struct EntryReading {
     }
   }
 
-  /// Lists the entries that are left anew if the salvage has taken the store's place since they were listed: a damaged
-  /// store may have named them by damaged keys.
+  /// Lists the remaining entries again if a salvage has replaced the store since they were listed: a damaged store may
+  /// have given damaged keys.
   private mutating func restartsOverSalvage() -> Bool {
     guard !isOverSalvage, store.salvageDamage != nil else { return false }
     isOverSalvage = true
@@ -77,7 +77,7 @@ struct EntryReading {
     return page.removeFirst()
   }
 
-  /// The use of those of the entries under `keys` of which one is known.
+  /// The known uses of the entries under `keys`.
   private func uses(of keys: [CacheKey]) throws(CacheError) -> [CacheKey: EntryUse] {
     var known: [CacheKey: EntryUse] = [:]
     for (key, use) in zip(keys, try store.uses.uses(of: keys)) where use != EntryUse() { known[key] = use }

@@ -1,16 +1,16 @@
 internal import CacheDomain
 internal import StorageSPI
 
-/// Goes through the selected entries of a store in the order of their keys, a page at a time, and past what is damaged.
+/// Walks through the selected entries of a store, sorted by key, page by page, and past damage.
 struct EntryWalk {
   private let store: EntryStore
   private let selection: EntrySelection
   private let includesLeases: Bool
   private var walk: StoreWalk?
 
-  /// A walk through those entries of `store` after `cursor` that `selection` selects.
+  /// Creates a walk through the entries of `store` after `cursor` that `selection` selects.
   ///
-  /// - Parameter includesLeases: whether the leases of flights are entries like others where their namespace is selected.
+  /// - Parameter includesLeases: whether to list leases of flights like other entries, if their namespace is selected.
   init(
     _ store: EntryStore, _ selection: EntrySelection = EntrySelection(), after cursor: CacheKey? = nil,
     includesLeases: Bool = false
@@ -19,10 +19,10 @@ struct EntryWalk {
     walk = selection.keyPrefix.map { StoreWalk(engine: store.engine, KeyRange(prefix: $0, after: cursor)) }
   }
 
-  /// What could not be listed, as far as the walk has come.
+  /// What could not be listed so far.
   var damage: StoreDamage { store.damage + (walk.map { StoreDamage($0) } ?? StoreDamage()) }
 
-  /// The next entries; `nil` where there are no more.
+  /// The next entries; `nil` at the end.
   ///
   /// - Throws: `CacheError`: the engine failed; `cancelled`.
   mutating func next() async throws(CacheError) -> [EntrySummary]? {

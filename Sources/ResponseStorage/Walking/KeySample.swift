@@ -1,16 +1,16 @@
 public import StorageSPI
 
-/// Keys that there may be any number of: how many, and the first of them.
+/// A sample of any number of keys: how many there are, and the first of them.
 public struct KeySample: Sendable, Hashable {
-  /// How many keys are kept.
+  /// How many keys to keep.
   private static let size = 10
 
-  /// How many keys there are.
+  /// The number of keys.
   public private(set) var count = 0
-  /// The first ten of them.
+  /// The first ten keys.
   public private(set) var first: [CacheKey] = []
 
-  /// No keys.
+  /// Creates an empty sample.
   public init() {}
 
   mutating func add(_ key: CacheKey) {
@@ -20,7 +20,7 @@ public struct KeySample: Sendable, Hashable {
 }
 
 extension KeySample {
-  /// The keys of both.
+  /// The keys of both samples.
   static func + (left: KeySample, right: KeySample) -> KeySample {
     var sum = KeySample()
     sum.count = left.count + right.count

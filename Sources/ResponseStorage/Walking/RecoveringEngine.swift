@@ -1,19 +1,19 @@
 public import StorageSPI
 internal import Synchronization
 
-/// An engine that is only read, and that goes on past damage: from the first call that meets damage on it gives what a
-/// repair would save.
+/// A read-only engine that continues past damage: from the first call that meets damage on, it returns what a repair
+/// would save.
 ///
-/// The store is closed for that, as a repair needs it. Listings go on after the last key that they have, so that they
-/// give each entry once. Where the engine cannot tell what a repair would save, or another process has the store open,
-/// the store is opened again, and calls fail as the engine lets them fail. Where that fails too, so does every later call,
-/// for the same reason; after a cancellation the next call tries again.
+/// It closes the store for that, as a repair must. Listings continue after the last key returned, so that each entry is
+/// listed once. If the engine cannot tell what a repair would save, or another process has the store open, it opens the
+/// store again and lets calls fail. If that fails too, every later call fails for the same reason; after a cancellation
+/// the next call tries again.
 public final class RecoveringEngine: StorageEngine {
   private struct State {
     var engine: any StorageEngine
     var salvage: SalvagedEngine?
     var wasTried = false
-    /// The damage for which a cancelled call has closed the engine.
+    /// The damage for which a cancelled call closed the engine.
     var damage: StorageError?
     /// Why the engine could be neither closed nor replaced.
     var failure: StorageError?
@@ -25,20 +25,20 @@ public final class RecoveringEngine: StorageEngine {
   private let turns = Turns()
   private let listing = Mutex<Listing?>(nil)
 
-  /// What a call has listed.
+  /// The result of a listing.
   private struct Listing {
     let range: KeyRange
     let keys: [CacheKey]
   }
 
-  /// The engine over `engine`, which `plugin` has opened with `configuration`. No other handle of this process may have
-  /// the store open.
+  /// Creates an engine over `engine`, which `plugin` has opened with `configuration`. No other handle in this process
+  /// may have the store open.
   public init(_ engine: any StorageEngine, _ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
     (self.plugin, self.configuration) = (plugin, configuration)
     state = Mutex(State(engine: engine))
   }
 
-  /// What is lost of the store; `nil` as long as no call has met damage.
+  /// What the store has lost; `nil` until a call meets damage.
   var damage: StoreDamage? { state.withLock { $0.salvage?.damage } }
 
   private var engine: any StorageEngine {
@@ -61,11 +61,11 @@ public final class RecoveringEngine: StorageEngine {
     }
   }
 
-  /// What to ask in place of `engine`, which failed with `error`; `nil` where there is nothing.
+  /// The engine to ask instead of `engine`, which failed with `error`; `nil` if there is none.
   private func replacement(
     of engine: any StorageEngine, after error: StorageError
   ) async throws(StorageError) -> (any StorageEngine)? {
-    // Another call may have closed the engine in order to replace it.
+    // Another call may have closed the engine to replace it.
     guard [.damaged, .unsupportedFormat, .closed].contains(error.code) else { return nil }
     _ = await turns.take()
     defer { turns.give() }
@@ -83,7 +83,7 @@ public final class RecoveringEngine: StorageEngine {
     }
   }
 
-  /// Closes `engine`, in which a call has met `damage`, and gives the state with what takes its place.
+  /// Closes `engine`, in which a call has met `damage`, and returns the state with its replacement.
   private func successor(of engine: any StorageEngine, _ damage: StorageError) async throws(StorageError) -> State {
     try await engine.close()
     do throws(StorageError) {
@@ -95,7 +95,7 @@ public final class RecoveringEngine: StorageEngine {
     }
   }
 
-  /// Lends the entry under `key`, as the engine does. What `body` finds wrong is not damage that the engine met.
+  /// Lends the entry under `key`. An error from `body` does not count as damage met by the engine.
   public func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
@@ -120,43 +120,43 @@ public final class RecoveringEngine: StorageEngine {
     }
   }
 
-  /// Whether the last listing gave `key`, and gives it again: a damaged key hides its neighbours from a search, but not
+  /// Whether the last listing returned `key`, and still does: a damaged key hides its neighbours from a search, but not
   /// from a listing.
   private func isStillListed(_ key: CacheKey, by engine: any StorageEngine) async throws(StorageError) -> Bool {
     guard let listing = listing.withLock({ $0 }), listing.keys.contains(key) else { return false }
     return try await engine.scan(listing.range, limit: listing.keys.count).contains { $0.key == key }
   }
 
-  /// The first entries of `range`, in order.
+  /// The first entries of `range`, sorted by key.
   public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
     let entries = try await reading { engine throws(StorageError) in try await engine.scan(range, limit: limit) }
     listing.withLock { $0 = Listing(range: range, keys: entries.map(\.key)) }
     return entries
   }
 
-  /// How much the store holds. Of a damaged store it fails, and `StoreCount` counts the entries.
+  /// How much the store holds. Fails if the store is damaged; `StoreCount` then counts the entries.
   public func statistics() async throws(StorageError) -> StorageStatistics {
     try await reading { engine throws(StorageError) in try await engine.statistics() }
   }
 
-  /// Checks the structure, as the engine does.
+  /// Lets the engine check its structure.
   public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
 
-  /// Makes the changes of `batch`, as the engine does.
+  /// Passes `batch` on to the engine.
   public func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }
 
-  /// Compacts the store, as the engine does.
+  /// Lets the engine compact the store.
   public func compact() async throws(StorageError) { try await engine.compact() }
 
-  /// Releases memory, as the engine does.
+  /// Lets the engine release memory.
   public func releaseMemory() async { await (try? engine)?.releaseMemory() }
 
-  /// Closes the store, after a salvage that is under way.
+  /// Closes the store, after any salvage under way.
   public func close() async throws(StorageError) {
     _ = await turns.take()
     defer { turns.give() }
     let engine = state.withLock { state in
-      // A closed store is not opened again.
+      // Do not open the closed store again.
       state.damage = nil
       return state.engine
     }

@@ -1,32 +1,32 @@
 public import StorageSPI
 internal import Synchronization
 
-/// What can be read of a store that cannot be opened, as an engine that only reads: what a repair would save of it.
+/// A read-only engine over a store that cannot be opened: it shows what a repair would save.
 ///
-/// It makes no file, so that it works on a full disk and on a medium that may only be read. Memory holds the keys and the
-/// metadata of all entries, and the payloads of some: 64 MiB of them, or one that is larger. Others are found by looking
-/// through the damaged store once more, so that reading all entries in the order of their keys looks through it once for
-/// each 64 MiB of payloads. The store must stay closed meanwhile.
+/// It creates no file, so it works on a full disk and on read-only media. It keeps the keys and metadata of all entries
+/// in memory, and up to 64 MiB of payloads, or a single larger one. For other payloads it searches the damaged store
+/// again, so reading all entries in order takes one search for each 64 MiB of payloads. The store must stay closed all
+/// that time.
 public final class SalvagedEngine: StorageEngine {
   private let plugin: any StoragePlugin
   private let configuration: EngineConfiguration
   private let reason: StorageError
   private let maximumBytes: Int
   private let entries: [EntrySummary]
-  /// The payloads that are held.
+  /// The payloads in memory.
   private let payloads = Mutex<[CacheKey: [UInt8]]>([:])
-  /// Whether a key that is not among those found may be one that was lost.
+  /// Whether a key that was not found may have been lost.
   private let mayHaveLost: Bool
 
-  /// What is lost of the store, and that it is damaged.
+  /// What the store has lost, and that it is damaged.
   let damage: StoreDamage
 
-  /// Looks through the store that `configuration` describes.
+  /// Searches the store that `configuration` describes.
   ///
   /// - Parameters:
   ///   - reason: why the store is not opened; reading a key that may be lost fails with it.
-  ///   - maximumBytes: how many bytes of payloads to hold at once.
-  /// - Throws: `StorageError`: what `StoragePlugin.previewRepair` throws, such as `busy` where another process has the
+  ///   - maximumBytes: how many bytes of payloads to keep in memory.
+  /// - Throws: `StorageError`: what `StoragePlugin.previewRepair` throws, such as `busy` if another process has the
   ///   store open, or `unsupported`.
   init(
     _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: StorageError, maximumBytes: Int
@@ -37,7 +37,7 @@ public final class SalvagedEngine: StorageEngine {
       .visitingSound { key, payload, metadata in
         let entry = EntrySummary(key: key, metadata: metadata, payloadBytes: payload.count)
         found.withLock { found in
-          // Of several versions the damaged store may still hold, the last one counts.
+          // If the damaged store holds several versions of an entry, the last one counts.
           if let other = found[key], other.metadata.storedAt > metadata.storedAt { return }
           found[key] = entry
         }
@@ -48,7 +48,7 @@ public final class SalvagedEngine: StorageEngine {
     damage = StoreDamage(report.lost, of: reason)
   }
 
-  /// Looks through the store that `configuration` describes, which is not opened for `reason`.
+  /// Searches the store that `configuration` describes and that is not opened for `reason`.
   ///
   /// - Throws: `StorageError`: the engine cannot tell what a repair would save.
   public convenience init(
@@ -57,9 +57,9 @@ public final class SalvagedEngine: StorageEngine {
     try await self.init(plugin, configuration, reason: reason, maximumBytes: 64 << 20)
   }
 
-  /// Lends the entry under `key`; `nil` where it is known that there is none.
+  /// Lends the entry under `key`; `nil` if there is certainly none.
   ///
-  /// - Throws: `StorageError`: `damaged` where the entry may be lost, and what looking through the store throws.
+  /// - Throws: `StorageError`: `damaged` if the entry may be lost, and what searching the store throws.
   public func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output? {
@@ -87,12 +87,12 @@ public final class SalvagedEngine: StorageEngine {
       })
     let held = found.withLock { $0 }
     payloads.withLock { $0 = held }
-    // The store may have changed since it was looked through first.
+    // The store may have changed since the first search.
     guard let payload = held[key] else { throw reason }
     return payload
   }
 
-  /// The entries from the one at `index` on whose payloads are held together.
+  /// The entries from `index` on whose payloads fit into memory together.
   private func entriesToHold(from index: Int) -> [CacheKey: EntrySummary] {
     var (wanted, bytes) = ([CacheKey: EntrySummary](), 0)
     for entry in entries[index...] {
@@ -113,30 +113,30 @@ public final class SalvagedEngine: StorageEngine {
     return low
   }
 
-  /// The first entries of `range`, in order.
+  /// The first entries of `range`, sorted by key.
   public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
     let first = index { key in key.text < range.prefix || range.after.map { key <= $0 } ?? false }
     return Array(entries[first...].prefix(limit).prefix { $0.key.text.hasPrefix(range.prefix) })
   }
 
-  /// Fails: what the store takes up is not known. `StoreCount` counts the entries.
+  /// Fails: the size of the store is unknown. `StoreCount` counts the entries.
   public func statistics() async throws(StorageError) -> StorageStatistics { throw reason }
 
-  /// Fails: nothing of the structure is left to be checked.
+  /// Fails: no structure is left to check.
   public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { throw reason }
 
-  /// Fails: nothing can be written.
+  /// Fails: the engine is read-only.
   public func apply(_ batch: WriteBatch) async throws(StorageError) { throw reason }
 
-  /// Fails: nothing can be written.
+  /// Fails: the engine is read-only.
   public func compact() async throws(StorageError) { throw reason }
 
-  /// Lets go of what is held.
+  /// Releases the payloads in memory.
   public func close() async throws(StorageError) { payloads.withLock { $0 = [:] } }
 }
 
 extension RepairPlan {
-  /// A plan that gives every sound entry to `visit`.
+  /// A plan that passes every sound entry to `visit`.
   fileprivate static func visitingSound(
     _ visit: @escaping @Sendable (CacheKey, Span<UInt8>, EntryMetadata) -> Void
   ) -> RepairPlan {

@@ -1,15 +1,15 @@
 internal import CacheDomain
 public import StorageSPI
 
-/// How much a store holds, counted entry by entry where damage keeps the engine from telling.
+/// How much a store holds, counted entry by entry if damage prevents the engine from knowing.
 struct StoreCount {
   private(set) var tally: EntryTally
-  /// What the store takes up on its medium, in bytes; `nil` where the engine cannot tell.
+  /// The space that the store takes up on its medium, in bytes; `nil` if the engine cannot tell.
   private(set) var storageBytes: Int?
   /// What could not be counted.
   private(set) var damage = StoreDamage()
 
-  /// Counts what `engine` holds. Cost: without damage that of its statistics, else a pass over all entries.
+  /// Counts what `engine` holds. Cost: that of the engine's statistics; with damage, a pass over all entries.
   init(_ engine: any StorageEngine) async throws(StorageError) {
     do throws(StorageError) {
       let statistics = try await engine.statistics()
@@ -31,7 +31,7 @@ struct StoreCount {
 }
 
 extension EntryStore {
-  /// How many entries there are, leases aside; `nil` where damage keeps them from being counted at once.
+  /// The number of entries without leases; `nil` if damage prevents the engine from counting them quickly.
   ///
   /// - Throws: `CacheError`: the engine failed.
   func count() async throws(CacheError) -> Int? {
@@ -45,6 +45,6 @@ extension EntryStore {
 }
 
 extension EntryTally {
-  /// What is counted when people are told how much a store holds: all but the leases of flights.
+  /// The tally shown to people: everything except the leases of flights.
   public var withoutLeases: EntryTally { without(Lease.namespace) }
 }

@@ -1,22 +1,23 @@
 internal import StorageSPI
 
-/// What of a store could not be read: entries that are known by their keys, and places where it is not known which
-/// entries there were.
+/// What could not be read of a store: entries known by their keys, and places where it is unknown which entries there
+/// were.
 public struct StoreDamage: Sendable, Hashable {
-  /// How many places are kept.
+  /// How many places to keep.
   private static let keptPlaces = 10
 
-  /// The entries.
+  /// The unreadable entries.
   public private(set) var entries = KeySample()
-  /// What is known of the first ten places, each in one line. Where a store is damaged and nothing is lost, it says how.
+  /// The first ten places, each described in one line. If a store is damaged but nothing is lost, this describes the
+  /// damage.
   public private(set) var places: [String] = []
   /// The number of places.
   public private(set) var placeCount = 0
 
-  /// No damage.
+  /// Creates an empty report: no damage.
   public init() {}
 
-  /// What a repair would lose of a store that is damaged for `reason`: the entries and places of `lost`.
+  /// What a repair would lose of a store that is damaged for `reason`: the entries and places in `lost`.
   init(_ lost: [IntegrityIssue], of reason: StorageError) {
     for key in lost.compactMap(\.key).sorted() { entries.add(key) }
     let messages = lost.filter { $0.key == nil }.map(\.message)
@@ -24,13 +25,13 @@ public struct StoreDamage: Sendable, Hashable {
     if lost.isEmpty { places = [reason.message] }
   }
 
-  /// What `walk` has come across so far.
+  /// What `walk` has met so far.
   init(_ walk: StoreWalk) {
     entries = walk.unreadableEntries
     (placeCount, places) = (walk.gaps.count, walk.gaps.prefix(Self.keptPlaces).map(\.message))
   }
 
-  /// Whether nothing is damaged.
+  /// Whether there is no damage.
   public var isEmpty: Bool { entries.count == 0 && places.isEmpty }
 
   mutating func add(_ key: CacheKey) { entries.add(key) }

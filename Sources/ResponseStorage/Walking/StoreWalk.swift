@@ -1,40 +1,41 @@
 internal import StorageSPI
 
-/// Lists the entries of a store in the order of their keys, page by page, and goes on past damage.
+/// Lists the entries of a store, sorted by key, page by page, and continues past damage.
 ///
-/// Where a page cannot be read, ever smaller ones find the first entry that cannot be listed. Behind an entry that the
-/// engine names as unreadable the walk goes on at once. Behind any other damage it tries the namespaces one by one, which
-/// it finds by how their names may begin, and within a namespace it looks for the next entry that can be listed.
+/// If a page cannot be read, smaller and smaller pages find the first entry that cannot be listed. If the engine names
+/// that entry as unreadable, the walk continues right after it. After any other damage it tries the namespaces one by
+/// one, which it finds by the possible beginnings of their names, and in each namespace searches for the next entry
+/// that can be listed.
 struct StoreWalk {
-  /// How many entries a page has at most.
+  /// The most entries in a page.
   static let pageSize = 1_000
-  /// How many beginnings of namespaces, and how many places behind damage, are tried at most, so that the walk ends
-  /// however much is damaged.
+  /// How many beginnings of namespaces, and how many places behind damage, to try at most, so that the walk ends for
+  /// any amount of damage.
   private static let (maximumParts, maximumProbes) = (4_000, 20_000)
 
   private let engine: any StorageEngine
   private let passable: Set<StorageError.Code>
-  /// The keys of the entries that the engine names as unreadable; `nil` as long as it was not asked.
+  /// The keys of the entries that the engine names as unreadable; `nil` until it has been asked.
   private var unreadable: [CacheKey]?
-  /// What a check has reported already; `nil` where there was none.
+  /// What a check has already reported; `nil` if there was none.
   private let reported: Set<String>?
-  /// What the gap before this one failed with, as long as nothing was listed since: it is one gap then.
+  /// The error of the previous gap, until something is listed again: the same error then belongs to the same gap.
   private var gapMessage: String?
-  /// What is still to be listed, the next range last.
+  /// The ranges still to be listed; the next one is last.
   private var pending: [KeyRange]
   private var limit: Int
   private var (parts, probes) = (0, 0)
   private let pageSize: Int
 
-  /// The entries that were passed over because the engine names them as unreadable.
+  /// The entries that the walk skipped because the engine names them as unreadable.
   private(set) var unreadableEntries = KeySample()
-  /// What else could not be listed, and was not reported before.
+  /// Other places that could not be listed, and were not reported before.
   private(set) var gaps: [IntegrityIssue] = []
 
-  /// A walk through `range` that goes on past damage.
+  /// Creates a walk through `range`.
   ///
-  /// - Parameter unreadable: the entries that are known to be unreadable; `nil` to ask the engine, which then checks the
-  ///   whole store.
+  /// - Parameter unreadable: the entries known to be unreadable; `nil` to ask the engine, which then checks the whole
+  ///   store.
   init(
     engine: any StorageEngine, _ range: KeyRange = KeyRange(), unreadable: [CacheKey]? = nil, pageSize: Int = pageSize
   ) {
@@ -43,8 +44,8 @@ struct StoreWalk {
     self.unreadable = unreadable
   }
 
-  /// A walk through the whole store that goes on past everything that has to do with what is stored, and reports only
-  /// what is not among `known`, the issues that a check has found.
+  /// Creates a walk through the whole store that continues past any failure of the stored data. It reports only what is
+  /// not in `known`, the issues that a check has found.
   init(engine: any StorageEngine, known: [IntegrityIssue], pageSize: Int = pageSize) {
     (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
     (pending, reported, passable) = ([KeyRange()], Set(known.map(\.message)), StorageError.codesOfData)
@@ -53,7 +54,7 @@ struct StoreWalk {
 
   /// The next entries; `nil` at the end.
   ///
-  /// - Throws: `StorageError` where the store cannot be asked at all; `cancelled`.
+  /// - Throws: `StorageError` if the store does not respond at all; `cancelled`.
   mutating func next() async throws(StorageError) -> [EntrySummary]? {
     while let range = pending.popLast() {
       if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
@@ -90,8 +91,8 @@ struct StoreWalk {
     }
   }
 
-  /// The entry in `range` that the engine names as unreadable and that the error is about: to go on behind another one
-  /// would leave out, unnoticed, all those before it.
+  /// The entry in `range` that the engine names as unreadable and that the error is about. Continuing after any other
+  /// one would silently skip all entries before it.
   private mutating func unreadableEntry(
     in range: KeyRange, _ error: StorageError
   ) async throws(StorageError) -> CacheKey? {
@@ -110,7 +111,7 @@ struct StoreWalk {
     return keys
   }
 
-  /// Goes on with the next entry that can be listed behind what the error is about.
+  /// Continues with the next entry that can be listed behind the place that the error is about.
   private mutating func passGap(in range: KeyRange, _ error: StorageError) async throws(StorageError) {
     var (gap, end) = (KeyGap(of: range), CacheKey?.none)
     while probes < Self.maximumProbes, let probe = gap.probe {
@@ -140,7 +141,7 @@ struct StoreWalk {
     gaps.append(IntegrityIssue(kind: .structure, message: Self.text(range, end, error)))
   }
 
-  /// The parts of a range within namespaces, by the next character of the namespace.
+  /// Splits a range into parts by the next character of the namespace.
   private static func parts(of range: KeyRange) -> [KeyRange] {
     let letters = "abcdefghijklmnopqrstuvwxyz"
     let characters = range.prefix.isEmpty ? letters : "/0123456789" + letters
@@ -159,9 +160,9 @@ struct StoreWalk {
 }
 
 extension StorageError {
-  /// The kinds of failure that tell of what is stored, and not of how it was asked for.
+  /// The kinds of failure that concern the stored data rather than the way it was requested.
   static let codesOfData: Set<Code> = [.damaged, .unsupportedFormat, .ioFailed, .failed]
 
-  /// Whether the failure tells of what is stored: other entries can be read all the same.
+  /// Whether the failure concerns the stored data, so that other entries may still be readable.
   var isOfData: Bool { Self.codesOfData.contains(code) }
 }
