@@ -7,12 +7,13 @@ enum SampleVersion {
   /// The name of the sample origins.
   static let origin = "sample"
 
-  /// Raised whenever the program makes another answer of the same data: another overview, another poster.
+  /// Raise it whenever the program makes a different answer from the same data, such as another overview or another
+  /// poster.
   private static let revision = 1
 
   private static let data = EmbeddedText(csample_version())
 
-  /// The validator of the answer to `request`: it changes with the data, with what is made of it and with the request.
+  /// The validator of the answer to `request`: it changes with the data, with `revision` and with the request.
   static func validator(of request: some CacheableRequest) -> String {
     let version = data.string(0..<data.count)
     return "sample-\(version)-\(revision)-\(String(fingerprint(of: request), radix: 16))"

@@ -1,19 +1,19 @@
 internal import Base
 
-/// The 256 colours of a poster and where in the palette they are: a dark panel with its writing, and an artwork of two
-/// gradients, one for the ground and one for the figures on it. Each pair is there in steps between, for smooth edges.
+/// The 256 colours of a poster and their places in the palette: a dark panel with its text, and artwork of two
+/// gradients, one for the ground and one for the figures on it. Each pair has intermediate colours for smooth edges.
 struct PosterPalette: Sendable {
   /// The number of steps of the gradients, from the top of the artwork to its bottom.
   static let levels = 32
-  /// The number of steps from the ground to the figures.
+  /// The number of steps from the ground to a figure.
   static let mixes = 7
-  /// The number of steps from the panel to its writing.
+  /// The number of steps from the panel to its text.
   static let inks = 16
 
-  /// All colours, in the order that `ink`, `accent` and `art` count in.
+  /// All colours, in the order of the indices from `ink`, `accent` and `ground`.
   let colors: [RGB]
 
-  /// Colours chosen by `random`.
+  /// Random colours from `random`.
   init(_ random: inout SeededGenerator) {
     let hue = random.unit()
     let figureHue = hue + [0.08, 0.42, 0.5, 0.58][random.next(below: 4)]
@@ -34,18 +34,18 @@ struct PosterPalette: Sendable {
     self.colors = colors
   }
 
-  /// The number of the colour of writing on the panel where it covers `coverage`, 0 to 1, of a pixel.
+  /// The colour index of text that covers `coverage`, 0 to 1, of a pixel of the panel.
   static func ink(_ coverage: Double) -> UInt8 { step(coverage, of: inks) }
 
-  /// The number of the colour of the accents on the panel where they cover `coverage`, 0 to 1, of a pixel.
+  /// The colour index of accents that cover `coverage`, 0 to 1, of a pixel of the panel.
   static func accent(_ coverage: Double) -> UInt8 { UInt8(inks) + step(coverage, of: inks) }
 
-  /// The number of the first colour of the artwork at `height`, 0 to 1 from its top.
+  /// The first colour index of the artwork at `height`, 0 to 1 from its top.
   static func ground(_ height: Double) -> UInt8 {
     UInt8(2 * inks) + min(UInt8(max(height, 0) * Double(levels)), UInt8(levels - 1)) * UInt8(mixes)
   }
 
-  /// What to add to `ground` where a figure is there by `strength`, 0 to 1.
+  /// The number to add to `ground` for a figure of the given `strength`, 0 to 1.
   static func figure(_ strength: Double) -> UInt8 { step(strength, of: mixes) }
 
   private static func step(_ fraction: Double, of count: Int) -> UInt8 {

@@ -1,12 +1,12 @@
 internal import Base
 
-/// The figures of a poster's artwork. Lengths are in widths of the poster, so that a poster looks the same in all sizes.
+/// The figures of a poster's artwork. Lengths are in widths of the poster, so that it looks the same in all sizes.
 enum PosterPattern: Sendable {
   /// Rings around a centre.
   case rings(Disc, spacing: Double)
-  /// Discs that shine through each other.
+  /// Translucent discs that overlap.
   case discs([Disc])
-  /// Slanting stripes, so many to the width, leaning by `slope`.
+  /// Slanting stripes, `spacing` apart, leaning by `slope`.
   case stripes(spacing: Double, slope: Double)
   /// A sun over hills.
   case hills(sun: Disc, hills: [Disc])
@@ -19,14 +19,15 @@ enum PosterPattern: Sendable {
     var y: Double
     var radius: Double
 
-    /// How much of the pixel at a point is inside: 0 to 1, in between only at the edge, which is `pixel` wide.
+    /// How much of the pixel at a point is inside the disc: 0 to 1, with values between only at the edge, which is
+    /// `pixel` wide.
     func coverage(_ x: Double, _ y: Double, pixel: Double) -> Double {
       let distance = ((x - self.x) * (x - self.x) + (y - self.y) * (y - self.y)).squareRoot()
       return min(max((radius - distance) / pixel + 0.5, 0), 1)
     }
   }
 
-  /// A pattern chosen by `random` for an artwork so high.
+  /// A random pattern for artwork of the given height.
   static func random(_ random: inout SeededGenerator, height: Double) -> PosterPattern {
     switch random.next(below: 5) {
     case 0:
@@ -61,7 +62,7 @@ enum PosterPattern: Sendable {
     return .hills(sun: sun, hills: hills)
   }
 
-  /// How strongly the figures show at a point of an artwork so high: 0 for the ground, 1 for a figure.
+  /// The strength of the figures at a point of artwork of the given height: 0 for the ground, 1 for a figure.
   func strength(_ x: Double, _ y: Double, height: Double, pixel: Double) -> Double {
     switch self {
     case .rings(let centre, let spacing): Self.rings(x, y, centre, spacing, pixel)
@@ -104,7 +105,7 @@ enum PosterPattern: Sendable {
     _ x: Double, _ y: Double, _ spacing: Double, growth: Double, _ pixel: Double
   ) -> Double {
     let row = (y / spacing).rounded(.down)
-    // Every other row is shifted by half a dot.
+    // Every other row is shifted by half the spacing.
     let shift = row.truncatingRemainder(dividingBy: 2) * spacing / 2
     let column = ((x + shift) / spacing).rounded(.down)
     let dot = Disc(
