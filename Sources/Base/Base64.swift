@@ -1,18 +1,18 @@
-/// Bytes as text in base 64 (RFC 4648, section 4), with padding and without line breaks.
+/// Base64 text (RFC 4648, section 4), with padding and without line breaks.
 public enum Base64 {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
 
-  /// The value of each digit; 64 for what is none.
+  /// The value of each digit; 64 for other bytes.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
     return values
   }()
 
-  /// The digits of `bytes`. Cost: one pass.
+  /// Encodes `bytes`. Cost: one pass.
   ///
-  /// Both ways work on plain memory: by way of slices a build without optimization took most of its time here.
+  /// Both directions use plain memory, because slices made builds without optimization very slow.
   public static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     let size = (bytes.count + 2) / 3 * 4
     return bytes.withUnsafeBufferPointer { bytes in
@@ -36,8 +36,8 @@ public enum Base64 {
     }
   }
 
-  /// The bytes whose digits `text` are; `nil` where it is anything but whole groups of four digits, the last of them
-  /// perhaps with padding, and with no bits set that stand for nothing. Cost: one pass.
+  /// Decodes `text`; `nil` if it is not made of whole groups of four digits, with padding only in the last one and no
+  /// unused bits set. Cost: one pass.
   public static func decoded(_ text: [UInt8]) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     let paddingCount = text.last != padding ? 0 : text[text.count - 2] != padding ? 1 : 2

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Removes folders with all that is in them.
+/// Removes folders with everything in them.
 public enum FolderRemoval {
-  /// Removes the file or folder at `path`; of a link only the link. What cannot be removed stays, with the folders that
-  /// it is in.
+  /// Removes the file or folder at `path`; if it is a link, only the link. What cannot be removed stays, together with
+  /// its parent folders.
   public static func remove(_ path: String) {
     if unlink(path) == 0 { return }
-    // A folder is no file: EISDIR in Linux, EPERM in POSIX.
+    // `unlink` fails for a folder: EISDIR on Linux, EPERM in POSIX.
     guard errno == EISDIR || errno == EPERM, let folder = opendir(path) else { return }
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in

@@ -1,13 +1,13 @@
 extension StringProtocol {
-  /// Whether the bytes of `part` stand anywhere in this text. The standard library's `contains` for texts brings its engine
-  /// for regular expressions along, a megabyte of program.
+  /// Whether this text contains the bytes of `part`. The standard library's `contains` for texts would link its regular
+  /// expression engine, a megabyte of program.
   package func holds(_ part: String) -> Bool {
     let (bytes, part) = (Array(utf8), Array(part.utf8))
     guard part.count <= bytes.count else { return false }
     return (0...(bytes.count - part.count)).contains { bytes[$0...].starts(with: part) }
   }
 
-  /// This text with `other` wherever the bytes of `part`, of which there are some, stand in it.
+  /// This text with each occurrence of the bytes of `part`, which must not be empty, replaced by `other`.
   package func replacing(_ part: String, by other: String) -> String {
     let part = Array(part.utf8)
     var (rest, result) = (Array(utf8)[...], [UInt8]())

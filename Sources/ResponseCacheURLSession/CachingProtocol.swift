@@ -4,12 +4,12 @@ internal import FoundationNetworking
 
 /// Loads the requests of a session through its cache.
 ///
-/// `URLSession` calls `startLoading` and `stopLoading` on the work queue of the task, and its books about the task may be
-/// touched on that queue alone. So the client is called from these two only: when an outcome is there, `Load` has
-/// `startLoading` called once more.
+/// `URLSession` calls `startLoading` and `stopLoading` on the task's work queue, and only there may its records of the
+/// task be changed. So only these two methods call the client: when an outcome is ready, `Load` makes `URLSession` call
+/// `startLoading` again.
 final class CachingProtocol: URLProtocol {
   private let load = Load()
-  /// What loads the request without the cache, as if this class did not exist.
+  /// Loads the request without the cache, as if this class did not exist.
   private var plain: URLProtocol?
 
   private var link: SessionLink? { SessionLink.link(in: cachedResponse) }
@@ -48,7 +48,7 @@ final class CachingProtocol: URLProtocol {
     switch outcome {
     case .response(let response, let content):
       client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-      // A completion handler gets the last piece alone: there may be only one.
+      // A completion handler gets only the last piece, so there may be only one.
       if !content.isEmpty { client?.urlProtocol(self, didLoad: content) }
       client?.urlProtocolDidFinishLoading(self)
     case .failure(let error): client?.urlProtocol(self, didFailWithError: error)
@@ -69,7 +69,7 @@ final class CachingProtocol: URLProtocol {
 }
 
 extension URLRequest {
-  /// Whether a cache can answer it.
+  /// Whether a cache can answer the request.
   fileprivate var isAnswerable: Bool {
     HTTPRequest.retrieves(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil
   }

@@ -4,9 +4,9 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension CacheError {
-  /// What a failure of `URLSession` means for the cache. It stays the cause, and is what the program gets.
+  /// The cache's error for a failure of `URLSession`. The failure stays its cause, and is what the program gets.
   ///
-  /// - Parameter beginning: what came of the response before it failed.
+  /// - Parameter beginning: the part of the response that arrived before the failure.
   init(_ error: any Error, beginning: HTTPResponse? = nil) {
     let failure = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
     let code: Code =
@@ -16,7 +16,7 @@ extension CacheError {
       case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData: .invalidAnswer
       default: .originUnreachable
       }
-    // Without a length there is nothing that could be continued; content with a coding has lost its bytes.
+    // Without a length the content cannot be continued, and decoded content has lost its original bytes.
     let fields = beginning?.head.fields
     let isContinuable =
       code == .originUnreachable && fields?.contains("content-length") == true
@@ -28,7 +28,7 @@ extension CacheError {
 }
 
 extension URLError {
-  /// The failure of a task for `url` because of `error`: what `URLSession` itself reported, or the code that comes closest.
+  /// The failure of a task for `url` because of `error`: what `URLSession` itself reported, or the closest code.
   init(_ error: CacheError, url: URL?) {
     if let reported = error.underlying(URLError.self) {
       self = reported
@@ -41,7 +41,7 @@ extension URLError {
       case .invalidRequest: .badURL
       case .invalidAnswer: error.underlying(TooManyRedirects.self) == nil ? .badServerResponse : .httpTooManyRedirects
       case .originUnreachable: .cannotConnectToHost
-      // The store failed where it alone was to answer.
+      // The store failed when it alone was to answer.
       default: .cannotOpenFile
       }
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message, NSUnderlyingErrorKey: error]
@@ -51,7 +51,7 @@ extension URLError {
 }
 
 extension CacheError {
-  /// The first of the errors that led to this one that is of the given type.
+  /// The first underlying error of this type.
   fileprivate func underlying<Failure: Error>(_ type: Failure.Type) -> Failure? {
     var next = cause
     while let error = next {

@@ -3,7 +3,7 @@ internal import CacheDomain
 internal import Foundation
 internal import FoundationNetworking
 
-/// Has the cache know of what a request that came past it has changed, before the request's task ends.
+/// Tells the cache what a request that bypassed it has changed, before the request's task ends.
 final class InvalidatingClient: NSObject, URLProtocolClient {
   private let base: any URLProtocolClient
   private let load: Load
@@ -29,8 +29,8 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
     if !invalidate(`protocol`.task, .failure(error)) { base.urlProtocol(`protocol`, didFailWithError: error) }
   }
 
-  /// Begins to remove what the request made invalid, after which the task has `outcome`; `false` where there is nothing to
-  /// remove, because no server has responded.
+  /// Starts to remove what the request invalidated; after that, the task ends with `outcome`. Returns `false` if there
+  /// is nothing to remove, because no server has responded.
   private func invalidate(_ task: URLSessionTask?, _ outcome: Load.Outcome) -> Bool {
     guard let task, task.state == .running || task.state == .suspended, let head = Self.answer(task) else {
       return false
@@ -42,9 +42,9 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
     return true
   }
 
-  /// The answer to the request of `task`, as a success: the request may be repeated with credentials, and even a request
-  /// that failed may have changed something. A redirection that `URLSession` followed is not in the task, which has the
-  /// response to the last request alone.
+  /// The answer to the request of `task`, treated as a success: the request may be repeated with credentials, and even
+  /// a failed request may have changed something. The task does not have a redirect that `URLSession` followed, only
+  /// the response to the last request.
   private static func answer(_ task: URLSessionTask) -> HTTPResponseHead? {
     if let current = task.currentRequest, current != task.originalRequest {
       return HTTPResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])

@@ -2,16 +2,16 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Work for a task that goes on elsewhere, and its outcome on the way back.
+/// Work for a task that runs elsewhere, and its outcome for the task.
 final class Load: Sendable {
   enum Outcome: Sendable {
-    /// The task has this response with this content.
+    /// The task gets this response and content.
     case response(HTTPURLResponse, Data)
     /// The task fails.
     case failure(any Error)
-    /// The request is to be loaded without the cache.
+    /// Load the request without the cache.
     case plain
-    /// What a response that came past the cache made invalid is removed: the task can end.
+    /// What a response that bypassed the cache invalidated has been removed: the task can end.
     case invalidated
   }
 
@@ -22,23 +22,24 @@ final class Load: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether work has begun whose outcome was not taken yet.
+  /// Whether there is work whose outcome has not been taken.
   var isUnderWay: Bool { state.withLock { $0.work != nil } }
 
-  /// Begins `work`. When it is done, the protocol of `task` is started once more, to take the outcome.
+  /// Starts `work`. When it is done, the protocol of `task` is started again, to take the outcome.
   func start(_ task: URLSessionTask, _ work: @escaping @Sendable () async -> Outcome) {
     state.withLock { state in
       state.work = Task {
         let outcome = await work()
         self.state.withLock { $0.outcome = outcome }
-        // The way to the task's queue. A task that its program has suspended stays so, and comes for the outcome later.
+        // This leads back to the task's queue. A task that the program has suspended stays suspended, and takes the
+        // outcome later.
         task.suspend()
         task.resume()
       }
     }
   }
 
-  /// The outcome, once; `nil` where there is none yet.
+  /// Returns the outcome once; `nil` if there is none yet.
   func takeOutcome() -> Outcome? {
     state.withLock { state in
       guard let outcome = state.outcome else { return nil }
@@ -47,6 +48,6 @@ final class Load: Sendable {
     }
   }
 
-  /// Ends the work, whose outcome has become useless.
+  /// Cancels the work, whose outcome is no longer needed.
   func cancel() { state.withLock { $0.work }?.cancel() }
 }

@@ -4,9 +4,9 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension HTTPRequest {
-  /// The message that `request` is, without its content. Credentials in the URL become a field.
+  /// Creates the message for `request`, without its content. Credentials in the URL become a field.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where the URL is none of a web server.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the URL is not that of a web server.
   init(_ request: URLRequest) throws(CacheError) {
     guard let url = request.url else { throw CacheError(URLError(.badURL)) }
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
@@ -20,13 +20,13 @@ extension HTTPRequest {
 }
 
 extension HTTPResponseHead {
-  /// The head of `response` with its fields in the order of their names: that in which they came is lost.
+  /// Creates the head of `response`, with fields sorted by name, as their original order is lost.
   init(_ response: HTTPURLResponse) {
     let fields = response.allHeaderFields.map { HTTPFields.Field("\($0.key)", "\($0.value)") }
     self.init(status: response.statusCode, fields: HTTPFields(fields.sorted { $0.name < $1.name }))
   }
 
-  /// The head of `response` whose content had a coding that `URLSession` has undone, leaving `count` bytes. What remains is
+  /// Creates the head of `response` after `URLSession` has undone its content coding, which left `count` bytes. That is
   /// another representation, which a strong tag must not name (RFC 9110, section 8.8.3.3).
   init(_ response: HTTPURLResponse, decoded count: Int) {
     self.init(response)
@@ -38,8 +38,8 @@ extension HTTPResponseHead {
 }
 
 extension HTTPURLResponse {
-  /// What a program gets of a response with the head `head` from `url`; `nil` where that is no URL. The answer to
-  /// `request` itself has the request's own URL.
+  /// Creates the response that a program gets, with the head `head` from `url`; `nil` if that is not a URL. The answer
+  /// to `request` itself has the request's own URL.
   convenience init?(_ head: HTTPResponseHead, url text: String, of request: URLRequest) {
     let isOwn = request.url.map { (try? HTTPRequest.normalizedURL($0.absoluteString)) == text } ?? false
     guard let url = isOwn ? request.url : URL(string: text) else { return nil }

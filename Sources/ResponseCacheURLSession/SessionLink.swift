@@ -3,25 +3,25 @@ internal import CacheDomain
 internal import Foundation
 internal import FoundationNetworking
 
-/// The way from a session to its cache. `URLSession` makes the instances of a protocol class itself, and gives them what
-/// the `URLCache` of the configuration has for their request: this one has itself. So nothing global is needed, and each
+/// Leads from a session to its cache. `URLSession` creates the instances of a protocol class itself, and passes them
+/// what the configuration's `URLCache` has for their request: this one returns itself. So nothing is global, and each
 /// session finds its own cache.
 ///
-/// `@unchecked` because `URLCache` is not checked; what is added is constant.
+/// `@unchecked` because `URLCache` is not checked; the properties added here are constant.
 final class SessionLink: URLCache, @unchecked Sendable {
   private static let key = "ResponseCacheURLSession"
-  /// As many as `URLSession` follows.
+  /// The number that `URLSession` follows.
   private static let maxRedirects = 20
 
   private let cache: SessionCache
   private let transfers: SessionTransfers
   private let cookies: SessionCookies
   private let policy: URLRequest.CachePolicy
-  /// What the session adds to each request that lacks it.
+  /// Fields that the session adds to each request without them.
   private let fields: HTTPFields
   private let protocolClasses: [AnyClass]
 
-  /// The link to `cache` of a session that makes its transfers as `configuration` says.
+  /// Creates the link to `cache` for a session whose transfers use `configuration`.
   init(
     _ cache: SessionCache, transfers configuration: URLSessionConfiguration, cookies: SessionCookies,
     policy: URLRequest.CachePolicy
@@ -36,7 +36,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
   }
 
-  /// The link that came with a task; `nil` for tasks that have none, such as downloads.
+  /// The link that came with a task; `nil` for tasks without one, such as downloads.
   static func link(in response: CachedURLResponse?) -> SessionLink? { response?.userInfo?[key] as? SessionLink }
 
   override func getCachedResponse(
@@ -58,7 +58,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
   }
 
-  /// What becomes of a task that asks for `request` through the cache.
+  /// Fetches `request` through the cache, and returns the outcome for its task.
   func outcome(of request: URLRequest) async -> Load.Outcome {
     do throws(CacheError) {
       let (options, message) = (FetchOptions(policy(of: request)), try message(request))
@@ -68,7 +68,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
         ).makeAsyncIterator()
       guard let snapshot = try await snapshots.next() else { return .failure(URLError(.unknown)) }
       let response = snapshot.value.response
-      // Nothing of it was delivered, so that it can be fetched anew.
+      // Nothing has been delivered yet, so the task can fetch it again.
       guard response.rest == nil else { return .plain }
       for warning in snapshot.warnings { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
@@ -80,7 +80,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     }
   }
 
-  /// Removes what `request`, which was sent past the cache and had the answer `response`, makes invalid.
+  /// Removes what `request`, which bypassed the cache and got the answer `response`, invalidated.
   func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
       try await cache.responses(over: SessionTransfer(transfers, template: request))
@@ -99,7 +99,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     for field in fields.lines where !message.fields.contains(field.name) {
       message.fields.append(field.name, field.value)
     }
-    // What `URLSession` would add later, so that it selects among the stored responses.
+    // `URLSession` would add this field later; it must be there to select among the stored responses.
     if !message.fields.contains("accept-language"), let language = Locale.current.language.languageCode?.identifier {
       message.fields.append("Accept-Language", language)
     }
@@ -111,15 +111,15 @@ final class SessionLink: URLCache, @unchecked Sendable {
 }
 
 extension URLRequest.CachePolicy {
-  /// Whether caches on the way are to ask the origin.
+  /// Whether caches on the way must ask the origin.
   fileprivate var asksOrigin: Bool {
     self == .reloadIgnoringLocalAndRemoteCacheData || self == .reloadRevalidatingCacheData
   }
 }
 
 extension FetchOptions {
-  /// What a policy of `URLSession` means. What a server forbids to use stale is revalidated also where the policy takes
-  /// anything.
+  /// The options for a policy of `URLSession`. A response that must not be used stale is revalidated even if the policy
+  /// accepts any response.
   fileprivate init(_ policy: URLRequest.CachePolicy) {
     switch policy {
     case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self.init(policy: .networkOnly)

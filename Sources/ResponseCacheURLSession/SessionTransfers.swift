@@ -5,30 +5,30 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// The transfers of a cached session: they go through another session with the same settings and without the cache.
+/// The transfers of a cached session. They use another session with the same settings, but without the cache.
 final class SessionTransfers: Sendable {
   private let session: URLSession
   private let receiver: Receiver
 
-  /// Transfers as `configuration` says, of which `limit` bytes of content are held in memory at most.
+  /// Creates transfers that use `configuration` and hold at most `limit` bytes of content in memory.
   init(_ configuration: URLSessionConfiguration, limit: Int) {
     receiver = Receiver(limit: limit)
-    // Its own queue: nothing that the program does on its queue keeps responses from being received.
+    // A queue of its own: work on the program's queue must not delay responses.
     session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
   }
 
-  /// A session keeps its delegate, and lives until it is invalidated.
+  /// Ends the session, which otherwise keeps its delegate and itself alive.
   deinit { session.finishTasksAndInvalidate() }
 
-  /// The response to `request`. Where there is more content than is held in memory, the transfer is ended, and the
-  /// response has a `rest` that gives nothing.
+  /// The response to `request`. If there is more content than may be held in memory, the transfer ends, and the
+  /// response has an empty `rest`.
   func response(to request: URLRequest) async throws(CacheError) -> HTTPResponse {
     let task = session.dataTask(with: request)
-    // The stream keeps a result that comes before this task waits for it.
+    // The stream keeps a result that arrives before this task waits for it.
     let (results, source) = AsyncStream.makeStream(of: Receiver.Result.self)
     source.onTermination = {
       guard case .cancelled = $0 else { return }
-      // The work queues of all sessions run on one: a task that is cancelled on the queue of another would wait for itself.
+      // The work queues of all sessions run on one queue: cancelling a task on another session's queue would deadlock.
       DispatchQueue.global().async { task.cancel() }
     }
     receiver.expect(task, source)
@@ -38,11 +38,11 @@ final class SessionTransfers: Sendable {
   }
 }
 
-/// The delegate that puts responses together.
+/// The delegate that assembles responses.
 final class Receiver: NSObject, URLSessionDataDelegate {
   typealias Result = Swift.Result<HTTPResponse, CacheError>
 
-  /// A response that is coming in.
+  /// A response that is arriving.
   private struct Reception {
     let source: AsyncStream<Result>.Continuation
     var response: HTTPURLResponse?
@@ -86,13 +86,13 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     conclude(task, error, withoutResponse: .badServerResponse)
   }
 
-  /// Each redirection is a response with rules of its own, and the cache follows it.
+  /// Returns each redirect as a response of its own, cached by its own rules. The cache follows it.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) { completionHandler(nil) }
 
-  /// Challenges are those of the program's own task: it gets the response that has the challenge.
+  /// Leaves challenges to the program's own task: it gets the response with the challenge.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -101,10 +101,11 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     completionHandler(.cancelAuthenticationChallenge, nil)
   }
 
-  /// Ends the reception of `task`, which failed with `error`, or else has a response or fails with `code`.
+  /// Ends the reception of `task`: with `error` if it failed, otherwise with its response, or with `code` if there is
+  /// none.
   private func conclude(_ task: URLSessionTask, _ error: (any Error)?, withoutResponse code: URLError.Code) {
     guard let reception = end(task) else { return }
-    // A redirection without a place to go to is in the task alone.
+    // Only the task has a redirect without a location.
     switch (error, reception.response ?? task.response as? HTTPURLResponse) {
     case (nil, let response?): reception.end(.success(Self.whole(response, reception)))
     case (nil, nil): reception.end(.failure(CacheError(URLError(code))))
@@ -130,12 +131,12 @@ final class Receiver: NSObject, URLSessionDataDelegate {
   }
 }
 
-/// Carries the requests of one task of a session, and of the redirections that it follows.
+/// Carries the requests of one task of a session, and of the redirects that it follows.
 struct SessionTransfer: DataTransferService {
   private let transfers: SessionTransfers
   private let template: URLRequest
 
-  /// A transfer whose requests have the settings of `template`, such as its time-out.
+  /// Creates a transfer whose requests have the settings of `template`, such as its time-out.
   init(_ transfers: SessionTransfers, template: URLRequest) {
     self.transfers = transfers
     self.template = template
@@ -148,7 +149,7 @@ struct SessionTransfer: DataTransferService {
     outgoing.httpMethod = request.method
     for name in (outgoing.allHTTPHeaderFields ?? [:]).keys { outgoing.setValue(nil, forHTTPHeaderField: name) }
     for field in request.fields.lines { outgoing.setValue(request.fields[field.name], forHTTPHeaderField: field.name) }
-    // A range of content with a coding could not be decoded.
+    // Part of compressed content could not be decoded.
     if request.fields.contains("range"), !request.fields.contains("accept-encoding") {
       outgoing.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }

@@ -2,15 +2,16 @@ internal import Foundation
 public import FoundationNetworking
 
 extension URLSessionConfiguration {
-  /// The same configuration with `cache` in place of its `urlCache`, for a session whose responses are kept and reused.
+  /// Returns a copy of this configuration with `cache` instead of its `urlCache`, for a session whose responses are
+  /// cached.
   ///
-  /// Call it last: what is changed in the result afterwards does not reach the transfers of the cache.
+  /// Call it last: later changes to the result do not affect the cache's own transfers.
   public func cached(by cache: SessionCache) -> URLSessionConfiguration {
     let (outer, inner) = (duplicate, duplicate)
     let others = (protocolClasses ?? []).filter { $0 != CachingProtocol.self }
     inner.protocolClasses = others
     inner.urlCache = nil
-    // They are in the requests already, so that the rules select by the cookies that are sent.
+    // The requests already have them, so that the rules can select responses by the cookies that are sent.
     inner.httpShouldSetCookies = false
     outer.protocolClasses = [CachingProtocol.self] + others
     outer.urlCache = SessionLink(

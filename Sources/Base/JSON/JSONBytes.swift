@@ -1,16 +1,16 @@
-/// The bytes of a document, followed by zeros: no byte of JSON is zero, so whatever is read ends there by itself, and
-/// as many bytes as there are zeros can be loaded from each place of the document.
+/// The bytes of a document, followed by zeros. No byte of JSON is zero, so reading stops there by itself, and `padding`
+/// bytes can be loaded from any position.
 final class JSONBytes {
-  /// The number of zeros behind the document.
+  /// The number of zeros after the document.
   static let padding = 24
 
-  /// The first byte. It can be used for as long as this object lives.
+  /// The first byte. The pointer is valid as long as this object lives.
   let start: UnsafePointer<UInt8>
-  /// The number of bytes of the document.
+  /// The number of bytes in the document.
   let count: Int
   private let memory: UnsafeMutableBufferPointer<UInt8>
 
-  /// A copy of `bytes`. It costs a small part of what reading them does, and makes checks of bounds unnecessary.
+  /// Copies `bytes`. That costs little compared with reading them, and makes bounds checks unnecessary.
   init(_ bytes: Span<UInt8>) {
     let start = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count + Self.padding)
     bytes.withUnsafeBufferPointer { bytes in
@@ -23,7 +23,7 @@ final class JSONBytes {
 
   deinit { memory.deallocate() }
 
-  /// The eight bytes from `offset` on, the first the least significant.
+  /// The eight bytes from `offset` on, as a little-endian number.
   @inline(__always)
   func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: UnsafeRawPointer(start + offset).loadUnaligned(as: UInt64.self))

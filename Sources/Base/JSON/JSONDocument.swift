@@ -1,9 +1,9 @@
-/// A JSON text (RFC 8259) whose keys and values know where they stand in it.
+/// A JSON text (RFC 8259) that knows the positions of its keys and values.
 ///
-/// Foundation's parser keeps no places; an error in a file that a person wrote must name one. It is for files of
-/// moderate size that are read into one tree; `JSONReader` is for records that are read fast.
+/// Foundation's parser keeps no positions, but an error in a file that a person wrote must name one. Meant for files of
+/// moderate size that are read into a tree; `JSONReader` reads records fast.
 package struct JSONDocument: Sendable {
-  /// A value and where it begins.
+  /// A value, and where it begins.
   package struct Node: Sendable {
     package let place: SourcePlace
     package let value: Value
@@ -19,13 +19,13 @@ package struct JSONDocument: Sendable {
   package enum Value: Sendable {
     case null
     case boolean(Bool)
-    /// The digits as they stand in the text, so that nothing is rounded.
+    /// The digits as written in the text, so that nothing is rounded.
     case number(String)
     case text(String)
     case array([Node])
     case object([Member])
 
-    /// What a person calls such a value, with its article.
+    /// What people call such a value, with its article.
     package var noun: String {
       switch self {
       case .null: "null"
@@ -44,13 +44,13 @@ package struct JSONDocument: Sendable {
     package let message: String
   }
 
-  /// The value that the text is.
+  /// The value of the whole text.
   package let root: Node
 
-  /// The document that `bytes` are the UTF-8 of. A byte order mark in front is ignored. Linear in the number of bytes.
+  /// Parses UTF-8 text. Ignores a byte order mark at the beginning. Cost: linear.
   ///
   /// - Parameter allowsRepeatedKeys: whether a key may occur more than once in an object, as RFC 8259 allows.
-  /// - Throws: `SyntaxError` where the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
+  /// - Throws: `SyntaxError` if the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
   ///   `JSONParser.maximumDepth`.
   package init(parsing bytes: [UInt8], allowsRepeatedKeys: Bool = false) throws(SyntaxError) {
     var parser = JSONParser(bytes, allowsRepeatedKeys: allowsRepeatedKeys)

@@ -1,8 +1,8 @@
-/// The names of an object's members, made ready to be compared with a document eight bytes at a time.
+/// The names of an object's members, prepared for comparison with a document, eight bytes at a time.
 ///
 /// Make them once, as a constant: that costs about as much as reading one object.
 public struct JSONNames: Sendable {
-  /// A name in quotes, with the colon behind it, and which of the bits count; of length zero where it is too long.
+  /// A name in quotes with the colon after it, and a mask for its bits; of length zero if it is too long.
   private struct Pattern {
     var bits: (UInt64, UInt64, UInt64) = (0, 0, 0)
     var mask: (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -31,20 +31,20 @@ public struct JSONNames: Sendable {
   private let names: [String]
   private let patterns: [Pattern]
 
-  /// The names `names`, in the order in which documents mostly have them.
+  /// Prepares names, in the order in which documents usually have them.
   public init(_ names: [String]) {
     self.names = names
     patterns = names.map { Pattern($0) }
   }
 
-  /// The place of `name` among them; `nil` where it is none of them.
+  /// The index of `name`; `nil` if it is not one of the names.
   func index(of name: String) -> Int? {
     for index in names.indices where names[index] == name { return index }
     return nil
   }
 
-  /// The number of bytes that the name number `index` takes at `offset`, in quotes and with the colon; zero where
-  /// something else is there, or it cannot be told so fast.
+  /// The number of bytes that name number `index` takes at `offset`, with quotes and colon; zero if something else is
+  /// there, or this fast comparison cannot tell.
   @inline(__always)
   func length(of index: Int, in bytes: JSONBytes, at offset: Int) -> Int {
     guard index < patterns.count else { return 0 }
@@ -57,10 +57,10 @@ public struct JSONNames: Sendable {
   }
 }
 
-/// Which member of an object was read last.
+/// The position in an object: which member was read last.
 @usableFromInline
 struct JSONMemberPlace {
-  /// The place of the last name among the names; `nil` where it is none of them, or before the first.
+  /// The index of the last name; `nil` before the first member, or if the name is not one of the names.
   @usableFromInline var index: Int?
   var hasBegun = false
 
@@ -68,9 +68,9 @@ struct JSONMemberPlace {
 }
 
 extension JSONReader {
-  /// Reads the beginning of an object or what is between two members, and the name of the next one.
+  /// Reads the beginning of an object or a separator between members, and then the name of the next member.
   ///
-  /// - Returns: whether there is a next one; else its end was read.
+  /// - Returns: whether there is a next member; if not, the end of the object has been read.
   @usableFromInline
   mutating func nextMember(among names: JSONNames, _ place: inout JSONMemberPlace) throws(Failure) -> Bool {
     var next = 0
@@ -89,7 +89,7 @@ extension JSONReader {
     return true
   }
 
-  /// Reads the name of a member, of which number `next` is the most likely, and the colon behind it.
+  /// Reads a member's name, most likely number `next`, and the colon after it.
   @inline(__always)
   private mutating func name(among names: JSONNames, _ next: Int) throws(Failure) -> Int? {
     let length = names.length(of: next, in: bytes, at: offset)

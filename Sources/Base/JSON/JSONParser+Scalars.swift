@@ -1,6 +1,6 @@
-/// Strings and numbers.
+/// Parsing strings and numbers.
 extension JSONParser {
-  /// The string that begins at the quotation mark under the cursor.
+  /// Parses the string that begins at the current quotation mark.
   mutating func string() throws(Document.SyntaxError) -> String {
     advance()
     var text = ""
@@ -22,7 +22,7 @@ extension JSONParser {
     throw expected("a closing '\"'")
   }
 
-  /// The number under the cursor, as it is written.
+  /// Parses the number at the current position, and keeps its spelling.
   mutating func number() throws(Document.SyntaxError) -> String {
     let start = offset
     _ = take("-")
@@ -50,7 +50,7 @@ extension JSONParser {
     return scalar
   }
 
-  /// The character of `\uXXXX`, or of a pair of these that are surrogates (RFC 8259, section 7).
+  /// Parses the character of `\uXXXX`, or of two of these that form a surrogate pair (RFC 8259, section 7).
   private mutating func unicodeEscape(from start: SourcePlace) throws(Document.SyntaxError) -> Unicode.Scalar {
     let first = UInt32(try codeUnit())
     if let scalar = Unicode.Scalar(first) { return scalar }

@@ -2,13 +2,13 @@
 struct JSONParser {
   typealias Document = JSONDocument
 
-  /// How many lists and objects may stand inside each other. It bounds the recursion.
+  /// How deep arrays and objects may be nested. It limits the recursion.
   static let maximumDepth = 32
 
   let bytes: [UInt8]
   private(set) var offset = 0
   private var line = 1
-  /// Where the line would begin if each of its characters so far had taken one byte.
+  /// Where the line would begin if each of its characters so far were one byte long.
   private var lineStart = 0
 
   private let allowsRepeatedKeys: Bool
@@ -17,7 +17,7 @@ struct JSONParser {
     (self.bytes, self.allowsRepeatedKeys) = (bytes, allowsRepeatedKeys)
   }
 
-  /// The place of the next byte.
+  /// The position of the next byte.
   var place: SourcePlace { SourcePlace(line: line, column: offset - lineStart + 1) }
 
   /// The next byte; `nil` at the end.
@@ -33,7 +33,7 @@ struct JSONParser {
     return root
   }
 
-  /// Passes over the next byte, keeping count of lines and columns.
+  /// Skips the next byte, and counts lines and columns.
   mutating func advance() {
     let byte = bytes[offset]
     offset += 1
@@ -45,14 +45,14 @@ struct JSONParser {
     }
   }
 
-  /// Passes over the next byte if it is `character`, and says whether it was.
+  /// Skips the next byte if it is `character`, and returns whether it was.
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
     advance()
     return true
   }
 
-  /// The error that something else than `what` stands here.
+  /// The error that `what` was expected at the current position.
   func expected(_ what: String) -> Document.SyntaxError {
     Document.SyntaxError(place: place, message: "expected \(what), found \(nextThing)")
   }
@@ -123,7 +123,7 @@ struct JSONParser {
     return Document.Member(key: key, place: start, node: try value(depth: depth + 1))
   }
 
-  /// Passes over an opening bracket and the space behind it.
+  /// Skips an opening bracket and the white space after it.
   private mutating func enter(_ depth: Int) throws(Document.SyntaxError) {
     guard depth < Self.maximumDepth else {
       throw Document.SyntaxError(place: place, message: "nested deeper than \(Self.maximumDepth) levels")

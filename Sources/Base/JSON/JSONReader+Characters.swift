@@ -1,4 +1,4 @@
-/// How values are read that consist of characters, and what lies between them.
+/// Reading values that consist of characters, and the white space between values.
 extension JSONReader {
   mutating func skipValue(depth: Int) throws(Failure) {
     guard depth < Self.maximumDepth else { throw failure("values are nested too deeply") }
@@ -30,7 +30,7 @@ extension JSONReader {
     guard offset > start else { throw failure("a number is expected") }
   }
 
-  /// Reads the digits of a number and the sign before them; `nil` where `Int` has no room for it.
+  /// Reads the sign and digits of a number; `nil` if it does not fit into `Int`.
   mutating func wholeNumber() throws(Failure) -> Int? {
     let isNegative = skipByte(UInt8(ascii: "-"))
     guard let first = digit else { throw failure("a number is expected") }
@@ -48,7 +48,7 @@ extension JSONReader {
     return number == .min ? nil : -number
   }
 
-  /// Whether a number goes on with a fraction or an exponent.
+  /// Whether the number continues with a fraction or an exponent.
   var isFraction: Bool {
     switch peek() {
     case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
@@ -56,7 +56,7 @@ extension JSONReader {
     }
   }
 
-  /// The value of the digit that is next; `nil` where none is.
+  /// The value of the next digit; `nil` if the next byte is not a digit.
   private var digit: Int? {
     let value = peek() &- UInt8(ascii: "0")
     return value < 10 ? Int(value) : nil
@@ -64,7 +64,7 @@ extension JSONReader {
 
   mutating func skipQuote() -> Bool { skipByte(UInt8(ascii: "\"")) }
 
-  /// Passes over `null`, and says whether it is there.
+  /// Skips `null`, and returns whether it was there.
   @usableFromInline
   mutating func skipNull() throws(Failure) -> Bool {
     if peek() <= 0x20 { skipSpace() }
@@ -94,7 +94,7 @@ extension JSONReader {
     return skipByte(byte)
   }
 
-  /// Passes over the next byte if it is `byte`, which is not zero.
+  /// Skips the next byte if it is `byte`, which must not be zero, and returns whether it was.
   @inline(__always)
   mutating func skipByte(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }

@@ -1,13 +1,14 @@
-/// How strings are read. Most have no escapes: their ends are looked for sixteen bytes at a time, and what is found is
-/// copied once, into the result.
+/// Reading strings. Most have no escapes: a search for the end goes sixteen bytes at a time, and the text is copied
+/// once, into the result.
 ///
-/// Vectors are only compared with vectors: comparisons with a single number are loops over the bytes (Swift 6.3).
+/// Vectors are only compared with vectors: a comparison with a single number compiles to a loop over the bytes (Swift
+/// 6.3).
 extension JSONReader {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// Goes to the next byte that may not stand in a string as it is, or to the end.
+  /// Advances to the next byte that needs special treatment in a string, or to the end.
   ///
-  /// - Returns: whether all bytes on the way are ASCII.
+  /// - Returns: whether all bytes up to there are ASCII.
   @inline(__always)
   mutating func skipPlainCharacters() -> Bool {
     let quotes = SIMD16<UInt8>(repeating: 0x22)
@@ -30,11 +31,11 @@ extension JSONReader {
     }
   }
 
-  /// The bits of a word below the lowest bit that is set.
+  /// The bits of a word below its lowest set bit.
   @inline(__always)
   private static func below(_ word: UInt64) -> UInt64 { ~word & (word &- 1) }
 
-  /// The words of a vector, the first byte the least significant.
+  /// The two halves of a vector, as little-endian numbers.
   @inline(__always)
   private static func words(_ vector: SIMD2<UInt64>) -> (UInt64, UInt64) {
     (UInt64(littleEndian: vector[0]), UInt64(littleEndian: vector[1]))
@@ -49,7 +50,7 @@ extension JSONReader {
     return text
   }
 
-  /// Reads a string on from its first escape, which is next; it begins at `start`.
+  /// Reads the rest of a string from its first escape, which is next; the string begins at `start`.
   mutating func escapedString(from start: Int) throws(Failure) -> String {
     var unescaped = Array(bytes.part(start..<offset))
     while !skipQuote() {
@@ -78,7 +79,7 @@ extension JSONReader {
     }
   }
 
-  /// Reads what follows "\u", and after a high surrogate the low one that must come next.
+  /// Reads the digits after "\u", and after a high surrogate also the low one that must follow.
   private mutating func unicodeEscape() throws(Failure) -> String {
     var units = [try codeUnit()]
     if UTF16.isLeadSurrogate(units[0]), skipByte(UInt8(ascii: "\\")), skipByte(UInt8(ascii: "u")) {

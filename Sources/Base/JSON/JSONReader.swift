@@ -1,38 +1,37 @@
-/// Reads a JSON document (RFC 8259) from front to back, strictly, as its caller knows it to be.
+/// Reads a JSON document (RFC 8259) from front to back, strictly, for a caller that knows its structure.
 ///
-/// It exists because Foundation's decoder costs a process 0.5 ms before its first value, and afterwards ten times as
-/// much for a page of records. Nothing is built but what the caller asks for. Where the members of an object are known
-/// and mostly come in one order, `object(_:_:)` passes over their names without reading them.
+/// It exists because Foundation's decoder costs a process 0.5 ms before its first value, and then takes ten times as
+/// long for a page of records. It builds only what the caller asks for. If the names of an object's members are known
+/// and usually come in the same order, `object(_:_:)` skips them without reading them.
 public struct JSONReader {
   /// What is wrong with a document, and where.
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// What is wrong, in one line without a final full stop.
     public let message: String
-    /// The number of bytes before the place.
+    /// The position, as the number of bytes before it.
     public let offset: Int
 
-    /// The message and the place.
+    /// The message and the position.
     public var description: String { "\(message) (at byte \(offset))" }
   }
 
-  /// How deep the values may be nested that are skipped.
+  /// How deep skipped values may be nested.
   public static let maximumDepth = 128
 
   let bytes: JSONBytes
-  /// The place of the next byte, which is never behind the first of the zeros that follow the document: nothing passes
-  /// over a zero.
+  /// The position of the next byte. It never passes the first zero after the document: nothing skips a zero.
   var offset = 0
 
-  /// A reader at the beginning of `bytes`.
+  /// Creates a reader at the beginning of `bytes`.
   public init(_ bytes: [UInt8]) { self.init(bytes.span) }
 
-  /// A reader at the beginning of a copy of `bytes`.
+  /// Creates a reader at the beginning of a copy of `bytes`.
   public init(_ bytes: Span<UInt8>) { self.bytes = JSONBytes(bytes) }
 
-  /// A failure of this document, here.
+  /// A failure at the current position.
   public func failure(_ message: String) -> Failure { Failure(message: message, offset: offset) }
 
-  /// Reads an object, and calls `member` with the name of each member to read, or skip, its value.
+  /// Reads an object. Calls `member` with the name of each member, to read or skip its value.
   public mutating func object(
     _ member: (inout JSONReader, String) throws(Failure) -> Void
   ) throws(Failure) {
@@ -46,10 +45,10 @@ public struct JSONReader {
     try expect(UInt8(ascii: "}"))
   }
 
-  /// Reads an object, and calls `member` with the place of each member's name in `names` to read, or skip, its value.
-  /// Members with other names are skipped.
+  /// Reads an object. Calls `member` with the index of each member's name in `names`, to read or skip its value. Skips
+  /// members with other names.
   ///
-  /// It is fastest where the members come in the order of `names`, without spaces.
+  /// Fastest if the members come in the order of `names`, without white space.
   @inlinable
   public mutating func object(
     _ names: JSONNames, _ member: (inout JSONReader, Int) throws(Failure) -> Void
@@ -60,7 +59,7 @@ public struct JSONReader {
     }
   }
 
-  /// Reads an array whose elements `element` reads. It costs least where it has no more than `capacity` of them.
+  /// Reads an array, with `element` for each element. Cheapest if there are at most `capacity` elements.
   @inlinable
   public mutating func array<Element>(
     capacity: Int = 4, of element: (inout JSONReader) throws(Failure) -> Element
@@ -74,7 +73,7 @@ public struct JSONReader {
     return elements
   }
 
-  /// Reads `null` as `nil`, and anything else by `value`.
+  /// Reads `null` as `nil`, and anything else with `value`.
   @inlinable
   public mutating func optional<Value>(
     _ value: (inout JSONReader) throws(Failure) -> Value
@@ -83,7 +82,7 @@ public struct JSONReader {
     return nil
   }
 
-  /// Reads a whole number in the range of `Int`, written without fraction and exponent.
+  /// Reads a whole number in the range of `Int`, without fraction or exponent.
   public mutating func integer() throws(Failure) -> Int {
     skipSpace()
     let start = offset
@@ -108,10 +107,10 @@ public struct JSONReader {
     return try skipNull() ? nil : try string()
   }
 
-  /// Reads any value and forgets it.
+  /// Reads any value, and drops it.
   public mutating func skipValue() throws(Failure) { try skipValue(depth: 0) }
 
-  /// Makes sure that nothing follows but white space.
+  /// Checks that only white space follows.
   public mutating func end() throws(Failure) {
     skipSpace()
     guard offset == bytes.count else { throw failure("the end is expected") }

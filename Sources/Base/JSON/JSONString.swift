@@ -1,7 +1,7 @@
-/// Writes strings as JSON (RFC 8259, section 7) has them. `JSONReader` reads them back.
+/// Writes strings in JSON (RFC 8259, section 7). `JSONReader` reads them.
 public enum JSONString {
-  /// Appends `text`, which is UTF-8, in quotes to `bytes`. Only what JSON does not allow is escaped, and DEL for the
-  /// sake of terminals. Cost: one pass, a copy for each stretch between two escapes.
+  /// Appends `text`, which is UTF-8, in quotes to `bytes`. Escapes only what JSON does not allow, and DEL because of
+  /// terminals. Cost: one pass, with one copy for each stretch between escapes.
   public static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(quote)
     var start = 0
@@ -14,12 +14,12 @@ public enum JSONString {
     bytes.append(quote)
   }
 
-  /// Appends `text` in quotes to `bytes`, likewise.
+  /// Appends `text` in quotes to `bytes` in the same way.
   public static func append(_ text: String, to bytes: inout [UInt8]) {
     append(Array(text.utf8).span, to: &bytes)
   }
 
-  /// `text` in quotes, safe for a terminal: what somebody wrote is quoted in messages as JSON has it.
+  /// `text` in quotes, safe for a terminal. Messages quote users' texts this way.
   package static func quoted(_ text: String) -> String {
     var bytes: [UInt8] = []
     append(text, to: &bytes)

@@ -1,28 +1,28 @@
-/// Writes a JSON document (RFC 8259) from front to back, without spaces. `JSONReader` reads it back.
+/// Writes a JSON document (RFC 8259) from front to back, without white space. `JSONReader` reads it.
 ///
-/// It writes values in the order of the calls. Names in an object have to differ, which it does not check.
+/// It writes values in the order of the calls. The names in an object must differ, which it does not check.
 public struct JSONWriter {
-  /// What has been written.
+  /// The document so far.
   public private(set) var bytes: [UInt8] = []
-  /// Whether a value stands before the next one in the same object or array.
+  /// Whether a value precedes the next one in the same object or array.
   private var needsComma = false
 
-  /// A writer of an empty document.
+  /// Creates a writer with an empty document.
   public init() {}
 
-  /// Writes an object, whose members `members` writes.
+  /// Writes an object, with `members` for its members.
   public mutating func object(_ members: (inout JSONWriter) -> Void) {
     enclosed("{", "}", members)
   }
 
-  /// Writes an array of `elements`, each of which `element` writes.
+  /// Writes an array, with `element` for each of `elements`.
   public mutating func array<Element>(_ elements: [Element], _ element: (inout JSONWriter, Element) -> Void) {
     enclosed("[", "]") { json in
       for value in elements { element(&json, value) }
     }
   }
 
-  /// Writes the name of a member, whose value comes next.
+  /// Writes the name of a member. Its value must follow.
   public mutating func name(_ name: String) {
     text(name)
     append(":")

@@ -1,11 +1,11 @@
-/// A place in a text.
+/// A position in a text.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1. Lines end with a line feed.
   public let line: Int
   /// The column, from 1, in characters (Unicode scalars).
   public let column: Int
 
-  /// The place in `line` and `column`.
+  /// Creates a position.
   public init(line: Int, column: Int) {
     self.line = line
     self.column = column
