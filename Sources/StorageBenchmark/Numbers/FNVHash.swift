@@ -1,4 +1,4 @@
-/// The hash by which YCSB scatters numbers: the 64-bit FNV-1a of the eight bytes of a number, least significant first,
+/// YCSB's hash for scattering numbers: the 64-bit FNV-1a hash of a number's eight bytes, least significant first,
 /// without its sign (Fowler, Noll and Vo).
 enum FNVHash {
   /// The hash of `number`, from 0 to 2^63.

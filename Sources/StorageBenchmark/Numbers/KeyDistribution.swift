@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// How the operations of a phase choose their entries.
+/// How the operations of a phase choose entries.
 public enum KeyDistribution: String, Sendable, Hashable, CaseIterable {
-  /// Each entry as often as any other.
+  /// All entries equally often.
   case uniform
   /// A few entries most of the time, scattered over all keys: YCSB's (scrambled) zipfian, with an exponent of 0.99.
   case zipfian
   /// The newest entries most of the time: zipfian by age.
   case latest
-  /// One after the other in the order of the keys, beginning again at the end.
+  /// One after the other in the order of keys, starting over at the end.
   case sequential
 }
 
@@ -23,12 +23,12 @@ struct KeyChooser: Sendable {
 
   private var method: Method
 
-  /// A chooser among `count` entries at the beginning, 1 or more.
+  /// A chooser that starts with `count` entries, 1 or more.
   ///
   /// - Parameters:
-  ///   - expected: how many entries there may be at the end. As in YCSB the zipfian distribution is over all of these,
-  ///     and a draw of one that is not there yet is repeated, so that the popular entries remain so.
-  ///   - worker: which worker this is, of `workers`: they begin a sequence at different places.
+  ///   - expected: the number of entries at the end. As in YCSB the zipfian distribution covers all of them, and a draw
+  ///     of one that does not exist yet is repeated, so that popular entries stay popular.
+  ///   - worker: the number of this worker, out of `workers`: each begins a sequence at a different place.
   init(_ distribution: KeyDistribution, count: UInt64, expected: UInt64, worker: Int = 0, workers: Int = 1) {
     method =
       switch distribution {
@@ -39,7 +39,7 @@ struct KeyChooser: Sendable {
       }
   }
 
-  /// Draws an entry out of the `count` that there are now, 1 or more and never fewer than before.
+  /// Draws one of the current `count` entries, 1 or more and never fewer than before.
   @inline(__always)
   mutating func next(count: UInt64, _ random: inout SeededGenerator) -> UInt64 {
     switch method {

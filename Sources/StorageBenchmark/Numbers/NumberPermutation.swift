@@ -1,16 +1,16 @@
 internal import StorageSPI
 
-/// All numbers below a count, each once, in an order without a pattern that a tree of keys would notice: what a load in
-/// random order goes by.
+/// All numbers below a count, each once, in an order without a pattern that a tree of keys would notice: for loading in
+/// random order.
 ///
-/// It walks by a fixed stride without a common divisor with the count, near the golden section of it, from a start that
-/// the seed decides. It takes no memory, and any position is found at once, so that several workers can share it.
+/// It walks by a fixed stride, coprime to the count and near its golden section, from a start that the seed decides. It
+/// takes no memory and finds any position at once, so that several workers can share it.
 struct NumberPermutation: Sendable {
   private let count: UInt64
   private let stride: UInt64
   private let start: UInt64
 
-  /// The permutation of `count` numbers, 1 to 2^31, that belongs to `seed`.
+  /// The permutation of `count` numbers, 1 to 2^31, for `seed`.
   init(count: UInt64, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     self.count = count

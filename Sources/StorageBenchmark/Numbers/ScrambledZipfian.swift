@@ -1,16 +1,15 @@
 internal import StorageSPI
 
-/// Numbers that are drawn as unevenly as those of a zipfian distribution, but of which the popular ones lie anywhere: what
-/// YCSB means by "zipfian".
+/// Numbers drawn as unevenly as a zipfian distribution, but with the popular ones anywhere: YCSB's "zipfian".
 ///
-/// As in YCSB (`ScrambledZipfianGenerator`) a number is drawn out of ten thousand million, hashed, and taken modulo the
-/// number of items. So the popularity of an item stays what it is when items are added, and no sum has to be made: the
-/// most popular item has a share of `1 / zeta(10^10)`, 3.78 %, and a little more by the hash.
+/// As in YCSB (`ScrambledZipfianGenerator`) a number is drawn from ten thousand million, hashed, and taken modulo the
+/// number of items. So the popularity of an item does not change when items are added, and no sum has to be computed:
+/// the most popular item has a share of `1 / zeta(10^10)`, 3.78 %, and a little more through the hash.
 struct ScrambledZipfian: Sendable {
-  /// How many numbers are drawn from before the hash.
+  /// How many numbers to draw from before hashing.
   static let drawnCount: UInt64 = 10_000_000_000
 
-  /// `zeta(drawnCount)` for an exponent of 0.99, as YCSB has it.
+  /// `zeta(drawnCount)` for an exponent of 0.99, as in YCSB.
   static let drawnZeta = 26.46902820178302
 
   let count: UInt64

@@ -1,15 +1,15 @@
 internal import StorageSPI
 
-/// How large values are, in bytes, or how long scans are, in entries.
+/// The distribution of sizes of values, in bytes, or of lengths of scans, in entries.
 public enum SizeDistribution: Sendable, Hashable {
   /// One class of a histogram of sizes.
   public struct Class: Sendable, Hashable {
     /// The size.
     public let size: Int
-    /// How often it occurs, in proportion to the others; positive.
+    /// Its weight relative to the other classes; positive.
     public let weight: Double
 
-    /// A class with the given fields.
+    /// A class of size `size`.
     public init(size: Int, weight: Double) {
       self.size = size
       self.weight = weight
@@ -20,12 +20,12 @@ public enum SizeDistribution: Sendable, Hashable {
   case constant(Int)
   /// Every size of the range equally often.
   case uniform(ClosedRange<Int>)
-  /// Small sizes often and large ones rarely: the size number `k` of the range in proportion to `1 / (k + 1)^0.99`.
+  /// Small sizes often and large ones rarely: the weight of size number `k` of the range is `1 / (k + 1)^0.99`.
   case zipfian(ClosedRange<Int>)
-  /// The given sizes, as often as their weights say; there is at least one.
+  /// Sizes with their weights; at least one.
   case histogram([Class])
 
-  /// The least size.
+  /// The smallest size.
   public var minimum: Int {
     switch self {
     case .constant(let size): size
@@ -34,7 +34,7 @@ public enum SizeDistribution: Sendable, Hashable {
     }
   }
 
-  /// The greatest size.
+  /// The largest size.
   public var maximum: Int {
     switch self {
     case .constant(let size): size
@@ -44,11 +44,11 @@ public enum SizeDistribution: Sendable, Hashable {
   }
 }
 
-/// Finds the size that belongs to a number: the same for the same number, distributed over all numbers as was asked.
+/// Maps numbers to sizes: the same number always to the same size, with the requested distribution over all numbers.
 struct SizeChooser: Sendable {
   private let distribution: SizeDistribution
   private let zipfian: ZipfianDistribution?
-  /// The share of the classes up to each one.
+  /// The cumulative shares of the classes.
   private let shares: [Double]
 
   init(_ distribution: SizeDistribution) {
@@ -61,7 +61,7 @@ struct SizeChooser: Sendable {
     shares = if case .histogram(let classes) = distribution { Self.shares(classes) } else { [] }
   }
 
-  /// The size that belongs to `number`, which is any of 64 bits and well mixed.
+  /// The size for `number`, any well-mixed 64 bits.
   @inline(__always)
   func size(_ number: UInt64) -> Int {
     if case .constant(let size) = distribution { return size }

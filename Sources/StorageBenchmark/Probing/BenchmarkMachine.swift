@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The machine that a benchmark ran on. What cannot be found out is empty or 0.
+/// The machine that ran a benchmark. Unknown facts are empty or 0.
 public struct BenchmarkMachine: Sendable, Hashable {
   /// The model of the processor.
   public var processor = ""
@@ -8,12 +8,12 @@ public struct BenchmarkMachine: Sendable, Hashable {
   public var processors = 0
   /// The size of the memory, in bytes.
   public var memoryBytes = 0
-  /// The operating system's kernel, its release and the kind of processor that it is for.
+  /// The kernel's name, its release and its processor type.
   public var kernel = ""
-  /// The type of the file system that the stores are on, such as "ext4".
+  /// The type of the stores' file system, such as "ext4".
   public var fileSystem = ""
 
-  /// A machine of which nothing is known.
+  /// An unknown machine.
   public init() {}
 
   /// This machine, with stores in the folder at the absolute path `folder`.
@@ -27,14 +27,14 @@ public struct BenchmarkMachine: Sendable, Hashable {
     return machine
   }
 
-  /// The text behind the colon in the first of `lines` that begins with `name`.
+  /// The text after the colon in the first of `lines` that begins with `name`.
   static func value(of name: String, in lines: [Substring]) -> String {
     guard let line = lines.first(where: { $0.hasPrefix(name) }), let colon = line.firstIndex(of: ":") else { return "" }
     return String(line[line.index(after: colon)...].drop { $0 == " " })
   }
 
-  /// The type of the file system that is mounted at the longest path which leads to `folder`; of several at the same
-  /// path that which was mounted last. A line of `mounts` is "device path type ...".
+  /// The type of the file system with the longest mount path that leads to `folder`; of several on one path, the last.
+  /// A line of `mounts` is "device path type ...".
   static func fileSystem(of folder: String, _ mounts: [Substring]) -> String {
     var best = (path: Substring(), type: Substring())
     for line in mounts {
@@ -55,7 +55,7 @@ public struct BenchmarkMachine: Sendable, Hashable {
     return [text(name.sysname), text(name.release), text(name.machine)].joined(separator: " ")
   }
 
-  /// The text of a field of `utsname`, which C has as an array that ends with a zero byte.
+  /// The text in a field of `utsname`, an array that ends with a zero byte.
   private static func text<Field>(_ field: Field) -> String {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }

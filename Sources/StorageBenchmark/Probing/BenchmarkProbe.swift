@@ -1,23 +1,23 @@
-/// How a benchmark measures: the clock, the processor and the memory of its process. It is passed in, so that tests need
-/// neither wait nor depend on a machine.
+/// How a benchmark measures: the clock, the processor and the memory of its process. It is passed in, so that tests
+/// need not wait and do not depend on the machine.
 public struct BenchmarkProbe: Sendable {
-  /// The time since some point in the past, in nanoseconds, which never goes back.
+  /// The time since some point in the past, in nanoseconds. It never goes back.
   public var now: @Sendable () -> UInt64
-  /// Blocks the thread until `now` has reached a time.
+  /// Blocks the thread until `now` reaches a time.
   public var waitUntil: @Sendable (UInt64) -> Void
-  /// How long processors have worked for the process, in nanoseconds: in itself and in the kernel, on all threads.
+  /// The processor time of the process, in nanoseconds: in itself and in the kernel, on all threads.
   public var processorNanoseconds: @Sendable () -> UInt64
-  /// How much memory of the process is resident, in bytes, mapped files included; `nil` if nothing tells.
+  /// The resident memory of the process, in bytes, including mapped files; `nil` if unknown.
   public var residentBytes: @Sendable () -> Int?
-  /// Begins to look for the peak of the resident memory anew, and says whether that is possible.
+  /// Resets the peak of the resident memory, and says whether that is possible.
   public var resetPeakMemory: @Sendable () -> Bool
-  /// The peak of the resident memory since `resetPeakMemory`, in bytes; `nil` if nothing tells.
+  /// The peak of the resident memory since `resetPeakMemory`, in bytes; `nil` if unknown.
   public var peakMemoryBytes: @Sendable () -> Int?
-  /// Gives memory that is free, but still held by the process, back to the system, so that one round does not live on
-  /// what another has left.
+  /// Returns free memory that the process still holds to the system, so that a round does not use the leftovers of
+  /// another.
   public var trimMemory: @Sendable () -> Void
 
-  /// A probe that measures by the given functions.
+  /// A probe that measures with these functions.
   public init(
     now: @escaping @Sendable () -> UInt64, waitUntil: @escaping @Sendable (UInt64) -> Void,
     processorNanoseconds: @escaping @Sendable () -> UInt64 = { 0 },
@@ -30,9 +30,9 @@ public struct BenchmarkProbe: Sendable {
     (self.peakMemoryBytes, self.trimMemory) = (peakMemoryBytes, trimMemory)
   }
 
-  /// Measures by the operating system: CLOCK_MONOTONIC (about 20 nanoseconds a call), CLOCK_PROCESS_CPUTIME_ID
-  /// (what `getrusage` tells, but in nanoseconds), and what /proc/self/status says; the peak is reset by writing 5 to
-  /// /proc/self/clear_refs.
+  /// Measures through the operating system: CLOCK_MONOTONIC (about 20 nanoseconds a call), CLOCK_PROCESS_CPUTIME_ID
+  /// (the same as `getrusage`, but in nanoseconds), and /proc/self/status; writing 5 to /proc/self/clear_refs resets
+  /// the peak.
   public static let system = BenchmarkProbe(
     now: { LinuxProbe.now() }, waitUntil: { LinuxProbe.wait(until: $0) },
     processorNanoseconds: { LinuxProbe.processorNanoseconds() },

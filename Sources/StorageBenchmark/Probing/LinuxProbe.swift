@@ -1,7 +1,7 @@
 internal import CStorageBenchmark
 internal import Glibc
 
-/// What Linux tells of the process; see `BenchmarkProbe.system`.
+/// What Linux reports about the process; see `BenchmarkProbe.system`.
 enum LinuxProbe {
   @inline(__always)
   static func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
@@ -22,7 +22,7 @@ enum LinuxProbe {
 
   static func trimMemory() { cstoragebenchmark_trim_memory() }
 
-  /// The line `name` of /proc/self/status, which is in KiB, in bytes.
+  /// The line `name` of /proc/self/status, converted from KiB to bytes.
   static func status(_ name: String) -> Int? {
     SystemFile.lines("/proc/self/status").first { $0.hasPrefix(name + ":") }.flatMap { line in
       Int(line.filter { ("0"..."9").contains($0) }).map { $0 * 1_024 }

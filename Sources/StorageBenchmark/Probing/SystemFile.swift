@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Reads the small files in which the kernel describes itself.
+/// Reads the small files of the kernel about the system.
 enum SystemFile {
-  /// The lines of the file at `path`, 1 MiB of it at most; none if it cannot be read.
+  /// The lines of the file at `path`, at most 1 MiB of it; empty if it cannot be read.
   static func lines(_ path: String) -> [Substring] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [] }

@@ -1,58 +1,58 @@
-/// How the rows of a report stand to those of one that was saved before.
+/// Compares the rows of a report with those of a saved one.
 ///
-/// **The rule.** The throughputs of a row are compared by the medians of their rounds. The difference counts only where
-/// it is beyond the noise: three times the standard deviation of the rounds of both runs together, but never less than
-/// `smallestNoise`. The standard deviations are estimated by the median absolute deviation times 1.4826, so that one round
-/// which something else disturbed does not widen the noise, and are added as squares, as those of independent figures are.
-/// Three deviations of single rounds is a cautious bound for a difference of medians; the least noise stands for what
-/// differs between two runs of one program and not between its rounds, such as where its memory lies. A row that failed
-/// or gave a wrong answer and did not before is worse, whatever it cost.
+/// **The rule.** The throughputs of a row are compared by the medians of their rounds. A difference counts only beyond
+/// the noise: three times the standard deviation of the rounds of both runs together, but never less than
+/// `smallestNoise`. The standard deviations are estimated as the median absolute deviation times 1.4826, so that one
+/// disturbed round does not widen the noise, and are added as squares, since the runs are independent. Three deviations
+/// of single rounds is a cautious bound for a difference of medians. The smallest noise covers what differs between two
+/// runs of a program and not between rounds, such as the placement of its memory. A row that failed or gave a wrong
+/// answer for the first time is worse, whatever it cost.
 public struct BenchmarkComparison: Sendable, Hashable {
-  /// Differences up to this share are never beyond the noise.
+  /// Differences up to this share always count as noise.
   public static let smallestNoise = 0.05
 
-  /// How a row stands.
+  /// The verdict on a row.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// Faster, beyond the noise; or measured now where it failed before.
+    /// Faster, beyond the noise; or measured after a failure.
     case better
     /// No difference beyond the noise.
     case same
-    /// Slower, beyond the noise; or failed where it did not before.
+    /// Slower, beyond the noise; or failed for the first time.
     case worse
-    /// Only in the report of now, or only measured now.
+    /// Only in the new report, or only measured there.
     case added
-    /// Only in the saved report, or not measured now.
+    /// Only in the saved report, or not measured in the new one.
     case missing
   }
 
-  /// One row of both reports.
+  /// A row that is in either report.
   public struct Row: Sendable, Hashable {
-    /// Which row it is.
+    /// The row.
     public let row: BenchmarkResult.Row
-    /// How it stands.
+    /// The verdict.
     public let verdict: Verdict
-    /// The saved throughput, in operations a second; `nil` if there is none.
+    /// The saved throughput, in operations per second; `nil` if there is none.
     public let saved: Double?
-    /// The throughput of now; `nil` if there is none.
+    /// The new throughput; `nil` if there is none.
     public let now: Double?
-    /// By how much the throughput changed, as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
+    /// The change of the throughput as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
     public let change: Double?
-    /// The share that a change has to exceed to count; `nil` if there is no change.
+    /// The share that a change must exceed to count; `nil` if there is no change.
     public let noise: Double?
-    /// Why there is no throughput of now, in one line; `nil` if there is.
+    /// Why there is no new throughput, in one line; `nil` if there is one.
     public let reason: String?
   }
 
-  /// The rows in the order of the report of now, then those that are only in the saved one.
+  /// The rows in the order of the new report, then those that only the saved one has.
   public let rows: [Row]
-  /// What differs in how the reports came about, so that their figures may not be comparable, such as "threads": one
-  /// name each.
+  /// The differences in how the reports were made that may make their figures incomparable, one name each, such as
+  /// "threads".
   public let differences: [String]
 
   /// Whether any row is worse.
   public var isWorse: Bool { rows.contains { $0.verdict == .worse } }
 
-  /// The comparison of `now` to `saved`.
+  /// Compares `now` with `saved`.
   public init(saved: BenchmarkReport, now: BenchmarkReport) {
     let rest = saved.results.filter { old in !now.results.contains { $0.row == old.row } }
     rows =
@@ -77,7 +77,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
     return facts.filter { !$0.1 }.map(\.0)
   }
 
-  /// Whether the engines that both have are of the same versions.
+  /// Whether the engines in both reports have the same versions.
   private static func versionsAgree(_ saved: BenchmarkEnvironment, _ now: BenchmarkEnvironment) -> Bool {
     now.engines.allSatisfy { engine in
       saved.engines.first { $0.name == engine.name }.map { $0.version == engine.version } ?? true
@@ -115,10 +115,11 @@ extension BenchmarkComparison.Row {
     if saved.isFailure { return now.measurement == nil ? .same : .better }
     guard let change, let noise else {
       guard saved.measurement != nil else { return now.measurement == nil ? .same : .added }
-      // Where both were measured, there was no throughput before, and nothing that the new one could be a share of.
+      // Both were measured, but the saved throughput is 0, so there is no share of it.
       return now.measurement?.throughput.map { $0.median > 0 ? .better : .same } ?? .missing
     }
-    // A throughput of a tenth is as far from one as one of ten times: the slower of the two is the measure.
+    // A tenth of the throughput is as far from 1 as ten times the throughput: the factor is measured towards the slower
+    // one.
     let factor = change < 0 ? 1 / (1 + change) - 1 : change
     if factor <= noise { return .same }
     return change > 0 ? .better : .worse

@@ -1,41 +1,41 @@
 public import StorageSPI
 
-/// What a benchmark ran on, and how: without it its figures mean nothing.
+/// The machine and the settings of a benchmark: without them its figures mean nothing.
 public struct BenchmarkEnvironment: Sendable, Hashable {
-  /// An engine and the version of what it is made of.
+  /// An engine and its version.
   public struct Engine: Sendable, Hashable {
     /// The engine's name.
     public let name: String
     /// The version of the engine, or of the library under it.
     public let version: String
-    /// Whether the engine was told the durability; one that was not has no such choice.
+    /// Whether the engine has an option for durability.
     public let hasDurability: Bool
 
-    /// An engine with the given fields.
+    /// An engine in a report.
     public init(name: String, version: String, hasDurability: Bool) {
       (self.name, self.version, self.hasDurability) = (name, version, hasDurability)
     }
   }
 
-  /// When it was.
+  /// When the benchmark ran.
   public var date: Timestamp
   /// The machine.
   public var machine: BenchmarkMachine
   /// The engines, in the order of their turns.
   public var engines: [Engine]
-  /// What a commit survives.
+  /// What a commit must survive.
   public var durability: Durability
-  /// What all random choices depend on.
+  /// The seed of all random choices.
   public var seed: UInt64
   /// The number of threads of each process.
   public var threads: Int
   /// The number of processes.
   public var processes: Int
-  /// How many rounds were measured.
+  /// The number of measured rounds.
   public var rounds: Int
-  /// How many rounds were run before those.
+  /// The number of rounds before the measured ones.
   public var warmUpRounds: Int
-  /// How many operations were to start each second; `nil` for as many as could.
+  /// How many operations should start per second; `nil` for as many as possible.
   public var targetRate: Double?
   /// Further facts by name, such as the version of the program.
   public var facts: [String: String] = [:]

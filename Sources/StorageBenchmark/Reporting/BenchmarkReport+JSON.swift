@@ -1,12 +1,13 @@
 internal import StorageSPI
 
 extension BenchmarkReport {
-  /// The version of the format. A reader refuses a higher one.
+  /// The version of the format. Readers refuse higher versions.
   static let formatVersion = 1
 
   /// The report as one JSON document in UTF-8, with a line feed at its end. `BenchmarkReportReader` reads it back.
   ///
-  /// - Parameter includingHistograms: whether the latencies are there in full, which merging needs and makes it large.
+  /// - Parameter includingHistograms: whether to include the full latencies, which merging needs and which make the
+  ///   report large.
   public func json(includingHistograms: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -37,7 +38,7 @@ extension BenchmarkEnvironment {
       }
     }
     writer.member("durability", durability.rawValue)
-    // A seed can be larger than what other readers of JSON take for a whole number.
+    // A seed can exceed what other JSON readers accept as a whole number.
     writer.member("seed", String(seed))
     writer.member("threads", threads)
     writer.member("processes", processes)
@@ -65,7 +66,7 @@ extension BenchmarkResult {
     writer.object("latencyHistogram") { histogram.write(to: &$0) }
   }
 
-  /// Writes that there are no figures: in place of speed there is the reason.
+  /// Writes null in place of the figures.
   private static func writeAbsence(to writer: inout JSONWriter) {
     let keys = [
       "operations", "seconds", "operationsPerSecond", "operationsPerCall", "latencyMicroseconds", "storageBytes",

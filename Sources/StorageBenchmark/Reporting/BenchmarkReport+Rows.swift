@@ -1,6 +1,6 @@
 extension BenchmarkReport {
-  /// The report as a table, header first: a row for each result, times in microseconds, sizes in bytes. What was not
-  /// measured is empty. Quoting is left to whoever writes the fields, as CSV for example.
+  /// The report as a table, header first: one row per result, times in microseconds, sizes in bytes. Values that were
+  /// not measured are empty. Fields are not quoted: writers of formats such as CSV do that.
   public var rows: [[String]] { [Self.header] + results.map(\.fields) }
 
   private static let header = [

@@ -1,13 +1,13 @@
-/// What came of a benchmark: the environment, and a result for each engine, workload, phase and number of entries.
+/// The results of a benchmark: the environment, and a result for each engine, workload, phase and number of entries.
 public struct BenchmarkReport: Sendable, Hashable {
-  /// What it ran on, and how.
+  /// The machine and the settings.
   public var environment: BenchmarkEnvironment
-  /// The results: by workload, number of entries and phase, and within these in the order of the engines.
+  /// The results, ordered by workload, number of entries and phase, then in the order of the engines.
   public var results: [BenchmarkResult]
-  /// Whether the run came to its end; one that was cancelled has the results of the rounds before.
+  /// Whether the run reached its end; a cancelled run has the results of the rounds before.
   public var isComplete: Bool
 
-  /// A report with the given fields.
+  /// A report of these results.
   public init(environment: BenchmarkEnvironment, results: [BenchmarkResult], isComplete: Bool) {
     (self.environment, self.results, self.isComplete) = (environment, results, isComplete)
   }
@@ -15,8 +15,8 @@ public struct BenchmarkReport: Sendable, Hashable {
   /// Whether an engine failed or gave a wrong answer.
   public var hasFailure: Bool { results.contains(where: \.isFailure) }
 
-  /// The reports of several processes that did one run together, as one: operations add up, and a round takes as long as
-  /// in the process where it took longest. A row that failed in one process failed. `nil` if there is no report.
+  /// Merges the reports of several processes of one run: operations add up, and a round takes as long as in the slowest
+  /// process. A row that failed in one process failed. `nil` if there are no reports.
   public static func merging(_ reports: [BenchmarkReport]) -> BenchmarkReport? {
     guard var merged = reports.first else { return nil }
     merged.isComplete = reports.allSatisfy(\.isComplete)

@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// Reads a report that `BenchmarkReport.json(includingHistograms:)` wrote. Members that it does not know are passed over.
+/// Reads a report that `BenchmarkReport.json(includingHistograms:)` wrote. Ignores unknown members.
 public enum BenchmarkReportReader {
-  /// The report that `bytes` are the JSON of.
+  /// The report in the JSON text `bytes`.
   ///
   /// - Parameter file: the name of the file in errors.
   public static func read(_ bytes: [UInt8], file: String) throws(BenchmarkFileError) -> BenchmarkReport {

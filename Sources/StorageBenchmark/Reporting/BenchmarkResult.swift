@@ -1,18 +1,18 @@
-/// What came of one phase of a workload over one engine, with some number of entries.
+/// The result of one phase of a workload over one engine, with a given number of entries.
 public struct BenchmarkResult: Sendable, Hashable {
-  /// How it ended.
+  /// How a phase ended.
   public enum Outcome: Sendable, Hashable {
-    /// Every answer was right: this is what it cost.
+    /// Every answer was correct, at this cost.
     case measured(BenchmarkMeasurement)
-    /// The engine gave an answer that cannot be true, which this is; its speed is of no interest then.
+    /// The engine gave this impossible answer, so its speed does not count.
     case wrong(String)
     /// The engine failed, with this error.
     case failed(String)
-    /// The engine cannot do the workload, for this reason.
+    /// The engine cannot run the workload, for this reason.
     case skipped(String)
   }
 
-  /// Which row of a report it is.
+  /// The identity of a row in a report.
   public struct Row: Sendable, Hashable {
     /// The engine.
     public let backend: String
@@ -20,21 +20,21 @@ public struct BenchmarkResult: Sendable, Hashable {
     public let workload: String
     /// The phase of the workload.
     public let phase: String
-    /// The number of entries of the load.
+    /// The number of entries that the load stores.
     public let entries: Int
 
-    /// A row with the given fields.
+    /// A row of a report.
     public init(backend: String, workload: String, phase: String, entries: Int) {
       (self.backend, self.workload, self.phase, self.entries) = (backend, workload, phase, entries)
     }
   }
 
-  /// Which row of the report it is.
+  /// The row of the report.
   public let row: Row
   /// How it ended.
   public let outcome: Outcome
 
-  /// A result with the given fields.
+  /// The result for `row`.
   public init(row: Row, outcome: Outcome) { (self.row, self.outcome) = (row, outcome) }
 
   /// What it cost; `nil` if it was not measured.

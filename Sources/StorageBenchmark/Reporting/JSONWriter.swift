@@ -1,21 +1,21 @@
 internal import StorageSPI
 
-/// Writes a JSON document, indented, member after member.
+/// Writes an indented JSON document member by member.
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
   private var depth = 0
   private var isFirst = true
 
-  /// Writes an object whose members `body` writes.
+  /// Writes an object; `body` writes its members.
   mutating func object(_ body: (inout JSONWriter) -> Void) { nested("{", "}", body) }
 
-  /// Writes an object as a member of the one around it.
+  /// Writes an object as a member; `body` writes its members.
   mutating func object(_ key: String, _ body: (inout JSONWriter) -> Void) {
     begin(key)
     object(body)
   }
 
-  /// Writes a list as a member, whose elements `element` writes.
+  /// Writes a list as a member; `element` writes its elements.
   mutating func list<Element>(
     _ key: String, _ elements: some Sequence<Element>, _ element: (inout JSONWriter, Element) -> Void
   ) {
@@ -28,7 +28,7 @@ struct JSONWriter {
     }
   }
 
-  /// Writes a list of numbers in one line, as an element.
+  /// Writes a list of numbers on one line, as an element.
   mutating func numbers(_ numbers: [UInt64]) {
     append("[" + numbers.map(String.init).joined(separator: ", ") + "]")
   }
@@ -49,7 +49,7 @@ struct JSONWriter {
     append(number.map { "\($0)" } ?? "null")
   }
 
-  /// Writes a number, or null where there is none, or it is not finite.
+  /// Writes a number, or null if it is `nil` or not finite.
   mutating func member(_ key: String, number: Double?) {
     begin(key)
     append(number.flatMap { $0.isFinite ? "\($0)" : nil } ?? "null")

@@ -1,4 +1,4 @@
-/// Reads what a phase cost out of a saved report.
+/// Reads the cost of a phase from a saved report.
 struct MeasurementReader {
   private let object: FileObject
 
@@ -30,7 +30,7 @@ struct MeasurementReader {
   }
 
   private func nanoseconds(_ object: FileObject, _ key: String) throws(BenchmarkFileError) -> UInt64 {
-    // As many microseconds as nanoseconds fit 64 bits, with room for the rounding.
+    // The limit in microseconds keeps the nanoseconds within 64 bits, with room for rounding.
     UInt64((try object.required(key).number(in: 0...1e15) * 1_000).rounded())
   }
 

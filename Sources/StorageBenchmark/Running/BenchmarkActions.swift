@@ -1,23 +1,23 @@
 public import StorageSPI
 
-/// What workloads need that this layer cannot know: how records are decoded, and how the cache fetches.
+/// The parts of workloads that this layer does not know: how records are decoded, and how the cache fetches.
 public struct BenchmarkActions: Sendable {
-  /// Makes what fetches through a cache over a store that has just been opened, and is used until it is closed.
+  /// Makes a fetcher through a cache over a store that was just opened. The fetcher is used until the store is closed.
   public typealias MakeFetcher = @Sendable (any StorageEngine) async throws(StorageError) -> any BenchmarkFetcher
 
-  /// The records of workloads whose payload is `typed`; without them such workloads are skipped.
+  /// The records for workloads with the payload `typed`; `nil` skips these workloads.
   public var typed: TypedPayload?
-  /// For workloads whose payload is `fetched`; without it such workloads are skipped.
+  /// Makes the fetcher for workloads with the payload `fetched`; `nil` skips these workloads.
   public var makeFetcher: MakeFetcher?
-  /// For workloads whose payload is `kept`; without it such workloads are skipped.
+  /// Makes the reader for workloads with the payload `kept`; `nil` skips these workloads.
   public var makeReader: MakeFetcher?
 
-  /// Actions as given.
+  /// The actions; without them, workloads that need them are skipped.
   public init(typed: TypedPayload? = nil, makeFetcher: MakeFetcher? = nil, makeReader: MakeFetcher? = nil) {
     (self.typed, self.makeFetcher, self.makeReader) = (typed, makeFetcher, makeReader)
   }
 
-  /// What makes the fetcher of workloads whose payload is `payload`; `nil` if there is none.
+  /// The closure that makes the fetcher for `payload`; `nil` if there is none.
   func fetcher(of payload: Workload.Payload) -> MakeFetcher? {
     switch payload {
     case .bytes, .typed: nil
@@ -27,16 +27,16 @@ public struct BenchmarkActions: Sendable {
   }
 }
 
-/// Records of some type, such as pages of movies, that a benchmark stores and decodes.
+/// Records of some type, such as pages of movies, for a benchmark to store and decode.
 public struct TypedPayload: Sendable {
-  /// The encoded record of the entry with the given number, from 0; always the same for the same number.
+  /// The encoded record of the entry with the given number, from 0. The same number always gives the same record.
   public let encode: @Sendable (Int) throws(StorageError) -> [UInt8]
 
-  /// Decodes the bytes of the entry with the given number, and says whether the record is what was encoded. It is the
-  /// work that is measured: what it does besides decoding should be little.
+  /// Decodes the bytes of the entry with the given number, and says whether they are the record that was encoded. This
+  /// work is measured: it should do little besides decoding.
   public let isRight: @Sendable (Int, Span<UInt8>) throws(StorageError) -> Bool
 
-  /// Records as given.
+  /// The records that these functions encode and check.
   public init(
     encode: @escaping @Sendable (Int) throws(StorageError) -> [UInt8],
     isRight: @escaping @Sendable (Int, Span<UInt8>) throws(StorageError) -> Bool
@@ -47,9 +47,9 @@ public struct TypedPayload: Sendable {
 
 /// Fetches through a cache over one store.
 public protocol BenchmarkFetcher: Sendable {
-  /// Fetches the resource with the given number, from 0 up to the workload's entries: out of the store where it is
-  /// there, else from its origin, and then stores it. Any number of tasks call it at once.
+  /// Fetches the resource with the given number, from 0 up to the workload's number of entries: from the store if it is
+  /// there, otherwise from its origin, and then stores it. Any number of tasks call it concurrently.
   ///
-  /// - Returns: whether the answer was right, and came from where it had to.
+  /// - Returns: whether the answer was correct and came from the expected place.
   func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool
 }

@@ -1,43 +1,43 @@
 public import StorageSPI
 
-/// How a benchmark is run, whatever the workload.
+/// How to run a benchmark, for any workload.
 public struct BenchmarkOptions: Sendable {
-  /// How many threads there may be.
+  /// The allowed numbers of threads.
   public static let threadsRange = 1...256
 
-  /// Called before each phase of each round with a name that is the same in every process of a run, so that processes
-  /// which share a store can begin a phase together. It returns when all are there.
+  /// Called before each phase of each round with a name that is the same in every process of a run. It returns when all
+  /// processes have called it, so that processes sharing a store begin a phase together.
   public typealias Rendezvous = @Sendable (String) async throws(StorageError) -> Void
 
-  /// The absolute path of a folder for the stores, which is the benchmark's alone. Whoever passes it in removes it.
+  /// The absolute path of a folder for the stores, for this benchmark alone. The caller removes it.
   public var scratchFolder: String
-  /// What the names of stores on servers begin with, which no other run has: lower-case letters, digits and hyphens, the
-  /// first a letter, at most 48.
+  /// The prefix of store names on servers, unique to this run: lower-case letters, digits and hyphens, first a letter,
+  /// at most 48.
   public var runName: String
-  /// The date of the run, which is also the time by which entries expire.
+  /// The date of the run, which is also the current time for expiry.
   public var date: Timestamp
-  /// The numbers of entries to run each workload with, one after the other; empty for that of the workload.
+  /// The numbers of entries to run each workload with, one after the other; empty to use the workload's.
   public var entries: [Int] = []
-  /// The number of operations; `nil` for that of the workload.
+  /// The number of operations; `nil` to use the workload's.
   public var operations: Int?
-  /// The sizes of values in bytes; `nil` for those of the workload.
+  /// The sizes of values in bytes; `nil` to use the workload's.
   public var valueSize: SizeDistribution?
-  /// The number of workers, each with a thread of its own, within `threadsRange`.
+  /// The number of workers, each on its own thread, within `threadsRange`.
   public var threads = 1
-  /// How many rounds are measured. Fewer than five say little of the spread.
+  /// The number of measured rounds. Fewer than five say little about the spread.
   public var rounds = 5
-  /// How many rounds are run before those, and not measured.
+  /// The number of rounds before those, which are not measured.
   public var warmUpRounds = 1
-  /// What all random choices depend on. Every engine gets the same operations in the same order.
+  /// The seed of all random choices. Every engine gets the same operations in the same order.
   public var seed: UInt64 = 42
-  /// What a commit survives, on every engine that can be told.
+  /// What a commit must survive, on every engine with such an option.
   public var durability = Durability.normal
-  /// How many operations are to start each second, by all workers together; `nil` for as many as can. It applies to
-  /// phases that are measured.
+  /// How many operations all workers together should start per second; `nil` for as many as possible. Applies to
+  /// measured phases.
   public var targetRate: Double?
-  /// Which part of the run this process does; `nil` for all of it.
+  /// The share of this process in the run; `nil` for all of it.
   public var share: BenchmarkShare?
-  /// How processes wait for each other; `nil` if they need not.
+  /// How the processes wait for each other; `nil` if they need not.
   public var rendezvous: Rendezvous?
 
   /// The defaults, for stores in `scratchFolder`.
@@ -45,17 +45,17 @@ public struct BenchmarkOptions: Sendable {
     (self.scratchFolder, self.runName, self.date) = (scratchFolder, runName, date)
   }
 
-  /// How many stores are made at most to run `workloads` over `subjectCount` engines.
+  /// The maximum number of stores to run `workloads` over `subjectCount` engines.
   public func storeCount(_ workloads: [Workload], subjectCount: Int) -> Int {
     workloads.reduce(0) { $0 + storeCount(of: $1, subjectCount) * max(entries.count, 1) }
   }
 
-  /// How many of them for one number of entries.
+  /// The maximum number of stores for one number of entries.
   func storeCount(of workload: Workload, _ subjectCount: Int) -> Int {
     (rounds + warmUpRounds) * subjectCount * workload.phases.count
   }
 
-  /// `workload` as it is run with `entries` entries.
+  /// `workload`, changed by these options, with `entries` entries.
   func applied(to workload: Workload, entries: Int) -> Workload {
     var workload = workload
     workload.entries = entries

@@ -1,29 +1,29 @@
-/// How far a benchmark is. It is told before each phase of each round, and at the end.
+/// The progress of a benchmark, reported before each phase of each round, and at the end.
 public struct BenchmarkProgress: Sendable, Hashable {
-  /// The engine that runs; empty at the end.
+  /// The current engine; empty at the end.
   public let backend: String
-  /// The workload that runs.
+  /// The current workload.
   public let workload: String
-  /// The phase that runs.
+  /// The current phase.
   public let phase: String
   /// The number of entries.
   public let entries: Int
-  /// Which of the measured rounds runs, from 1; 0 or less for a warm-up.
+  /// The current measured round, from 1; 0 or less for a warm-up.
   public let round: Int
-  /// How many rounds are measured.
+  /// The number of measured rounds.
   public let rounds: Int
-  /// How many phases of all rounds are done.
+  /// The number of phases done, over all rounds.
   public let completed: Int
-  /// How many there are in all.
+  /// The number of phases in all.
   public let total: Int
-  /// How long the rest is likely to take, in seconds; `nil` before there is anything to go by.
+  /// How long the rest will probably take, in seconds; `nil` if there is no basis for an estimate yet.
   public let secondsLeft: Double?
 }
 
-/// Counts what is done, and estimates what is left: a phase takes as long as the last time it was run over the same
-/// engine, and one that was not run yet as long as the others took on average.
+/// Counts finished steps, and estimates the time left: a phase takes as long as its last run over the same engine, or
+/// if it has not run yet, as long as the others on average.
 struct ProgressTracker: Sendable {
-  /// A phase of a workload over an engine, which is run once each round.
+  /// A phase of a workload over an engine, which runs once per round.
   struct Step: Hashable, Sendable {
     let backend: Int
     let workload: String
@@ -36,20 +36,20 @@ struct ProgressTracker: Sendable {
   private var left: [Step: Int] = [:]
   private var seconds: [Step: Double] = [:]
 
-  /// Adds a step that is to be run `times` times.
+  /// Adds a step that will run `times` times.
   mutating func plan(_ step: Step, times: Int) {
     left[step, default: 0] += times
     total += times
   }
 
-  /// Notes that the step was run once, and took so many seconds.
+  /// Records one run of the step, which took `seconds`.
   mutating func finish(_ step: Step, seconds: Double) {
     left[step, default: 1] -= 1
     self.seconds[step] = seconds
     completed += 1
   }
 
-  /// Notes that the steps of a workload over an engine are not going to be run any more.
+  /// Records that the steps of a workload over an engine will not run any more.
   mutating func abandon(backend: Int, workload: String, entries: Int) {
     for step in left.keys where step.backend == backend && step.workload == workload && step.entries == entries {
       completed += left[step] ?? 0
@@ -57,7 +57,7 @@ struct ProgressTracker: Sendable {
     }
   }
 
-  /// How long all that is left is likely to take; `nil` if nothing was run yet.
+  /// How long the rest will probably take, in seconds; `nil` if nothing has run yet.
   var secondsLeft: Double? {
     guard !seconds.isEmpty else { return nil }
     let average = seconds.values.reduce(0, +) / Double(seconds.count)

@@ -1,11 +1,11 @@
 internal import StorageSPI
 
-/// One round of a workload over one engine: its phases, one after the other, on stores of their own.
+/// One round of a workload over one engine: its phases, one after the other, on its own stores.
 struct BenchmarkRound {
   let context: BenchmarkContext
   let workload: Workload
   let subject: BenchmarkSubject
-  /// Which round it is; the random choices depend on it.
+  /// The number of the round, on which random choices depend.
   let number: Int
   private(set) var store: RoundStore
   private(set) var fetcher: (any BenchmarkFetcher)?
@@ -14,10 +14,10 @@ struct BenchmarkRound {
   private var check: EntryCheck
   private let keys: KeySpace
   private var storeNumber: Int
-  /// What the process held before the store was opened.
+  /// The resident memory of the process before the store was opened.
   private var residentBytes: Int?
 
-  /// - Parameter storeNumber: the first of as many numbers for stores as the workload has phases.
+  /// - Parameter storeNumber: the first of as many store numbers as the workload has phases.
   init(
     _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, _ keys: KeySpace, number: Int,
     storeNumber: Int
@@ -28,7 +28,7 @@ struct BenchmarkRound {
     check = Self.check(context, workload, keys)
   }
 
-  /// Does one phase and measures it.
+  /// Runs one phase and measures it.
   mutating func run(_ index: Int) async throws(BenchmarkFailure) -> PhaseMeasurement {
     let phase = workload.phases[index]
     do throws(StorageError) {
@@ -55,7 +55,7 @@ struct BenchmarkRound {
     try await store.dispose(of: engine, keys)
   }
 
-  /// Begins again with an empty store.
+  /// Starts over with an empty store.
   private mutating func begin() async throws(StorageError) {
     if engine != nil {
       try await end()
@@ -80,7 +80,7 @@ struct BenchmarkRound {
     try await engine?.close()
   }
 
-  /// The engine, opened if need be; one that is closed where the phase opens stores itself.
+  /// The engine, opened if necessary; a `ClosedEngine` if the phase opens stores itself.
   private mutating func openEngine(unless isClosed: Bool) async throws(BenchmarkFailure) -> any StorageEngine {
     if isClosed { return ClosedEngine() }
     do throws(StorageError) {
@@ -89,7 +89,7 @@ struct BenchmarkRound {
     return engine ?? ClosedEngine()
   }
 
-  /// Checks the store after a phase, and says what it takes up.
+  /// Checks the store after a phase, and returns its size.
   private mutating func inspect(after phase: WorkloadPhase) async throws(BenchmarkFailure) -> Int {
     let engine = try await openEngine(unless: false)
     let inspection = StoreInspector(engine: engine, check: check, workload: workload, subject: subject)

@@ -1,12 +1,12 @@
 public import StorageSPI
 
-/// Runs workloads over engines, in interleaved rounds: A, B, C, A, B, C and so on, so that whatever else the machine does
-/// meets all engines alike. Each round of each engine has a store of its own.
+/// Runs workloads over engines in interleaved rounds: A, B, C, A, B, C and so on, so that disturbances on the machine
+/// affect all engines alike. Each round of each engine has its own store.
 ///
-/// Every answer is checked against what was written. The values are functions of the key and its version that are
-/// checked in place at the speed of memory, so that the check costs little of what it measures: a read of 100 bytes that
-/// is chosen, timed, checked and recorded takes some 0.3 to 0.4 microseconds more processor time than the read alone, two
-/// thirds of it outside of what is timed. The memory engine shows it in every report.
+/// Every answer is checked against what was written. The values are functions of the key and its version, checked in
+/// place at the speed of memory, so that the check costs little compared to what is measured: choosing, timing,
+/// checking and recording a read of 100 bytes takes 0.3 to 0.4 microseconds more processor time than the read alone,
+/// two thirds of it outside the timed part. The memory engine shows this in every report.
 public struct BenchmarkRunner: Sendable {
   private let subjects: [BenchmarkSubject]
   private let workloads: [Workload]
@@ -20,13 +20,13 @@ public struct BenchmarkRunner: Sendable {
   ///
   /// - Parameters:
   ///   - subjects: the engines, in the order of their turns.
-  ///   - workloads: what they do.
-  ///   - options: how.
+  ///   - workloads: the work.
+  ///   - options: how to run them.
   ///   - actions: what some workloads need.
-  ///   - probe: what measures.
-  ///   - machine: what the report says of the machine.
-  ///   - facts: what else it says.
-  ///   - progress: is told how far the run is, on the task that runs it.
+  ///   - probe: how to measure.
+  ///   - machine: the machine for the report.
+  ///   - facts: further facts for the report.
+  ///   - progress: called with the progress, on the task of the run.
   public init(
     subjects: [BenchmarkSubject], workloads: [Workload], options: BenchmarkOptions,
     actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = .system,
@@ -38,11 +38,11 @@ public struct BenchmarkRunner: Sendable {
     environment = BenchmarkEnvironment(options, subjects, machine: machine, facts: facts)
   }
 
-  /// Runs everything. What goes wrong with one engine is in its results, and the others go on. Where the task is
-  /// cancelled, stores are closed and removed, and the report has what was measured until then.
+  /// Runs everything. The failure of an engine is in its results, and the other engines go on. If the task is
+  /// cancelled, stores are closed and removed, and the report has the measurements so far.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` if an option is out of its range or a subject does not
-  ///   take its values, `failed` if there are no threads to be had.
+  /// - Throws: `StorageError` with the code `invalidOption` if an option is out of range or a subject rejects its
+  ///   values, `failed` if threads cannot be started.
   public func run() async throws(StorageError) -> BenchmarkReport {
     try options.validate()
     var threads: [WorkerThread] = []

@@ -2,11 +2,11 @@ internal import StorageSPI
 
 /// All rounds of one workload with one number of entries, over all engines.
 struct BenchmarkSeries {
-  /// What has come of one engine so far.
+  /// The results of one engine so far.
   private struct Record {
-    /// What each phase cost in each round.
+    /// The cost of each phase in each round.
     var measurements: [[PhaseMeasurement]]
-    /// Why there is no more to come; `nil` if there is.
+    /// Why no more rounds follow; `nil` if they do.
     var end: BenchmarkResult.Outcome?
   }
 
@@ -25,14 +25,14 @@ struct BenchmarkSeries {
     }
   }
 
-  /// Says what there is to be done.
+  /// Adds the phases to run to `tracker`.
   func plan(_ tracker: inout ProgressTracker) {
     for index in subjects.indices where records[index].end == nil {
       for phase in workload.phases { tracker.plan(step(index, phase), times: roundCount) }
     }
   }
 
-  /// Runs all rounds, and says whether they came to their end.
+  /// Runs all rounds, and returns whether they reached the end.
   mutating func run(
     _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
   ) async throws(StorageError) -> Bool {
@@ -45,7 +45,7 @@ struct BenchmarkSeries {
     return true
   }
 
-  /// What has come of the phases that are reported.
+  /// The results of the phases to report.
   var results: [BenchmarkResult] {
     workload.phases.indices.filter { workload.phases[$0].isMeasured }.flatMap { phase in
       subjects.indices.compactMap { result(subject: $0, phase: phase) }
@@ -54,7 +54,7 @@ struct BenchmarkSeries {
 
   private var roundCount: Int { context.options.warmUpRounds + context.options.rounds }
 
-  /// Runs one round over one engine, and says whether the run is to go on.
+  /// Runs one round over one engine, and returns whether to continue the run.
   private mutating func run(
     _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
     _ progress: (BenchmarkProgress) -> Void
@@ -71,7 +71,7 @@ struct BenchmarkSeries {
     }
   }
 
-  /// How a failure is reported; `nil` if it is none of the engine, but what comes of being cancelled.
+  /// The outcome to report for a failure; `nil` if it is a consequence of being cancelled.
   private func end(_ failure: BenchmarkFailure) -> BenchmarkResult.Outcome? {
     switch failure {
     case .wrong(let answer): .wrong(answer.message)
@@ -120,7 +120,7 @@ struct BenchmarkSeries {
       total: tracker.total, secondsLeft: tracker.secondsLeft)
   }
 
-  /// What has come of a phase over an engine; `nil` if the run ended before its first round.
+  /// The result of a phase over an engine; `nil` if the run ended before its first round.
   private func result(subject: Int, phase: Int) -> BenchmarkResult? {
     let row = BenchmarkResult.Row(
       backend: subjects[subject].name, workload: workload.name, phase: workload.phases[phase].name,
@@ -146,7 +146,7 @@ extension BenchmarkMeasurement {
 }
 
 extension BenchmarkProgress {
-  /// The end of a run.
+  /// The progress at the end of a run.
   init(end tracker: ProgressTracker, rounds: Int) {
     self.init(
       backend: "", workload: "", phase: "", entries: 0, round: rounds, rounds: rounds, completed: tracker.completed,

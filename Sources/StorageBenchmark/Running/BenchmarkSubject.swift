@@ -1,6 +1,6 @@
 public import StorageSPI
 
-/// What is measured: an engine, and the options that it is opened with.
+/// The subject of a measurement: an engine and its options.
 public struct BenchmarkSubject: Sendable {
   /// The engine.
   public let plugin: any StoragePlugin
@@ -8,11 +8,11 @@ public struct BenchmarkSubject: Sendable {
   /// Values for options of the engine; the others have their defaults.
   public let values: [String: OptionValue]
 
-  /// The engine `plugin`, opened with `values`, on stores of the benchmark's own.
+  /// The engine `plugin`, opened with `values` on the benchmark's own stores.
   ///
-  /// Every option of the kind `path` is replaced by a path in the scratch folder, every one of the kind `storeName` by a
-  /// name that no other run has, and the durability by that of the run: a benchmark never comes near a store that is in
-  /// use, and no engine is faster for keeping less, whatever `values` says.
+  /// Whatever `values` says, a path in the scratch folder replaces every option of the kind `path`, a name unique to
+  /// the run every one of the kind `storeName`, and the run's durability the durability: a benchmark never touches a
+  /// store in use, and no engine is faster because it keeps less.
   public init(plugin: any StoragePlugin, values: [String: OptionValue] = [:]) {
     (self.plugin, self.values) = (plugin, values)
   }
@@ -20,10 +20,10 @@ public struct BenchmarkSubject: Sendable {
   /// The engine's name.
   public var name: String { plugin.declaration.name }
 
-  /// Whether the engine's stores are told apart by a name only, and stay where they are until somebody removes them.
+  /// Whether the engine's stores are told apart only by name, and stay on the server until they are removed.
   public var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
 
-  /// What the engine is opened with for the store in `folder`, or called `name`.
+  /// The configuration to open the store in `folder`, or called `name`.
   func configuration(
     folder: String, name: String, durability: Durability, clock: any WallClock
   ) throws(StorageError) -> EngineConfiguration {
@@ -36,7 +36,7 @@ public struct BenchmarkSubject: Sendable {
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
   }
 
-  /// Why the engine cannot do the workload; `nil` if it can.
+  /// Why the engine cannot run the workload; `nil` if it can.
   func reasonToSkip(
     _ workload: Workload, _ options: BenchmarkOptions, _ actions: BenchmarkActions
   ) -> String? {

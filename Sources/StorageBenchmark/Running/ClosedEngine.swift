@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Stands for the engine in phases that open the store themselves: every use of it is an error.
+/// Takes the place of the engine in phases that open the store themselves: every use is an error.
 final class ClosedEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output

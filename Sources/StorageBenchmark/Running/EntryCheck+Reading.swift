@@ -1,13 +1,13 @@
 internal import StorageSPI
 
 extension EntryCheck {
-  /// Reads an entry, and checks it where it lies.
+  /// Reads an entry, and checks its bytes in place.
   func read(_ engine: any StorageEngine, _ number: Int) async throws(BenchmarkFailure) {
     let floor = ledger.committed(number)
     try await read(engine, try key(number), number, floor: floor)
   }
 
-  /// Reads the entry under `key`, and checks it where it lies.
+  /// Reads the entry under `key`, and checks its bytes in place.
   ///
   /// - Parameter floor: the version that was committed before this call.
   @inline(__always)

@@ -1,21 +1,21 @@
 internal import StorageSPI
 
-/// Checks what an engine answers against what was written to it. It is a class because each read lends it to the engine:
-/// that is one reference to count, and not one for each of its parts.
+/// Checks the answers of an engine against what was written. It is a class because each read lends it to the engine:
+/// that counts one reference instead of one for each of its parts.
 final class EntryCheck: Sendable {
   let ledger: EntryLedger
   let values: EntryValues
   let keys: KeySpace
   let typed: TypedPayload?
 
-  /// How many versions back a wrong value is looked for, to say that it is stale.
+  /// How many versions back to look for a wrong value, to report it as stale.
   private static let rememberedVersions: UInt32 = 64
 
   init(ledger: EntryLedger, values: EntryValues, keys: KeySpace, typed: TypedPayload?) {
     (self.ledger, self.values, self.keys, self.typed) = (ledger, values, keys, typed)
   }
 
-  /// What is wrong with an entry that was read; `nil` if nothing is. It runs while the bytes are lent.
+  /// The fault in an entry that was read; `nil` if there is none. Runs while the bytes are lent.
   ///
   /// - Parameter floor: the version that was committed when the read began.
   @inline(__always)
@@ -29,13 +29,13 @@ final class EntryCheck: Sendable {
     return try slowFault(number, payload, metadata, floor: floor)
   }
 
-  /// What is wrong with the absence of an entry; `nil` if it may be absent.
+  /// The fault in the absence of an entry; `nil` if it may be absent.
   func faultOfAbsence(_ number: Int, floor: UInt32) -> WrongAnswer? {
     guard floor > 0, !values.isExpired(number) else { return nil }
     return WrongAnswer(.lost, "\(name(number)) is not there, although it was written")
   }
 
-  /// What is wrong with an entry that a scan listed; `nil` if nothing is.
+  /// The fault in an entry that a scan listed; `nil` if there is none.
   func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> WrongAnswer? {
     for version in versions(number, floor: floor) {
       let tag = values.tag(number, version)
@@ -49,14 +49,14 @@ final class EntryCheck: Sendable {
     return wrongMetadata(number, summary.metadata, floor: floor)
   }
 
-  /// The key of the entry as messages have it.
+  /// The key of the entry for messages.
   func name(_ number: Int) -> String { "entry " + ((try? keys.key(number).text) ?? "number \(number)") }
 
   private func stillThere(_ number: Int) -> WrongAnswer {
     WrongAnswer(.unexpected, "\(name(number)) is still there, although it had expired when the store was compacted")
   }
 
-  /// Looks at all versions that the entry can have, because another worker is writing it.
+  /// Looks for a fault with all versions that the entry may have while another worker is writing it.
   private func slowFault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
   ) throws(StorageError) -> WrongAnswer? {
@@ -71,7 +71,7 @@ final class EntryCheck: Sendable {
     return wrongBytes(number, payload, floor: floor)
   }
 
-  /// The versions that may be read, when reading began at `floor`.
+  /// The versions that may be read, if reading began at `floor`.
   private func versions(_ number: Int, floor: UInt32) -> ClosedRange<UInt32> {
     max(floor, 1)...max(floor, 1, ledger.begun(number))
   }
@@ -81,7 +81,7 @@ final class EntryCheck: Sendable {
       ? Self.isSame(metadata, values.expiredMetadata) : Self.isSame(metadata, values.metadata)
   }
 
-  /// Whether all but the checksums are the same.
+  /// Whether everything except the checksums is equal.
   private static func isSame(_ metadata: EntryMetadata, _ expected: EntryMetadata) -> Bool {
     metadata.storedAt == expected.storedAt && metadata.freshUntil == expected.freshUntil
       && metadata.retainUntil == expected.retainUntil && metadata.contentType == expected.contentType

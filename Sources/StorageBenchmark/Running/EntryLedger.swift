@@ -1,25 +1,24 @@
 internal import Synchronization
 
-/// Which version of each entry a store must hold: what was written to it, and what is being written.
+/// The version of each entry that a store must contain: what was written to it, and what is being written.
 ///
-/// An entry is written by one worker at a time. Then a reader needs two numbers to judge what it got, the version that
-/// was committed before it began and the one whose writing had begun when it ended, and both are in one word that is
-/// read at once. A worker that wants an entry which another is writing takes the next one instead; that is rare, and
-/// serves the measurement: two writes of one entry at once would say more about luck than about an engine.
+/// One worker at a time writes an entry. So a reader needs only two numbers to judge its result: the version that was
+/// committed before the read began, and the one whose writing had begun when the read ended. Both are in one word, read
+/// at once. A worker that wants an entry that another is writing takes the next one instead. That is rare, and good for
+/// the measurement: concurrent writes of one entry would say more about luck than about an engine.
 ///
-/// `@unchecked` because of the pointer: it is set once, points to atomics only, and is freed when nobody holds the
-/// ledger any more.
+/// `@unchecked` because of the pointer: it is set once, points only to atomics, and is freed with the ledger.
 final class EntryLedger: @unchecked Sendable {
-  /// How many entries there may be.
+  /// The maximum number of entries.
   let capacity: Int
 
-  /// The committed version in the upper half, the begun one in the lower; 0 where there is none.
+  /// The committed version in the upper half, the begun one in the lower; 0 if there is none.
   private let cells: UnsafeMutablePointer<Atomic<UInt64>>
   private let reserved = Atomic<Int>(0)
   private let acknowledged = Atomic<Int>(0)
   private let hasExpired = Atomic<Bool>(false)
 
-  /// A ledger of a store without entries. It takes eight bytes for each that there may be.
+  /// A ledger for a store without entries. Takes eight bytes per possible entry.
   init(capacity: Int) {
     self.capacity = capacity
     cells = .allocate(capacity: capacity)
@@ -31,22 +30,22 @@ final class EntryLedger: @unchecked Sendable {
     cells.deallocate()
   }
 
-  /// The number of entries of which each is committed: all those below it.
+  /// The number of entries up to which all are committed.
   var count: Int { acknowledged.load(ordering: .acquiring) }
 
   /// Whether expired entries must be gone.
   var isCompacted: Bool { hasExpired.load(ordering: .acquiring) }
 
-  /// Notes that the expired entries must be gone from now on.
+  /// Records that expired entries must be gone from now on.
   func noteCompaction() { hasExpired.store(true, ordering: .releasing) }
 
-  /// Notes that the first `count` entries are committed, and that the next to be inserted comes behind them.
+  /// Records that the first `count` entries are committed; insertions follow them.
   func noteLoad(count: Int) {
     reserved.store(count, ordering: .releasing)
     acknowledged.store(count, ordering: .releasing)
   }
 
-  /// The version that a read which begins now must see, or a later one; 0 where there need be none.
+  /// The version that a read which begins now must see, or a later one; 0 if the entry need not exist.
   @inline(__always)
   func committed(_ number: Int) -> UInt32 { UInt32(truncatingIfNeeded: load(number) >> 32) }
 
@@ -54,7 +53,7 @@ final class EntryLedger: @unchecked Sendable {
   @inline(__always)
   func begun(_ number: Int) -> UInt32 { UInt32(truncatingIfNeeded: load(number)) }
 
-  /// Begins to write the entry: its new version, or `nil` if another worker is writing it.
+  /// Begins to write the entry, and returns its new version; `nil` if another worker is writing the entry.
   func beginWrite(_ number: Int) -> UInt32? {
     let current = load(number)
     let version = UInt32(truncatingIfNeeded: current)
@@ -66,18 +65,18 @@ final class EntryLedger: @unchecked Sendable {
     return isMine ? next : nil
   }
 
-  /// Notes that the version, which `beginWrite` gave, is committed.
+  /// Records that the version from `beginWrite` is committed.
   func endWrite(_ number: Int, _ version: UInt32) {
     cells[number].store(UInt64(version) << 32 | UInt64(version), ordering: .releasing)
   }
 
-  /// The number of an entry that nobody else inserts; `nil` if there may be no more.
+  /// Reserves the number of a new entry for the caller; `nil` if there is no room for more.
   func reserveInsertion() -> Int? {
     let number = reserved.wrappingAdd(1, ordering: .relaxed).oldValue
     return number < capacity ? number : nil
   }
 
-  /// Counts the entries that have been committed since, so that readers may ask for them.
+  /// Counts the entries committed since the last call, so that readers may choose them.
   func acknowledgeInsertions() {
     var number = count
     while number < capacity, committed(number) > 0 {

@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// What an entry holds in each of its versions: a function of the seed, the number and the version, which is computed as
-/// fast as memory is read. So every byte that comes back can be checked, and none has to be remembered.
+/// The contents of an entry in each of its versions: a function of the seed, the number and the version, computed at
+/// the speed of reading memory. So every byte that comes back can be checked, and none has to be remembered.
 ///
-/// The bytes are those of the sequence `tag`, `tag + step`, `tag + 2 * step` and so on, of each byte only the lower half,
-/// as one of the letters "`abc...o": text without anything that a textual format would have to escape.
+/// The bytes come from the sequence `tag`, `tag + step`, `tag + 2 * step` and so on: the lower half of each byte, as
+/// one of the letters "`abc...o": text without anything that a textual format would have to escape.
 struct EntryValues: Sendable {
-  /// Metadata of entries that are kept, but for the checksum.
+  /// Metadata of lasting entries, except for the checksum.
   let metadata: EntryMetadata
-  /// Metadata of entries that were expired when they were stored, but for the checksum.
+  /// Metadata of entries that have expired when they are stored, except for the checksum.
   let expiredMetadata: EntryMetadata
 
   private let seed: UInt64
@@ -20,7 +20,7 @@ struct EntryValues: Sendable {
     sizes = SizeChooser(workload.valueSize)
     expiringShare = workload.expiringShare
     let type = workload.payload == .bytes ? "text/plain" : "application/json"
-    // Longer than a run lasts, and short enough for a server to drop soon what a run leaves behind that is killed.
+    // Longer than a run takes, and short enough for a server to drop the leftovers of a killed run soon.
     metadata = EntryMetadata(
       storedAt: now, freshUntil: now.advanced(by: .seconds(3_600)), retainUntil: now.advanced(by: .seconds(7_200)),
       contentType: type)
@@ -29,14 +29,14 @@ struct EntryValues: Sendable {
       retainUntil: now.advanced(by: .seconds(-86_400)), contentType: type)
   }
 
-  /// What tells the version of the entry from every other; also the checksum in its metadata.
+  /// The tag of one version of the entry, different from all others; also the checksum in its metadata.
   @inline(__always)
   func tag(_ number: Int, _ version: UInt32) -> UInt64 {
     let place = SeededGenerator.mixed(seed &+ UInt64(number) &* SeededGenerator.step)
     return SeededGenerator.mixed(place &+ UInt64(version))
   }
 
-  /// Whether the entry is expired from the beginning.
+  /// Whether the entry has expired from the start.
   @inline(__always)
   func isExpired(_ number: Int) -> Bool {
     guard expiringShare > 0 else { return false }
@@ -44,18 +44,18 @@ struct EntryValues: Sendable {
     return random.unit() < expiringShare
   }
 
-  /// The metadata of the entry number `number` whose tag is `tag`.
+  /// The metadata of entry `number` with the tag `tag`.
   func metadata(_ number: Int, tag: UInt64) -> EntryMetadata {
     var result = isExpired(number) ? expiredMetadata : metadata
     result.checksum = tag
     return result
   }
 
-  /// The size of the value whose tag is `tag`.
+  /// The size of the value with the tag `tag`.
   @inline(__always)
   func size(tag: UInt64) -> Int { sizes.size(tag) }
 
-  /// The value whose tag is `tag`.
+  /// The value with the tag `tag`.
   func payload(tag: UInt64) -> [UInt8] {
     let size = size(tag: tag)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -71,7 +71,7 @@ struct EntryValues: Sendable {
     }
   }
 
-  /// Whether `payload` is the value whose tag is `tag`. Cost: one pass.
+  /// Whether `payload` is the value with the tag `tag`. Cost: one pass.
   func isPayload(_ payload: Span<UInt8>, tag: UInt64) -> Bool {
     guard payload.count == size(tag: tag) else { return false }
     return payload.withUnsafeBufferPointer { Self.matches(UnsafeRawBufferPointer($0), tag) }

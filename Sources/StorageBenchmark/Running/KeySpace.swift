@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// The keys of a benchmark: "bench/" and a number with leading zeros, so that the order of keys is that of numbers.
+/// The keys of a benchmark: "bench/" and a number with leading zeros, so that keys sort like numbers.
 struct KeySpace: Sendable {
-  /// What all keys begin with.
+  /// The prefix of all keys.
   static let prefix = "bench/"
 
   /// The length of a key.
@@ -10,15 +10,15 @@ struct KeySpace: Sendable {
   /// The number in the key of the first entry.
   let base: Int
 
-  /// The greatest number of keys that are made in advance: some 80 MiB of them.
+  /// The maximum number of keys made in advance: about 80 MiB of them.
   private static let maximumMade = 1 << 20
   /// The keys of the first entries, made in advance.
   private var made: [CacheKey] = []
 
   /// Keys of `length` bytes for one share of the entries.
   ///
-  /// - Parameter count: how many there are going to be. As many as are sensible are made now, because to make one takes as
-  ///   long as a quick engine takes to read an entry.
+  /// - Parameter count: the number of keys to expect. Up to `maximumMade` are made now, because making a key takes as
+  ///   long as a fast engine takes to read an entry.
   init(length: Int, share: BenchmarkShare?, count: Int = 0) throws(StorageError) {
     self.length = length
     base = (share?.index ?? 0) * Self.span
@@ -26,7 +26,7 @@ struct KeySpace: Sendable {
     for number in 0..<min(count, Self.maximumMade) { made.append(try makeKey(number)) }
   }
 
-  /// The key of the entry number `number`. Those of other shares are before the first and behind the last.
+  /// The key of entry `number`. Keys of other shares are before the first and after the last.
   @inline(__always)
   func key(_ number: Int) throws(StorageError) -> CacheKey {
     made.indices.contains(number) ? made[number] : try makeKey(number)
@@ -46,15 +46,15 @@ struct KeySpace: Sendable {
     return try CacheKey(text)
   }
 
-  /// The number of the entry under `key`; `nil` if it is no key of these.
+  /// The number of the entry under `key`; `nil` if the key is not one of these.
   func number(of key: CacheKey) -> Int? {
     guard key.text.utf8.count == length, key.text.hasPrefix(Self.prefix) else { return nil }
     return Int(key.text.dropFirst(Self.prefix.count)).map { $0 - base }
   }
 
-  /// Whether `key` is in this share of the entries.
+  /// Whether `key` belongs to this share of the entries.
   func owns(_ key: CacheKey) -> Bool { number(of: key).map { (0..<Self.span).contains($0) } ?? false }
 
-  /// How many numbers a share has for its entries: those of the load, and as many for insertions.
+  /// The number of entry numbers in a share: those of the load, and as many for insertions.
   static let span = Workload.entriesRange.upperBound * 2
 }

@@ -11,10 +11,10 @@ final class PhaseJob: Sendable {
   let probe: BenchmarkProbe
   /// The number of entries that a load stores.
   let entries: Int
-  /// How many numbers a distribution is over; see `KeyChooser`.
+  /// The number of numbers in a distribution; see `KeyChooser`.
   let expected: Int
   let workers: Int
-  /// Nanoseconds between the intended starts of two calls of one worker; `nil` if none is intended.
+  /// Nanoseconds between the intended starts of two calls of one worker; `nil` without a target rate.
   let interval: Double?
   let operations: [(operation: WorkloadOperation, share: Double)]
   let scanLengths: SizeChooser

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// What one phase of one round cost.
+/// The cost of one phase in one round.
 struct PhaseMeasurement: Sendable {
   var operations = 0
   var seconds = 0.0
@@ -10,7 +10,7 @@ struct PhaseMeasurement: Sendable {
   var storageBytes = 0
 }
 
-/// Does a phase with all its workers, each on a thread of its own.
+/// Runs a phase with all its workers, each on its own thread.
 struct PhaseRunner {
   private let job: PhaseJob
   private let context: BenchmarkContext
@@ -18,15 +18,15 @@ struct PhaseRunner {
   private let operations: Int
 
   /// - Parameters:
-  ///   - resident: what the process held before the store was opened, in bytes.
-  ///   - operations: how many operations all workers do together.
+  ///   - resident: the resident memory of the process before the store was opened, in bytes.
+  ///   - operations: the number of operations of all workers together.
   init(_ job: PhaseJob, _ context: BenchmarkContext, resident: Int?, operations: Int) {
     (self.job, self.context, self.resident, self.operations) = (job, context, resident, operations)
   }
 
-  /// Does the phase, with random numbers that depend on `seed`.
+  /// Runs the phase, with random numbers that depend on `seed`.
   ///
-  /// - Throws: what went wrong first; then the other workers have ended as well.
+  /// - Throws: the first failure, after all other workers have ended.
   func run(seed: UInt64) async throws(BenchmarkFailure) -> PhaseMeasurement {
     let probe = context.probe
     let canTellPeak = probe.resetPeakMemory()
@@ -65,7 +65,7 @@ struct PhaseRunner {
     return try Self.workers(results)
   }
 
-  /// How many operations each worker does.
+  /// The number of operations of each worker.
   private var counts: [Int] {
     (0..<job.workers).map { operations / job.workers + ($0 < operations % job.workers ? 1 : 0) }
   }
@@ -78,7 +78,7 @@ struct PhaseRunner {
     return .success(worker)
   }
 
-  /// All workers. Where some failed, the failure of one that was not merely told to end.
+  /// All workers, or the failure of one that failed by itself and was not merely told to stop.
   private static func workers(_ results: [Result<Worker, BenchmarkFailure>]) throws(BenchmarkFailure) -> [Worker] {
     var failure: BenchmarkFailure?
     var workers: [Worker] = []

@@ -1,13 +1,13 @@
 internal import StorageSPI
 
-/// A store that is made for one load and removed after it.
+/// A store made for one load and removed after it.
 struct RoundStore: Sendable {
   private let subject: BenchmarkSubject
   private let configuration: EngineConfiguration
   private let folder: String
   private let share: BenchmarkShare?
 
-  /// The store number `number` of the run. Nothing is made yet.
+  /// Store `number` of the run. Creates nothing yet.
   init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(StorageError) {
     self.subject = subject
     let options = context.options
@@ -18,26 +18,26 @@ struct RoundStore: Sendable {
       folder: folder, name: name, durability: options.durability, clock: FixedClock(now: options.date))
   }
 
-  /// The name of the store number `number` of the run called `run`.
+  /// The name of store `number` of the run called `run`.
   static func name(_ run: String, _ number: Int) -> String { "\(run)-\(number)" }
 
-  /// Opens the store, and makes it where there is none.
+  /// Opens the store, creating it if necessary.
   func open() async throws(StorageError) -> any StorageEngine { try await subject.plugin.open(configuration) }
 
-  /// Removes what the store would leave behind, and closes it. Other shares may still be using theirs: then only this
-  /// one's entries go, and the folder stays.
+  /// Removes what the store would leave behind, and closes it. If other shares may still be using the store, removes
+  /// only this share's entries, and leaves the folder.
   func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
     if subject.hasNamedStore { try await Self.removeEntries(of: engine) { share == nil || keys.owns($0) } }
     try await engine.close()
   }
 
-  /// Removes the folder of the store. What cannot be removed is left to whoever removes the scratch folder.
+  /// Removes the folder of the store. A leftover goes when the scratch folder is removed.
   func removeFolder() {
     guard share == nil else { return }
     FolderRemoval.remove(folder)
   }
 
-  /// Removes the entries of `engine` whose keys `isIncluded` chooses.
+  /// Removes the entries of `engine` whose keys satisfy `isIncluded`.
   static func removeEntries(
     of engine: any StorageEngine, _ isIncluded: (CacheKey) -> Bool
   ) async throws(StorageError) {
@@ -53,7 +53,7 @@ struct RoundStore: Sendable {
   }
 }
 
-/// A clock that stands still: nothing expires while a benchmark runs but what it says.
+/// A clock that stands still: no entry expires by itself during a benchmark.
 struct FixedClock: WallClock {
   let now: Timestamp
 }

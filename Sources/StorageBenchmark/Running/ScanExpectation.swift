@@ -1,11 +1,12 @@
 internal import StorageSPI
 
-/// What a scan must list: every entry that was committed before it began, in order, and no entry that was never written.
+/// What a scan must list: every entry that was committed before it began, in order, and no entry that was never
+/// written.
 struct ScanExpectation {
   private let check: EntryCheck
   private let first: Int
   private let limit: Int
-  /// The committed versions of the entries that may be listed, when the scan began.
+  /// The committed versions, when the scan began, of the entries that it may list.
   private let floors: [UInt32]
 
   init(_ check: EntryCheck, first: Int, limit: Int) {
@@ -13,14 +14,14 @@ struct ScanExpectation {
     floors = (first..<max(first, min(first + limit, check.ledger.capacity))).map { check.ledger.committed($0) }
   }
 
-  /// What is wrong with the list; `nil` if nothing is.
+  /// The fault in the list; `nil` if there is none.
   func fault(_ summaries: [EntrySummary]) -> WrongAnswer? {
     guard summaries.count <= limit else {
       return WrongAnswer(.count, "\(summaries.count) entries were listed where \(limit) were asked for")
     }
     var next = first
     for summary in summaries {
-      // Behind the last key of this share come those of others.
+      // The keys of other shares follow the last key of this one.
       guard let number = check.keys.number(of: summary.key), number < check.ledger.capacity else { break }
       guard number >= next else { return WrongAnswer(.order, "entry \(summary.key) was listed out of order") }
       if let lost = lost(next..<number) { return lost }
@@ -35,6 +36,6 @@ struct ScanExpectation {
     return WrongAnswer(.lost, "\(check.name(number)) was not listed, although it was written")
   }
 
-  /// Beyond the entries that were looked at nothing need be there.
+  /// Entries beyond the recorded ones need not exist.
   private func floor(_ number: Int) -> UInt32 { number - first < floors.count ? floors[number - first] : 0 }
 }

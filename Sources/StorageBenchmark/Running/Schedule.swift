@@ -1,7 +1,7 @@
-/// When operations are to start. Without a target rate that is now; with one it is a point of a grid that does not move,
+/// When operations should start. Without a target rate that is now. With one it is the next point of a fixed grid,
 /// however late the operations before it were, so that waiting for them counts (see `LatencyHistogram`).
 struct Schedule: Sendable {
-  /// How long a wait goes on before it looks whether the task was cancelled, in nanoseconds.
+  /// How long a wait lasts before it checks for cancellation, in nanoseconds.
   private static let slice: UInt64 = 50_000_000
 
   private let start: UInt64
@@ -13,7 +13,7 @@ struct Schedule: Sendable {
   /// Whether there is a target rate.
   var isPaced: Bool { interval != nil }
 
-  /// The intended start of the next operation, after waiting for it.
+  /// Waits for the intended start of the next operation, and returns it.
   mutating func start(_ probe: BenchmarkProbe) -> UInt64 {
     guard let interval else { return probe.now() }
     let intended = start + UInt64(interval * count)

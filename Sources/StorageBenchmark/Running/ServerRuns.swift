@@ -1,33 +1,33 @@
 public import StorageSPI
 
-/// The runs that have stores on the server of one subject. They are noted there, in a store of their own, so that the
-/// next run removes what one left that was killed.
+/// The runs with stores on the server of one subject. They are noted there, in a store of its own, so that the next run
+/// can remove what a killed run left.
 ///
-/// Nothing else on the server is looked at: the note of a run says how many stores it has, and their names follow from
-/// its own.
+/// Nothing else on the server is examined: the note of a run has the number of its stores, and their names follow from
+/// the run's name.
 public struct ServerRuns: Sendable {
-  /// The name of the store with the notes. No run has it: the names of runs end with a number.
+  /// The name of the store with the notes. No run's store has it: those names end with a number.
   static let storeName = "bench-runs"
   private static let keyPrefix = "runs/v1/"
   private static let stores = "stores"
-  /// More than any run has.
+  /// More stores than any run has.
   private static let maximumStoreCount = 1_000
-  /// As long as the entries of a run are kept by the server, and some more.
+  /// As long as a server keeps the entries of a run, and a little more.
   private static let retention = Duration.seconds(3 * 3_600)
 
   private let subject: BenchmarkSubject
   private let now: Timestamp
 
-  /// The runs on the server of `subject`, an engine whose stores have names, at the time `now`.
+  /// The runs on the server of `subject`, an engine with named stores, at the time `now`.
   public init(_ subject: BenchmarkSubject, now: Timestamp) { (self.subject, self.now) = (subject, now) }
 
-  /// Removes the stores of the runs that have ended without doing it, and notes the run called `name`, which makes up to
+  /// Removes the stores of runs that ended without doing so, and notes the run called `name`, which makes up to
   /// `storeCount` stores.
   ///
   /// - Parameters:
-  ///   - owner: what tells later that the run has ended, by names of the caller's choice.
-  ///   - hasEnded: whether the run of that owner certainly has.
-  /// - Returns: how many runs were cleaned up after.
+  ///   - owner: facts by which to tell later that the run has ended, under names that the caller chooses.
+  ///   - hasEnded: whether the run of that owner has certainly ended.
+  /// - Returns: how many runs it cleaned up after.
   /// - Throws: `StorageError`: the engine failed.
   public func begin(
     _ name: String, storeCount: Int, owner: [String: String], hasEnded: ([String: String]) -> Bool
@@ -50,7 +50,7 @@ public struct ServerRuns: Sendable {
           try await Self.remove(note.key, from: notes)
           count += 1
         } catch {
-          // What is wrong with the stores of that run is no matter of this one; the next run tries again.
+          // A failure with the stores of that run does not concern this one; the next run tries again.
           if error.code == .cancelled { throw error }
         }
       }
@@ -58,12 +58,12 @@ public struct ServerRuns: Sendable {
     }
   }
 
-  /// How many stores a note speaks of, within bounds: it comes from a server.
+  /// The number of stores in a note, clamped: it comes from a server.
   private static func storeCount(_ metadata: EntryMetadata) -> Int {
     min(max(0, metadata.attributes[stores].flatMap { Int($0) } ?? 0), maximumStoreCount)
   }
 
-  /// Forgets the run called `name`, which has removed its stores.
+  /// Removes the note of the run called `name`, which has removed its stores.
   ///
   /// - Throws: `StorageError`: the engine failed.
   public func end(_ name: String) async throws(StorageError) {

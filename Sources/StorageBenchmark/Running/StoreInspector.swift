@@ -1,9 +1,9 @@
 internal import StorageSPI
 
-/// Looks after a phase whether the store holds what was written, without being measured: the engine's own count, and a
-/// sample of entries. So an engine that loses what nobody happens to read is found out as well.
+/// Checks after a phase, outside the measurement, that the store contains what was written: through the engine's own
+/// count, and a sample of entries. This catches an engine that loses entries that no worker happens to read.
 struct StoreInspector {
-  /// How many entries are read at most.
+  /// The maximum number of entries to read.
   private static let sampleSize = 1_000
 
   let engine: any StorageEngine
@@ -11,7 +11,7 @@ struct StoreInspector {
   let workload: Workload
   let subject: BenchmarkSubject
 
-  /// Checks the store, and says how many bytes it takes up.
+  /// Checks the store, and returns its size in bytes.
   func run(after phase: WorkloadPhase, isShared: Bool) async throws(BenchmarkFailure) -> Int {
     let statistics: StorageStatistics
     do { statistics = try await engine.statistics() } catch { throw BenchmarkFailure(error) }

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Operations that change nothing.
+/// Operations that only read.
 extension Worker {
   /// Reads an entry, or fetches it, and checks it.
   @inline(__always)
@@ -25,7 +25,7 @@ extension Worker {
     guard isRight else { throw .wrong(WrongAnswer(.bytes, "what was fetched as number \(number) is not what it is")) }
   }
 
-  /// Opens the store, reads an entry, and closes it.
+  /// Opens the store, reads an entry, and closes the store.
   mutating func open() async throws(BenchmarkFailure) {
     let number = choose()
     let floor = job.check.ledger.committed(number)
@@ -41,7 +41,7 @@ extension Worker {
     finish(begin)
   }
 
-  /// Lists entries from one on, and checks that none is missing.
+  /// Lists entries from a chosen one on, and checks that none is missing.
   mutating func scan() async throws(BenchmarkFailure) {
     let first = choose()
     let limit = job.scanLengths.size(random.next())

@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// Operations that change something.
+/// Operations that write.
 extension Worker {
-  /// An entry that this worker alone is writing.
+  /// An entry that only this worker is writing.
   private struct Claim {
     let number: Int
     let version: UInt32
   }
 
-  /// Stores the part of all entries that comes to this worker.
+  /// Stores this worker's part of all entries.
   mutating func runLoad() async throws(BenchmarkFailure) {
     while true {
       let positions = job.takeEntries()
@@ -18,7 +18,7 @@ extension Worker {
     }
   }
 
-  /// Stores other values under the keys of `count` entries, in one batch.
+  /// Stores new values under the keys of `count` entries, in one batch.
   mutating func update(_ count: Int) async throws(BenchmarkFailure) {
     var claims: [Claim] = []
     for _ in 0..<count {
@@ -38,8 +38,8 @@ extension Worker {
     job.check.ledger.acknowledgeInsertions()
   }
 
-  /// Reads an entry and stores another value under its key. Nobody else writes it meanwhile, so that exactly the version
-  /// before must be there.
+  /// Reads an entry and stores a new value under its key. No other worker writes it meanwhile, so the read must return
+  /// exactly the previous version.
   mutating func readModifyWrite() async throws(BenchmarkFailure) {
     guard let claim = claim() else { return }
     let key = try self.key(claim.number)
@@ -52,7 +52,7 @@ extension Worker {
     job.check.ledger.endWrite(claim.number, claim.version)
   }
 
-  /// Compacts the store, which must remove what has expired and nothing else.
+  /// Compacts the store, which must remove expired entries and nothing else.
   mutating func expire() async throws(BenchmarkFailure) {
     let before = try await entryCount()
     let begin = start()
@@ -85,8 +85,8 @@ extension Worker {
     for claim in claims { job.check.ledger.endWrite(claim.number, claim.version) }
   }
 
-  /// Chooses an entry to write; where another worker is writing it, one of those behind it. There are at most as many of
-  /// these as workers have in hand; where all entries are, there is none.
+  /// Chooses an entry to write; if another worker is writing it, takes one of those after it. It tries no more entries
+  /// than the workers can hold; if they hold all entries, the result is `nil`.
   private mutating func claim() -> Claim? {
     let ledger = job.check.ledger
     let (first, count) = (choose(), ledger.count)

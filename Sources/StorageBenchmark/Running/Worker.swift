@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// One of the workers of a phase. It has a thread, a sequence of random numbers and a histogram of its own; what it
-/// shares with the others is in `PhaseJob`.
+/// One of the workers of a phase. It has its own thread, random numbers and histogram, and shares a `PhaseJob` with the
+/// others.
 struct Worker: Sendable {
   let job: PhaseJob
   var histogram = LatencyHistogram()
-  /// The number of operations done; those of a batch count one each.
+  /// The number of operations done; each operation of a batch counts.
   var operations = 0
   var random: SeededGenerator
-  /// When it began.
+  /// When the worker started.
   let began: UInt64
   /// When its last operation ended.
   private(set) var ended: UInt64
@@ -25,12 +25,12 @@ struct Worker: Sendable {
       workers: job.workers)
     began = job.probe.now()
     ended = began
-    // The workers take turns, so that all together keep the rate evenly.
+    // The workers are staggered, so that together they keep the rate evenly.
     let turn = (job.interval ?? 0) * Double(index) / Double(job.workers)
     schedule = Schedule(start: began + UInt64(turn), interval: job.interval)
   }
 
-  /// Does `count` operations of the phase, or all that is left of a load.
+  /// Does `count` operations of the phase, or everything that is left of a load.
   mutating func run(_ count: Int) async throws(BenchmarkFailure) {
     switch job.phase.kind {
     case .load: try await runLoad()
@@ -45,17 +45,17 @@ struct Worker: Sendable {
     }
   }
 
-  /// The number of an entry, chosen as the phase says.
+  /// The number of an entry, chosen by the distribution of the phase.
   @inline(__always)
   mutating func choose() -> Int {
     Int(truncatingIfNeeded: chooser.next(count: UInt64(job.check.ledger.count), &random))
   }
 
-  /// When the next operation starts, after waiting for its time where there is a target rate.
+  /// When the next operation starts, after waiting for that time if there is a target rate.
   @inline(__always)
   mutating func start() -> UInt64 { schedule.isPaced ? schedule.start(job.probe) : job.probe.now() }
 
-  /// Records an operation, or a batch of some, that has just ended.
+  /// Records an operation, or a batch of `count`, that has just ended.
   @inline(__always)
   mutating func finish(_ start: UInt64, operations count: Int = 1) {
     ended = job.probe.now()

@@ -1,22 +1,22 @@
 internal import Glibc
 internal import StorageSPI
 
-/// A thread of its own for one worker of a benchmark: an executor that the worker's task prefers.
+/// A thread for one worker of a benchmark: an executor that the worker's task prefers.
 ///
 /// Swift's cooperative pool has as many threads as there are processors, and all tasks share them: eight workers would
-/// be two on a small machine, and an engine whose call blocks would hold up the others. Because functions that are
-/// `nonisolated(nonsending)` run on their caller's executor, and the rest of a call on the executor of its task, all that
-/// an engine does for a worker without leaving it is done on this thread.
+/// be two on a small machine, and an engine with a blocking call would hold up the others. `nonisolated(nonsending)`
+/// functions run on their caller's executor, and the rest of a call runs on the executor of its task. So everything
+/// that an engine does for a worker without leaving its task is done on this thread.
 ///
 /// `@unchecked` because of the pointers: they are set once, and what they point to is made for use by several threads;
-/// the list of jobs is touched only with the lock held.
+/// the list of jobs is accessed only with the lock held.
 final class WorkerThread: TaskExecutor, @unchecked Sendable {
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var jobs: [UnownedJob] = []
   private var isStopped = false
 
-  /// Starts a thread, which runs until `stop()`.
+  /// Starts a thread that runs until `stop()`.
   ///
   /// - Throws: `StorageError` with the code `failed` if the system has no more threads.
   init() throws(StorageError) {
@@ -36,7 +36,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Runs `job` after those that were given before.
+  /// Runs `job` after all earlier jobs.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     pthread_mutex_lock(lock)
@@ -45,7 +45,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Ends the thread once it has nothing more to do.
+  /// Ends the thread once it has no more jobs.
   func stop() {
     pthread_mutex_lock(lock)
     isStopped = true
@@ -59,7 +59,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// All jobs that wait, after waiting for one; `nil` if the thread is to end.
+  /// Waits for a job and takes all that are queued; `nil` if the thread should end.
   private func takeJobs() -> [UnownedJob]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }

@@ -1,9 +1,9 @@
-/// Which values share a bucket.
+/// The mapping of values to buckets.
 extension LatencyHistogram {
-  /// The number of buckets in each power of two, as a power of two.
+  /// The binary logarithm of the number of buckets in each power of two.
   private static let precision = 7
 
-  /// The number of values that have a bucket of their own: twice those of a power of two.
+  /// The number of values with their own bucket: twice the buckets of a power of two.
   private static let linearCount: UInt64 = 2 << 7
 
   static var bucketCount: Int { bucket(of: maximumValue) + 1 }
@@ -17,18 +17,18 @@ extension LatencyHistogram {
     return shift << precision + Int(value >> UInt64(shift))
   }
 
-  /// The least value that the bucket at `index` counts.
+  /// The smallest value that the bucket at `index` counts.
   static func leastValue(in index: Int) -> UInt64 {
     guard index >= Int(linearCount) else { return UInt64(index) }
     let shift = index >> precision - 1
     return UInt64(index - shift << precision) << UInt64(shift)
   }
 
-  /// The greatest value that the bucket at `index` counts.
+  /// The largest value that the bucket at `index` counts.
   static func greatestValue(in index: Int) -> UInt64 { leastValue(in: index + 1) - 1 }
 
-  /// The buckets that count anything, in ascending order: the least and the greatest value of each, in nanoseconds, and
-  /// how many there are. Curves are drawn of these.
+  /// The buckets that are not empty, in ascending order: the smallest and the largest value of each, in nanoseconds,
+  /// and its count. Use them to draw curves.
   public var buckets: [(values: ClosedRange<UInt64>, count: UInt64)] {
     counts.indices.filter { counts[$0] > 0 }.map {
       (Self.leastValue(in: $0)...Self.greatestValue(in: $0), counts[$0])

@@ -1,36 +1,36 @@
-/// How long operations took, in nanoseconds, counted in buckets whose width grows with the value.
+/// The latencies of operations, in nanoseconds, counted in buckets whose width grows with the value.
 ///
-/// The buckets are log-linear, as in Gil Tene's HdrHistogram: values below 256 have a bucket each, and every further
-/// power of two is divided into 128 buckets of equal width. A bucket is therefore at most 1/128 as wide as the least
-/// value in it, and a percentile, which is the greatest value of its bucket, exceeds the true one by less than 1/128
-/// (0.8 %) and never falls short of it. Count, minimum, maximum and sum are exact.
+/// The buckets are log-linear, as in Gil Tene's HdrHistogram: each value below 256 has its own bucket, and every
+/// further power of two is divided into 128 buckets of equal width. So a bucket is at most 1/128 as wide as its
+/// smallest value. A percentile, which is the largest value of its bucket, exceeds the true one by less than 1/128 (0.8
+/// %) and never falls short of it. Count, minimum, maximum and sum are exact.
 ///
-/// Values up to `maximumValue` (73 minutes) are told apart; longer ones count as that long. Recording is a handful of
-/// instructions and never allocates: all 36 KiB of buckets are there from the beginning.
+/// Values up to `maximumValue` (73 minutes) are told apart; longer ones count as that long. Recording takes a handful
+/// of instructions and never allocates: all 36 KiB of buckets exist from the start.
 ///
-/// **Coordinated omission.** Where operations are to start at a given rate, a slow one delays those after it, and timing
-/// each from its own late start would leave that delay out (Gil Tene, "How NOT to Measure Latency"). The runner
-/// therefore records the time from the *intended* start of each operation, which is known exactly as soon as a target
-/// rate is set. HdrHistogram's other remedy, to fill in the samples that a slow one suppressed, guesses at the same
-/// numbers afterwards; it is for recordings of which only the service times are left, and is not needed here. Without a
-/// target rate there is no schedule that could be missed, and the service time is what is recorded.
+/// **Coordinated omission.** If operations should start at a given rate, a slow one delays those after it, and timing
+/// each from its own late start would leave that delay out (Gil Tene, "How NOT to Measure Latency"). So the runner
+/// records the time from the *intended* start of each operation, which a target rate makes known exactly.
+/// HdrHistogram's other remedy, filling in the samples that a slow one suppressed, estimates the same numbers
+/// afterwards; it is for recordings that have only the service times, and is not needed here. Without a target rate
+/// there is no schedule to miss, and the service time is recorded.
 public struct LatencyHistogram: Sendable, Hashable {
-  /// The greatest value that is told apart, in nanoseconds: 2^42 - 1, about 73 minutes.
+  /// The largest value that is told apart, in nanoseconds: 2^42 - 1, about 73 minutes.
   public static let maximumValue: UInt64 = 1 << 42 - 1
 
-  /// No percentile exceeds the true one by this share of it, or more.
+  /// A percentile exceeds the true one by less than this share of it.
   public static let relativeError = 1.0 / 128
 
-  /// How often each bucket was hit.
+  /// The count of each bucket.
   var counts = [UInt64](repeating: 0, count: Self.bucketCount)
 
   /// The number of values.
   public private(set) var count: UInt64 = 0
 
-  /// The least value; 0 where there is none.
+  /// The smallest value; 0 if there is none.
   public var minimum: UInt64 { count == 0 ? 0 : least }
 
-  /// The greatest value, exactly; 0 where there is none.
+  /// The exact largest value; 0 if there is none.
   public private(set) var maximum: UInt64 = 0
 
   /// The sum of all values.
@@ -41,7 +41,7 @@ public struct LatencyHistogram: Sendable, Hashable {
   /// A histogram without values.
   public init() {}
 
-  /// The arithmetic mean, exactly; 0 where there is no value.
+  /// The exact arithmetic mean; 0 if there are no values.
   public var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 
   /// Counts one value. Cost: a few nanoseconds, no allocation.
@@ -53,7 +53,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     if nanoseconds > maximum { maximum = nanoseconds }
   }
 
-  /// Counts all values of `other` as well.
+  /// Adds the values of `other`.
   public mutating func merge(_ other: LatencyHistogram) {
     for index in counts.indices { counts[index] += other.counts[index] }
     count += other.count
@@ -62,10 +62,10 @@ public struct LatencyHistogram: Sendable, Hashable {
     maximum = max(maximum, other.maximum)
   }
 
-  /// The least value that at least `percentage` per cent of all values do not exceed (the nearest-rank definition), off
-  /// by less than `relativeError`; 0 where there is no value. Cost: a pass over the buckets.
+  /// The smallest value that at least `percentage` per cent of all values do not exceed (the nearest-rank definition),
+  /// accurate to `relativeError`; 0 if there are no values. Cost: a pass over the buckets.
   ///
-  /// - Parameter percentage: from 0 (the minimum) to 100 (the maximum); moved to the nearest of them where outside.
+  /// - Parameter percentage: from 0 (the minimum) to 100 (the maximum); clamped to that range.
   public func percentile(_ percentage: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     guard percentage < 100 else { return maximum }
@@ -78,7 +78,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     return maximum
   }
 
-  /// Puts the histogram together out of its parts; `nil` if they cannot be those of one.
+  /// A histogram from its parts; `nil` if they are inconsistent.
   init?(buckets: [(index: Int, count: UInt64)], minimum: UInt64, maximum: UInt64, sum: UInt64) {
     for bucket in buckets {
       guard counts.indices.contains(bucket.index), bucket.count > 0, counts[bucket.index] == 0 else { return nil }

@@ -1,10 +1,10 @@
 /// The latencies of a phase in a few numbers, all in nanoseconds.
 public struct LatencySummary: Sendable, Hashable {
-  /// The number of calls that were timed. A call of a batch counts once, however many entries it has.
+  /// The number of timed calls. A batch is one call, however many entries it has.
   public let count: UInt64
   /// The arithmetic mean, rounded.
   public let mean: UInt64
-  /// The latency that half of the calls did not exceed; percentiles are exact to `LatencyHistogram.relativeError`.
+  /// The latency that 50 % of the calls did not exceed; percentiles are accurate to `LatencyHistogram.relativeError`.
   public let p50: UInt64
   /// The latency that 90 % of the calls did not exceed.
   public let p90: UInt64
@@ -12,7 +12,7 @@ public struct LatencySummary: Sendable, Hashable {
   public let p99: UInt64
   /// The latency that 99.9 % of the calls did not exceed.
   public let p999: UInt64
-  /// The longest latency, exactly.
+  /// The exact longest latency.
   public let max: UInt64
 
   /// The summary of `histogram`.
@@ -23,7 +23,7 @@ public struct LatencySummary: Sendable, Hashable {
       p99: histogram.percentile(99), p999: histogram.percentile(99.9), max: histogram.maximum)
   }
 
-  /// A summary with the given fields.
+  /// A summary in nanoseconds.
   public init(
     count: UInt64, mean: UInt64, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
   ) {

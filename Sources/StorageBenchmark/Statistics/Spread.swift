@@ -1,12 +1,12 @@
-/// Where the figures of several rounds lie, and how far apart.
+/// The middle of the figures of several rounds, and their spread.
 public struct Spread: Sendable, Hashable {
-  /// The middle figure; the mean of the two in the middle where their number is even.
+  /// The middle figure; the mean of the two in the middle if their number is even.
   public let median: Double
-  /// The least figure.
+  /// The smallest figure.
   public let minimum: Double
-  /// The greatest figure.
+  /// The largest figure.
   public let maximum: Double
-  /// The median of the distances from the median (MAD), which a single round that went wrong does not move.
+  /// The median of the distances from the median (MAD), which a single bad round does not change.
   public let deviation: Double
 
   /// The spread of `figures`; `nil` if there are none.
@@ -17,8 +17,8 @@ public struct Spread: Sendable, Hashable {
     deviation = Self.median(figures.map { abs($0 - middle) }.sorted())
   }
 
-  /// The deviation as a share of the median, scaled so that for figures spread normally it is their standard deviation
-  /// (1.4826, the reciprocal of the normal distribution's upper quartile); 0 where the median is 0.
+  /// The deviation as a share of the median, scaled so that for normally distributed figures it is their standard
+  /// deviation (1.4826, the reciprocal of the normal distribution's upper quartile); 0 if the median is 0.
   public var relativeDeviation: Double { median == 0 ? 0 : 1.4826 * deviation / median }
 
   private static func median(_ sorted: [Double]) -> Double {

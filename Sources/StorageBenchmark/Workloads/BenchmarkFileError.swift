@@ -1,14 +1,14 @@
 public import StorageSPI
 
-/// A mistake in a file that the benchmark reads: a workload, or a saved report.
+/// A mistake in a file that the benchmark reads: a workload or a saved report.
 public struct BenchmarkFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file, as the caller named it.
   public let file: String
-  /// Where in the file.
+  /// The place in the file.
   public let place: SourcePlace
-  /// What is wrong, in one line without a final full stop, beginning with the file and the place.
+  /// The mistake, in one line without a final full stop, beginning with the file and the place.
   public let message: String
-  /// What to do about it, in one line.
+  /// How to correct it, in one line.
   public let hint: String
 
   init(file: String, place: SourcePlace, _ what: String, hint: String) {

@@ -1,12 +1,12 @@
 internal import Spelling
 internal import StorageSPI
 
-/// An object of a file that a person may have written, whose members are asked for by key. Every mistake names its place.
+/// An object of a file, perhaps written by hand, whose members are read by key. Every mistake names its place.
 struct FileObject {
   /// A value that may be wrong.
   struct Value {
     let file: String
-    /// The keys that lead to the value, joined by full stops.
+    /// The keys on the path to the value, joined by full stops.
     let path: String
     let node: JSONDocument.Node
 
@@ -28,9 +28,9 @@ struct FileObject {
   let place: SourcePlace
   private let members: [JSONDocument.Member]
 
-  /// The object that `value` is.
+  /// The object in `value`.
   ///
-  /// - Parameter known: the keys that it may have; `nil` where others are passed over.
+  /// - Parameter known: the allowed keys; `nil` to ignore unknown keys.
   init(_ value: Value, known: [String]? = nil) throws(BenchmarkFileError) {
     guard case .object(let members) = value.node.value else { throw value.wrongType("an object") }
     (file, path, place, self.members) = (value.file, value.path, value.node.place, members)
@@ -55,7 +55,7 @@ struct FileObject {
     return Value(file: file, path: path.hasPrefix("the ") ? key : "\(path).\(key)", node: member.node)
   }
 
-  /// The value of `key`, which must be there.
+  /// The value of `key`, which is required.
   func required(_ key: String) throws(BenchmarkFileError) -> Value {
     if let value = value(key) { return value }
     throw BenchmarkFileError(file: file, place: place, "\(path) has no \(JSONString.quoted(key))", hint: "add it")
@@ -73,19 +73,19 @@ struct FileObject {
 }
 
 extension FileObject.Value {
-  /// The text that the value is.
+  /// The text of this value.
   func text() throws(BenchmarkFileError) -> String {
     guard case .text(let text) = node.value else { throw wrongType("a text") }
     return text
   }
 
-  /// The boolean that the value is.
+  /// The boolean of this value.
   func boolean() throws(BenchmarkFileError) -> Bool {
     guard case .boolean(let flag) = node.value else { throw wrongType("true or false") }
     return flag
   }
 
-  /// The whole number that the value is.
+  /// The whole number of this value.
   func integer(in range: ClosedRange<Int> = 0...Int.max) throws(BenchmarkFileError) -> Int {
     let allowed = "a whole number from \(range.lowerBound) to \(range.upperBound)"
     guard case .number(let digits) = node.value else { throw wrongType(allowed) }
@@ -93,7 +93,7 @@ extension FileObject.Value {
     return number
   }
 
-  /// The number that the value is.
+  /// The number of this value.
   func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(BenchmarkFileError) -> Double {
     let allowed = "a number from \(range.lowerBound) to \(range.upperBound)"
     guard case .number(let digits) = node.value else { throw wrongType(allowed) }
@@ -101,13 +101,13 @@ extension FileObject.Value {
     return number
   }
 
-  /// The values of the list that the value is.
+  /// The elements of this list.
   func list() throws(BenchmarkFileError) -> [FileObject.Value] {
     guard case .array(let nodes) = node.value else { throw wrongType("a list") }
     return nodes.indices.map { FileObject.Value(file: file, path: "\(path)[\($0)]", node: nodes[$0]) }
   }
 
-  /// The case of `Choice` whose name the value is.
+  /// The case of `Choice` that this value names.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ type: Choice.Type
   ) throws(BenchmarkFileError) -> Choice where Choice.RawValue == String {
@@ -117,7 +117,7 @@ extension FileObject.Value {
     throw unknownName(text, names)
   }
 
-  /// The error that `name`, which the value is, is none of `names`.
+  /// The error that the value `name` is not one of `names`.
   func unknownName(_ name: String, _ names: [String]) -> BenchmarkFileError {
     let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is '\($0)'" } ?? ""
     return error(

@@ -3,11 +3,11 @@ internal import StorageSPI
 /// Reads a size or a distribution of sizes: 100, or {"constant": 100}, {"uniform": {"minimum": 1, "maximum": 100}},
 /// {"zipfian": {"minimum": 1, "maximum": 100}}, {"histogram": [{"size": 100, "weight": 0.9}, ...]}.
 struct SizeReader {
-  /// The sizes that are allowed.
+  /// The allowed sizes.
   let range: ClosedRange<Int>
 
   private static let kinds = ["constant", "uniform", "zipfian", "histogram"]
-  /// How many sizes a zipfian range may have: each costs a power once.
+  /// The maximum number of sizes in a zipfian range: each costs one power.
   private static let maximumZipfianCount = 1 << 20
 
   func read(_ value: FileObject.Value) throws(BenchmarkFileError) -> SizeDistribution {

@@ -2,9 +2,9 @@ internal import CStorageBenchmark
 internal import Spelling
 internal import StorageSPI
 
-/// The workloads that are built in.
+/// The built-in workloads.
 public enum WorkloadCatalogue {
-  /// Their names, in the order in which they are listed.
+  /// Their names, in the order of display.
   public static var names: [String] {
     (0..<cstoragebenchmark_workload_count()).map { String(cString: cstoragebenchmark_workload_name($0)) }
   }
@@ -22,10 +22,10 @@ public enum WorkloadCatalogue {
     return try workload(at: index)
   }
 
-  /// The name that is spelled most like `name`.
+  /// The name closest to `name`.
   public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
 
-  /// The file of the workload called `name`, to begin an own one with; `nil` if there is none.
+  /// The file of the workload called `name`, as a start for a new one; `nil` if there is none.
   public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }
 
   private static func workload(at index: Int) throws(BenchmarkFileError) -> Workload {

@@ -1,6 +1,5 @@
 extension WorkloadPhase {
-  /// Which operations there are and the share up to each one, for a draw from 0 to 1; empty if the phase does
-  /// something else.
+  /// The operations with their cumulative shares, for a draw from 0 to 1; empty if the phase does other work.
   var cumulativeShares: [(operation: WorkloadOperation, share: Double)] {
     guard case .operations(let shares) = kind else { return [] }
     var sum = 0.0
@@ -17,7 +16,7 @@ extension WorkloadPhase {
     return shares[operation] ?? 0
   }
 
-  /// Whether the phase changes what is stored.
+  /// Whether the phase changes the store.
   var writes: Bool {
     switch kind {
     case .load, .expire: true
@@ -28,7 +27,8 @@ extension WorkloadPhase {
 }
 
 extension Workload {
-  /// The number of operations of a phase: of entries for a load and for `expire`, which is an estimate there.
+  /// The number of operations of a phase. For a load and for `expire` that is a number of entries, which for `expire`
+  /// is an estimate.
   public func operations(of phase: WorkloadPhase) -> Int {
     switch phase.kind {
     case .load: entries
@@ -37,11 +37,11 @@ extension Workload {
     }
   }
 
-  /// The greatest number of entries that there may be after all phases.
+  /// The maximum number of entries after all phases.
   var capacity: Int {
     entries + phases.filter { $0.share(of: .insert) > 0 }.reduce(0) { $0 + operations(of: $1) }
   }
 
-  /// Whether the workload opens its store again and expects it to be as it was left.
+  /// Whether the workload reopens its store and expects it unchanged.
   var needsPersistence: Bool { phases.contains { $0.kind == .open } }
 }

@@ -1,16 +1,16 @@
 internal import StorageSPI
 
-/// Reads a workload from a file in JSON. Every mistake is an error that names its line and column: unknown keys with the
-/// nearest known one, values out of range, shares that do not add up to 1, and settings that would have no effect.
+/// Reads a workload from a JSON file. Every mistake is an error with its line and column: unknown keys (with the
+/// nearest known one), values out of range, shares that do not add up to 1, and settings without effect.
 public enum WorkloadReader {
   private static let keys = [
     "name", "summary", "entries", "operations", "valueSize", "keyLength", "payload", "expiring", "phases",
   ]
 
-  /// The size of the largest file that is read, in bytes. Whoever reads files checks it first.
+  /// The size limit of a workload file, in bytes. Check it before reading the file.
   public static let maximumFileSize = 1 << 20
 
-  /// The workload that `bytes` are the JSON of.
+  /// The workload in the JSON text `bytes`.
   ///
   /// - Parameter file: the name of the file in errors.
   public static func read(_ bytes: [UInt8], file: String) throws(BenchmarkFileError) -> Workload {
