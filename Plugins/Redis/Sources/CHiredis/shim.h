@@ -1,4 +1,4 @@
 #include <hiredis/hiredis.h>
 
-/// The words of the last error of a connection. Swift sees the array in the structure as a tuple.
+/// The text of a connection's last error. Swift would see the structure's array as a tuple.
 static inline const char *chiredis_message(const redisContext *context) { return context->errstr; }

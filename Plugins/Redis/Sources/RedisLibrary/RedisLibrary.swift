@@ -1,5 +1,5 @@
 import RedisStorage
 import StoragePluginExport
 
-/// What cachectl looks for in the library.
+/// The library's entry point.
 @c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? { PluginExport.table(of: RedisPlugin(), abi) }

@@ -1,11 +1,11 @@
 internal import StorageSPI
 
-/// The application of a batch to one part of a store: the request, and what the answer means.
+/// Applies a batch to one part of a store: the request, and the meaning of its answer.
 struct RedisApplication: Sendable {
   enum Mode: Sendable {
-    /// Finds out how it would end, and changes nothing.
+    /// Reports how applying would end, and changes nothing.
     case check(exempt: String?)
-    /// Makes the changes, unless the part and `others` together would exceed the bounds.
+    /// Makes the changes, unless this part and `others` together would exceed the bounds.
     case apply(StoreBounds?, others: EntryTally.Count)
   }
 
@@ -15,22 +15,22 @@ struct RedisApplication: Sendable {
     case over
   }
 
-  /// What came of it.
+  /// The outcome.
   struct Verdict {
     let outcome: Outcome
-    /// What the part holds, or would hold, without the exempt namespace. Only said where there are bounds.
+    /// What the part holds, or would hold, outside the exempt namespace. Only known if there are bounds.
     let holds: EntryTally.Count
-    /// Whether there are expired entries that are still counted.
+    /// Whether expired entries are still counted.
     let isStale: Bool
   }
 
   let part: Int
   let batch: RedisBatch
   let mode: Mode
-  /// The name under which the server remembers the batch: sent again, it must not undo what others have done since.
-  /// Empty where nothing is changed.
+  /// The name under which the server remembers the batch: if it is sent again, it must not undo what others have done
+  /// since. Empty if it changes nothing.
   let name: String
-  /// The name of an earlier batch that was answered, and so need not be remembered any more.
+  /// The name of an earlier batch that was answered, which the server may forget.
   let formerName: String?
 
   init(_ batch: RedisBatch, part: Int, _ mode: Mode, replacing formerName: String? = nil) {
@@ -38,12 +38,12 @@ struct RedisApplication: Sendable {
     if case .apply = mode { name = Self.randomName() } else { name = "" }
   }
 
-  /// A name that no other batch has.
+  /// A unique name for a batch.
   private static func randomName() -> String {
     String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
   }
 
-  /// The request to the server, the same each time it is tried.
+  /// The request to the server, the same for each attempt.
   func request(_ options: RedisOptions) -> RedisRequest {
     let layout = options.layout
     var (keys, arguments) = (layout.tables(of: part), [[UInt8]]())
@@ -74,7 +74,7 @@ struct RedisApplication: Sendable {
   }
 
   private func header(_ options: RedisOptions) -> [String] {
-    // Longer than the batch is tried.
+    // Longer than the batch is retried.
     let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
     switch mode {
     case .check(let exempt): return ["check", name, remembered, "", "", exempt ?? "", "0", "0"]
@@ -86,7 +86,7 @@ struct RedisApplication: Sendable {
     }
   }
 
-  /// What `answer` means; `nil` where it is none of the script's.
+  /// The meaning of `answer`; `nil` if it is not one of the script's answers.
   func verdict(_ answer: RedisValue) -> Verdict? {
     guard let values = answer.elements, values.count == 4, let first = values[1].number.map({ Int($0) }),
       let second = values[2].number, let isStale = values[3].number
@@ -103,7 +103,7 @@ struct RedisApplication: Sendable {
 }
 
 extension WriteBatch.Expectation {
-  /// What the script expects to find as checksum; empty for no entry.
+  /// The checksum that the script expects; empty if it expects no entry.
   fileprivate var text: String {
     switch self {
     case .absent: ""

@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// A batch as a server takes it: what must be so before, and what is to be there afterwards, each key once.
+/// A batch in the server's form: the state that must hold before, and the state to reach, with each key once.
 ///
-/// What operations of the batch require of earlier ones is judged here.
+/// It resolves here what an operation requires of earlier operations in the batch.
 struct RedisBatch: Sendable {
   enum Change: Sendable {
     case put(payload: [UInt8], EntryMetadata)
     case remove
 
-    /// The size of the payload that is put.
+    /// The size of the payload to store.
     var payloadBytes: Int {
       if case .put(let payload, _) = self { payload.count } else { 0 }
     }
@@ -18,12 +18,12 @@ struct RedisBatch: Sendable {
   private(set) var changes: [CacheKey: Change] = [:]
   let bounds: StoreBounds?
 
-  /// The largest payload: what a server takes as one string, unless it is told otherwise.
+  /// The largest payload: a server's default limit for one string.
   static let maximumPayloadBytes = 512 << 20
-  /// The most that a batch may put: a server takes 1 GiB in one command, all else of it included.
+  /// The most that a batch may store: a server accepts 1 GiB per command, including everything else in it.
   static let maximumBatchBytes = 960 << 20
 
-  /// - Throws: `StorageError`: `conflict` where a requirement does not hold whatever is on the server, `tooLarge`.
+  /// - Throws: `StorageError`: `conflict` if a requirement can never hold, whatever the server contains; `tooLarge`.
   init(_ batch: WriteBatch) throws(StorageError) {
     bounds = batch.bounds
     for operation in batch.operations {
@@ -39,11 +39,10 @@ struct RedisBatch: Sendable {
     guard size <= Self.maximumBatchBytes else { throw .batchTooLarge(size) }
   }
 
-  /// A batch without bounds that changes nothing.
+  /// An empty batch without bounds.
   private init() { bounds = nil }
 
-  /// The batch by the parts of the store that it concerns, each without bounds. Cost: the slot of each key is computed
-  /// once.
+  /// Splits the batch by the store's parts, each without bounds. Cost: computes the slot of each key once.
   func parts(_ layout: RedisLayout) -> [Int: RedisBatch] {
     var parts: [Int: RedisBatch] = [:]
     for requirement in requirements {

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The names of batches that servers still remember although they were answered. The next batch on the same part takes
-/// the place of one, so that a server remembers one name for each call at once and not one for each batch.
+/// The names of answered batches that servers still remember. The next batch on the same part replaces one of them, so
+/// that a server remembers one name per concurrent call rather than one per batch.
 ///
 /// The name of a batch with an unknown outcome is never among them: it expires on the server.
 final class RedisBatchNames: Sendable {
   private let names = Mutex<[Int: [String]]>([:])
 
-  /// A name that `part` need not remember any more, if there is one.
+  /// Takes a name that `part` may forget, if there is one.
   func take(_ part: Int) -> String? { names.withLock { $0[part]?.popLast() } }
 
-  /// Notes what `part` remembers after `application` was answered with `verdict`.
+  /// Records what `part` remembers now that it has answered `application` with `verdict`.
   func settle(_ application: RedisApplication, _ verdict: RedisApplication.Verdict) {
     guard !application.name.isEmpty else { return }
     let isDone = if case .done = verdict.outcome { true } else { false }

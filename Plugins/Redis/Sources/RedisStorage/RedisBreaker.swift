@@ -2,9 +2,9 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// Which servers do not answer: calls to them fail at once, until a thread that asks them again and again gets an answer.
+/// Tracks servers that do not answer. Calls to them fail at once, until a background thread gets an answer from them.
 ///
-/// Only silence counts. A server that refuses connections says so at once, and is asked by every call.
+/// Only silence counts. A server that refuses connections answers at once, so every call asks it.
 final class RedisBreaker: Sendable {
   private struct State {
     var silent: Set<RedisAddress> = []
@@ -16,19 +16,19 @@ final class RedisBreaker: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the server at `address` was silent, and has not answered since.
+  /// Whether the server at `address` went silent and has not answered since.
   func isSilent(_ address: RedisAddress) -> Bool { state.withLock { $0.silent.contains(address) } }
 
-  /// Notes that the server at `address` was silent. From now on `hasAnswered` is called on a thread of its own, with
-  /// growing pauses, until it says so.
+  /// Records that the server at `address` went silent. From now on a separate thread calls `hasAnswered`, at growing
+  /// intervals, until it returns `true`.
   func noteSilence(_ address: RedisAddress, _ hasAnswered: @escaping @Sendable () -> Bool) {
     let isNew = state.withLock { !$0.isClosed && $0.silent.insert(address).inserted }
     guard isNew else { return }
-    // Without a thread to be had calls go on asking.
+    // If no thread can be started, calls go on asking the server.
     if !DetachedThread.start({ self.watch(address, hasAnswered) }) { noteAnswer(address) }
   }
 
-  /// Lets the threads end.
+  /// Ends the threads.
   func close() { state.withLock { $0 = State(isClosed: true) } }
 
   private func noteAnswer(_ address: RedisAddress) { state.withLock { _ = $0.silent.remove(address) } }

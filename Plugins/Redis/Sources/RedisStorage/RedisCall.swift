@@ -1,24 +1,24 @@
 internal import StorageSPI
 
-/// Requests on their way: which have been answered, and what stands in the way of the others.
+/// Requests in progress: which have been answered, and what keeps the others from an answer.
 struct RedisCall {
   let requests: [RedisRequest]
   /// When to give up.
   let deadline: ContinuousClock.Instant
-  /// The answers so far, in the order of the requests.
+  /// The answers so far, in request order.
   private(set) var replies: [RedisReply?]
-  /// Where to ask instead, once, because a slot is being migrated.
+  /// The address to ask once instead, because a slot is being migrated.
   private var redirects: [Int: RedisAddress] = [:]
 
-  /// What stood in the way in this round.
+  /// The problem in this round.
   private(set) var trouble: RedisTrouble?
-  /// The first error that another try would not help.
+  /// The first error that retrying cannot fix.
   private(set) var failure: StorageError?
-  /// Whether it is no longer known who has which part.
+  /// Whether the map of parts to servers is out of date.
   private(set) var needsMap = false
-  /// Whether asking again at once would be of no use.
+  /// Whether it is pointless to retry at once.
   private(set) var needsPause = false
-  /// Whether a change was sent and its outcome is unknown.
+  /// Whether a change was sent whose outcome is unknown.
   private(set) var mayBeDone = false
 
   init(_ requests: [RedisRequest], deadline: ContinuousClock.Instant) {
@@ -26,13 +26,13 @@ struct RedisCall {
     replies = Array(repeating: nil, count: requests.count)
   }
 
-  /// All answers; `nil` as long as some are missing.
+  /// All answers; `nil` while some are missing.
   var allReplies: [RedisReply]? {
     let found = replies.compactMap { $0 }
     return found.count == requests.count ? found : nil
   }
 
-  /// Whether a request without an answer is for a server that `isSilent`.
+  /// Whether an unanswered request is for a server that `isSilent`.
   func isStuck(_ topology: RedisTopology, _ isSilent: (RedisAddress) -> Bool) -> Bool {
     requests.indices.contains { index in
       replies[index] == nil && topology.owner(of: requests[index].part).map(isSilent) == true
@@ -41,8 +41,8 @@ struct RedisCall {
 
   mutating func beginRound() { (trouble, needsMap, needsPause) = (nil, false, false) }
 
-  /// The requests without an answer by the server that is to answer them, and whether it is to be told that it may
-  /// not have the slot yet.
+  /// The unanswered requests by the server to ask, and whether to send each with `ASKING`, because the server may not
+  /// own the slot yet.
   mutating func takePending(_ topology: RedisTopology) -> [RedisAddress: [(index: Int, isAsking: Bool)]] {
     var pending: [RedisAddress: [(index: Int, isAsking: Bool)]] = [:]
     for index in requests.indices where replies[index] == nil {
@@ -56,14 +56,14 @@ struct RedisCall {
     return pending
   }
 
-  /// Notes that no answer came, because of `trouble`.
+  /// Records that no answer came, because of `trouble`.
   mutating func note(_ trouble: RedisTrouble, needsMap: Bool, needsPause: Bool) {
     self.trouble = trouble
     if needsMap { self.needsMap = true }
     if needsPause { self.needsPause = true }
   }
 
-  /// Notes that changes were sent and nothing was heard of them.
+  /// Records that changes were sent and never answered.
   mutating func noteLoss(of indices: [Int]) {
     if indices.contains(where: { requests[$0].isChange }) { mayBeDone = true }
   }

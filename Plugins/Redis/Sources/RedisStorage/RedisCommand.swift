@@ -1,8 +1,8 @@
-/// A command with its arguments, as it is sent.
+/// A command with its arguments, ready to send.
 struct RedisCommand: Sendable {
   private(set) var arguments: [[UInt8]] = []
 
-  /// The command of the given words.
+  /// A command of the words `words`.
   init(_ words: String...) { append(words) }
 
   mutating func append(_ text: String) { arguments.append(Array(text.utf8)) }
@@ -11,7 +11,7 @@ struct RedisCommand: Sendable {
 
   mutating func append(_ bytes: [UInt8]) { arguments.append(bytes) }
 
-  /// Appends the command to `bytes` as the protocol has it (RESP2): an array of strings, each with its length.
+  /// Appends the command to `bytes` in the protocol's form (RESP2): an array of strings, each with its length.
   func encode(into bytes: inout [UInt8]) {
     bytes.append(contentsOf: "*\(arguments.count)\r\n".utf8)
     for argument in arguments {

@@ -2,32 +2,33 @@ internal import CHiredis
 internal import Glibc
 internal import StorageSPI
 
-/// Why nothing came of a connection.
+/// Why a connection failed.
 enum RedisDisconnection: Error, Sendable {
-  /// No connection could be made.
+  /// No connection was established.
   case refused(String)
-  /// The connection broke, or the other side does not speak the protocol.
+  /// The connection broke, or the peer does not speak the protocol.
   case broken(String)
-  /// Nothing came in time.
+  /// No answer came in time.
   case silent
-  /// The caller was cancelled and waits no longer.
+  /// The caller was cancelled and no longer waits.
   case abandoned
 }
 
 /// A connection to one server, logged in. Its socket never blocks: every wait is a `poll` that ends soon after the call
 /// is cancelled.
 ///
-/// It is `@unchecked Sendable` because the pool gives it to one call at a time.
+/// `@unchecked Sendable`: the pool gives it to one call at a time.
 final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
   private let silence: Duration
   let address: RedisAddress
-  /// The hash under which the server knows each script.
+  /// The hash by which the server knows each script.
   private(set) var hashes: [String] = []
-  /// The patience of the call that has the connection; `nil` for one that nothing cancels.
+  /// The patience of the call that uses the connection; `nil` if nothing can cancel the call.
   var patience: RedisPatience?
 
-  /// Connects to `address`. Cost: a round trip; name resolution, which cannot be cancelled, where the host is a name.
+  /// Connects to `address`. Cost: a round trip, plus name resolution if the host is a name; the latter cannot be
+  /// cancelled.
   init(
     _ address: RedisAddress, timeout: Duration, silence: Duration, patience: RedisPatience? = nil
   ) throws(RedisDisconnection) {
@@ -38,16 +39,16 @@ final class RedisConnection: @unchecked Sendable {
     let error = pendingError()
     if error == ETIMEDOUT { throw .silent }
     guard error == 0 else { throw .refused(String(cString: strerror(error))) }
-    // Tells in the end when the machine at the other side has gone without a word.
+    // Eventually detects that the peer's machine has disappeared.
     redisEnableKeepAlive(context)
   }
 
   deinit { redisFree(context) }
 
-  /// Remembers under which hashes the server knows the scripts.
+  /// Records the hashes by which the server knows the scripts.
   func learn(_ hashes: [String]) { self.hashes = hashes }
 
-  /// Sends `bytes`. hiredis itself would write to the socket such that a connection that has gone ends the process.
+  /// Sends `bytes`. hiredis itself would write to the socket in a way that ends the process if the connection is gone.
   func send(_ bytes: [UInt8]) throws(RedisDisconnection) {
     var offset = 0
     while offset < bytes.count {
@@ -64,7 +65,7 @@ final class RedisConnection: @unchecked Sendable {
     }
   }
 
-  /// Waits for the next answer.
+  /// Waits for the next reply.
   func receive() throws(RedisDisconnection) -> RedisReply {
     while true {
       var pointer: UnsafeMutableRawPointer?
@@ -77,7 +78,7 @@ final class RedisConnection: @unchecked Sendable {
 
   private var broken: RedisDisconnection { .broken(String(cString: chiredis_message(context))) }
 
-  /// Waits until the socket is ready, for `timeout` at most. It looks twenty times a second whether the call was
+  /// Waits until the socket is ready, for at most `timeout`. It checks twenty times a second whether the call was
   /// cancelled.
   private func wait(for event: Int32, _ timeout: Duration) throws(RedisDisconnection) {
     let deadline = ContinuousClock.now.advanced(by: timeout)
@@ -85,14 +86,14 @@ final class RedisConnection: @unchecked Sendable {
       let left = ContinuousClock.now.duration(to: deadline)
       var descriptor = pollfd(fd: context.pointee.fd, events: Int16(event), revents: 0)
       let pause = min(max(left, .zero), .milliseconds(50))
-      // Rounded up: a wait of less than a millisecond must not become a busy one.
+      // Rounded up: a wait of less than a millisecond must not become a busy loop.
       if poll(&descriptor, 1, Int32((pause / .milliseconds(1)).rounded(.up))) > 0 { return }
       if patience?.isOver == true { throw .abandoned }
       if left <= .zero { throw .silent }
     }
   }
 
-  /// What became of connecting, as `errno` has it.
+  /// The result of connecting, as an `errno`.
   private func pendingError() -> Int32 {
     var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     return getsockopt(context.pointee.fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno

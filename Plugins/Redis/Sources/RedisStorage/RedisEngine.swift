@@ -1,7 +1,7 @@
 internal import StorageSPI
 
-/// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and no longer than a moment
-/// once its task is cancelled.
+/// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and ends soon after its
+/// task is cancelled.
 final class RedisEngine: StorageEngine {
   private let store: RedisStore
   private let lanes: RedisLanes
@@ -12,19 +12,19 @@ final class RedisEngine: StorageEngine {
     lanes = RedisLanes(count: store.options.connections)
   }
 
-  /// Connects, and looks whether what is there is of this engine.
+  /// Connects, and checks that the store there is one of this engine.
   static func open(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> RedisEngine {
     let engine = RedisEngine(RedisStore(options), clock: clock)
     try await engine.run { store throws(StorageError) in try store.checkFormat() }
     return engine
   }
 
-  /// Connects, and says what there is of the store.
+  /// Connects, and inspects the store.
   static func inspect(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> StoreInspection {
     try await using(options, clock) { store throws(StorageError) in try store.inspect() }
   }
 
-  /// Connects, and puts right what does not fit together.
+  /// Connects, and repairs the store.
   static func repair(
     _ options: RedisOptions, _ plan: RepairPlan, clock: any WallClock
   ) async throws(StorageError) -> RepairReport {

@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// An entry as a hash on the server: its fields, and how they are written.
+/// An entry as a hash on the server: its fields, and their encoding.
 enum RedisEntry {
-  /// The fields that say what is known of the payload, in the order in which they are asked for.
+  /// The metadata fields, in the order in which they are requested.
   static let fields = ["storedAt", "freshUntil", "retainUntil", "contentType", "attributes", "checksum"]
 
   /// The values of those fields for `metadata`.
@@ -14,7 +14,7 @@ enum RedisEntry {
     ]
   }
 
-  /// The metadata of which `values` are the fields; `nil` where they cannot be.
+  /// The metadata in the fields `values`; `nil` if they are invalid.
   static func metadata(_ values: some Collection<RedisValue>) -> EntryMetadata? {
     let values = Array(values)
     guard values.count >= fields.count, let storedAt = time(values[0]), let freshUntil = time(values[1]),
@@ -26,8 +26,8 @@ enum RedisEntry {
       attributes: attributes, checksum: checksum)
   }
 
-  /// What is said of an entry that cannot be read, of which the index has `slot`: times within it, and the checksum where
-  /// it is one.
+  /// The metadata to report for an unreadable entry: times from its `slot` in the index, and the checksum if it is
+  /// valid.
   static func metadata(ofDamaged slot: EntryTally.Slot, _ checksum: RedisValue) -> EntryMetadata {
     func time(_ slot: Int64) -> Timestamp {
       Timestamp(milliseconds: min(max(slot, 0), Timestamp.distantFuture.milliseconds >> 20) << 20)
@@ -37,7 +37,7 @@ enum RedisEntry {
       contentType: "", checksum: Self.checksum(checksum) ?? 0)
   }
 
-  /// The checksum that sixteen hexadecimal digits write.
+  /// The checksum in sixteen hexadecimal digits.
   private static func checksum(_ value: RedisValue) -> UInt64? {
     value.text.flatMap { Hexadecimal.number($0.utf8) }
   }
@@ -48,7 +48,7 @@ enum RedisEntry {
     }
   }
 
-  /// Attributes are a JSON object, in the order of their names.
+  /// Attributes as a JSON object, ordered by name.
   private static func attributes(_ attributes: [String: String]) -> [UInt8] {
     var json = [UInt8(ascii: "{")]
     for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {

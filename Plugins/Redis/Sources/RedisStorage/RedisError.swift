@@ -1,26 +1,26 @@
 internal import StorageSPI
 
-/// Why a request has no answer yet, though it may have one when it is tried again.
+/// Why a request has no answer yet, although a retry may get one.
 enum RedisTrouble: Sendable {
   /// There is no connection to the node: `message` says why.
   case unreachable(String)
   /// The node does not answer: `message` says so.
   case silent(String)
-  /// The cluster is changing, or the server is starting: `message` is what it says.
+  /// The cluster is changing or the server is starting: `message` is the server's.
   case busy(String)
-  /// The change was made, but not all replicas have it.
+  /// The change was made, but not every replica has it.
   case unconfirmed
 }
 
 extension StorageError {
-  /// The error of a URL that is not usable.
+  /// The error for an unusable URL.
   static func badURL(_ what: String, hint: String) -> StorageError {
     StorageError(.invalidOption, "option 'url': \(what)", hint: hint)
   }
 
-  /// The error of a call on the store `store` that was tried until the time was over.
+  /// The error for a call on the store `store` that was retried until its time was up.
   ///
-  /// - Parameter mayBeDone: whether a change was sent and no answer came.
+  /// - Parameter mayBeDone: whether a change was sent and not answered.
   init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
     switch trouble {
     case .unreachable(let message), .silent(let message):
@@ -40,24 +40,24 @@ extension StorageError {
     }
   }
 
-  /// The error of a call that, if `mayBeDone`, sent a change and got no answer to it.
+  /// The error for a call that, if `mayBeDone`, sent a change and got no answer.
   func noting(mayBeDone: Bool) -> StorageError {
     guard mayBeDone else { return self }
     let advice = "when the server answers again, see whether the change is there, or repeat the command"
-    // What was cancelled has changed nothing.
+    // A cancelled call has changed nothing.
     return StorageError(
       code == .cancelled ? .unreachable : code, "\(message), so it is not known whether the server made the change",
       hint: hint.isEmpty ? advice : "\(hint); \(advice)", cause: cause)
   }
 
-  /// The error that `error`, which is not worth another try, means for the store `store`.
+  /// The error for `error`, which a retry would not fix, on the store `store`.
   init(_ error: RedisServerError, store: String) {
     if error.description.contains(RedisScript.damagedTally) {
       self = .damagedTally(store: store)
       return
     }
     let code = Self.code(of: error)
-    // What a server says of a login may repeat it.
+    // A server's message about a login may repeat it.
     let text = code == .permissionDenied ? String(error.word) : error.description
     self.init(code, "\(store): the server answers: \(text)", hint: Self.hint(for: code), cause: nil)
   }
@@ -84,23 +84,23 @@ extension StorageError {
     }
   }
 
-  /// The error of a call whose caller was cancelled while servers were silent.
+  /// The error for a call that was cancelled while servers were silent.
   static let abandoned = StorageError(.cancelled, "the call was cancelled before the server answered")
 
-  /// The error of a login that `address` refuses. The server's words are left out: they may repeat the password.
+  /// The error for a login that `address` refuses. It omits the server's message, which may repeat the password.
   static func loginRefused(_ address: RedisAddress) -> StorageError {
     StorageError(
       .permissionDenied, "redis://\(address): the server refuses the user or the password",
       hint: "see the options user and password")
   }
 
-  /// The error of a tally that cannot be read.
+  /// The error for an unreadable tally.
   static func damagedTally(store: String) -> StorageError {
     StorageError(
       .damaged, "\(store): the tally cannot be read", hint: "rebuild it with: cachectl verify --repair")
   }
 
-  /// The error of something on the server that this engine has not written.
+  /// The error for something on the server that this engine cannot have written.
   static func undecodable(_ what: String, store: String) -> StorageError {
     StorageError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix")
   }

@@ -1,13 +1,13 @@
-/// The requests that are sent to one server at once, and their answers.
+/// The requests that go to one server together, and their replies.
 struct RedisExchange {
   let connection: RedisConnection
-  /// Whether the connection was idle before: then it may have been closed without anybody noticing.
+  /// Whether the connection was idle before: then it may have been closed unnoticed.
   let wasIdle: Bool
-  /// The places of the requests in the call.
+  /// The positions of the requests in the call.
   let indices: [Int]
-  /// For each request whether it is sent in the name of a redirection.
+  /// For each request, whether it follows a redirection, and is sent with `ASKING`.
   let isAsking: [Bool]
-  /// Whether replicas are to confirm what is changed.
+  /// Whether replicas must confirm the changes.
   let needsReplicas: Bool
 
   /// Sends the requests.
@@ -21,7 +21,7 @@ struct RedisExchange {
     try connection.send(bytes)
   }
 
-  /// Waits for the answers, and for the replicas, and says whether those have confirmed what was changed.
+  /// Waits for the replies and the replicas, and returns whether the replicas have confirmed the changes.
   func receive(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> (
     replies: [RedisReply], isConfirmed: Bool
   ) {
@@ -33,13 +33,14 @@ struct RedisExchange {
     return (replies, needsReplicas ? try waitForReplicas(until: deadline) : true)
   }
 
-  /// Waits until every replica that the server has at the moment has all changes of this connection.
+  /// Waits until every current replica of the server has all changes of this connection.
   private func waitForReplicas(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> Bool {
     let role = try connection.receive().value.elements ?? []
-    // Only a master that says so has no replica: one that does not answer, or follows another by now, confirms nothing.
+    // Only a server that reports itself as master has no replicas to ask: one that does not answer, or has become a
+    // replica, confirms nothing.
     guard role.count == 3, role[0].text == "master", let replicas = role[2].elements else { return false }
     if replicas.isEmpty { return true }
-    // In steps: a server that waits hears nothing of the call's time being over.
+    // In steps, because a server that waits does not learn that the call's time is up.
     let left = min(max(ContinuousClock.now.duration(to: deadline), .milliseconds(1)), .milliseconds(500))
     let wait = RedisCommand("WAIT", String(replicas.count), String(left.components.attoseconds / 1_000_000_000_000_000))
     let confirmed = try connection.exchange([wait])[0].value.integer ?? 0

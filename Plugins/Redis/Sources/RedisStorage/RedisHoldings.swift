@@ -1,10 +1,10 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// What each part of a cluster holds, as it was when it was asked: bounds are about all of them.
+/// A snapshot of what each part of a cluster holds; bounds apply to all parts together.
 ///
-/// They are asked again after a second, and always where there may be little room: so that a writer far from its bounds
-/// asks no part but that of its entry.
+/// It is refreshed after a second, and always if there may be little room. So a writer far from its bounds asks only
+/// the part of its entry.
 final class RedisHoldings: Sendable {
   private struct Known {
     /// By part, then by namespace.
@@ -17,8 +17,8 @@ final class RedisHoldings: Sendable {
   private let known = Mutex<Known?>(nil)
   private static let lifetime = Duration.seconds(1)
 
-  /// What the parts that are not in `parts` hold, without the exempt namespace. It is exact where less than a tenth of
-  /// what `bounds` allow is left, and not older than a second otherwise.
+  /// What the parts outside `parts` hold, without the exempt namespace. It is exact if less than a tenth of `bounds` is
+  /// left, and at most a second old otherwise.
   func ofOthers(
     than parts: Set<Int>, adding batch: RedisBatch, _ bounds: StoreBounds, _ store: RedisStore
   ) throws(StorageError) -> EntryTally.Count {
@@ -33,7 +33,7 @@ final class RedisHoldings: Sendable {
     return Self.sum(fresh.parts, except: parts, bounds)
   }
 
-  /// What is known, with `growth` added to it.
+  /// The snapshot, after adding `growth` to it.
   private func note(_ growth: EntryTally.Count) -> Known? {
     known.withLock { known in
       guard var changed = known else { return nil }
@@ -52,7 +52,7 @@ final class RedisHoldings: Sendable {
 }
 
 extension RedisBatch {
-  /// How much a store may grow by the batch at most.
+  /// The most by which the batch can make a store grow.
   fileprivate var growth: EntryTally.Count {
     changes.values.reduce(EntryTally.Count()) { sum, change in
       guard case .put = change else { return sum }

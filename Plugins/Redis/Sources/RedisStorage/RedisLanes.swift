@@ -1,10 +1,10 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// The threads on which calls wait for servers: each call on the one with the least to do.
+/// The threads on which calls wait for servers. Each call goes to the least busy one.
 final class RedisLanes: Sendable {
   private struct State {
-    /// The number of calls under way on each thread.
+    /// The number of calls in progress on each thread.
     var loads: [Int]
     var isClosed = false
   }
@@ -25,7 +25,7 @@ final class RedisLanes: Sendable {
     return try await executors[lane].run(work)
   }
 
-  /// The thread with the least to do, which has a call more from now on; `nil` after `close()`.
+  /// Picks the least busy thread and counts a call on it; `nil` after `close()`.
   private func takeLane() -> Int? {
     state.withLock { state in
       guard !state.isClosed, let lane = state.loads.indices.min(by: { state.loads[$0] < state.loads[$1] }) else {
@@ -36,7 +36,7 @@ final class RedisLanes: Sendable {
     }
   }
 
-  /// Lets no call through from now on, and waits for those under way.
+  /// Rejects new calls from now on, and waits for those in progress.
   func close() async throws(StorageError) {
     state.withLock { $0.isClosed = true }
     while state.withLock({ $0.loads.contains { $0 > 0 } }) {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Where a server listens.
+/// The address at which a server listens.
 struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
   let host: String
   let port: Int32
@@ -9,7 +9,7 @@ struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RedisAddress {
-  /// The address that `text` writes as `host`, `host:port` or `[IPv6]:port`; `nil` where it is none.
+  /// Parses `host`, `host:port` or `[IPv6]:port`; `nil` if `text` is none of these.
   init?(_ text: Substring) {
     if text.first == "[" {
       guard let end = text.firstIndex(of: "]") else { return nil }
@@ -34,16 +34,16 @@ extension RedisAddress {
   }
 }
 
-/// What a `redis://` URL says: one address or several, and the number of a database.
+/// The content of a `redis://` URL: one or more addresses, and a database number.
 struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   let addresses: [RedisAddress]
   let database: Int
 
-  /// The location in `url`: `redis://host:port/database`, or several separated by commas, the later ones also without
+  /// Parses `url`: `redis://host:port/database`, or several of these separated by commas; only the first needs
   /// `redis://`.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption`. The message does not repeat the URL, which may hold a
-  ///   password where none belongs.
+  /// - Throws: `StorageError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
+  ///   misplaced password.
   init(url: String) throws(StorageError) {
     guard url.hasPrefix("redis://") else { throw Self.notRedis(url) }
     var (addresses, database) = ([RedisAddress](), 0)

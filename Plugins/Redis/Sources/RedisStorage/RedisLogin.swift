@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// Why there is no connection that could be used.
+/// Why no usable connection could be opened.
 enum RedisOpeningError: Error {
-  /// It may be tried again, or another server asked.
+  /// A retry or another server may help.
   case trouble(RedisTrouble)
-  /// The server refuses, or is none that can be used.
+  /// The server refuses, or cannot be used.
   case refused(StorageError)
 }
 
-/// What is said to a server on each new connection, in one round trip.
+/// The commands that start each new connection, sent in one round trip.
 struct RedisLogin {
   private let options: RedisOptions
   private let address: RedisAddress
@@ -24,7 +24,7 @@ struct RedisLogin {
     (self.options, self.address) = (options, address)
     var steps: [(Step, RedisCommand)] = []
     if !options.user.isEmpty {
-      // A user may need no password; without a login it would be the default one.
+      // A user may need no password; but without a login the connection would use the default user.
       steps.append((.authentication, RedisCommand("AUTH", options.user, options.password ?? "")))
     } else if let password = options.password {
       steps.append((.authentication, RedisCommand("AUTH", password)))
@@ -34,13 +34,13 @@ struct RedisLogin {
     }
     steps.append((.name, RedisCommand("CLIENT", "SETNAME", "cachectl")))
     steps.append((.kind, RedisCommand("INFO", "cluster")))
-    // Without leave to ask for the replicas nothing could be confirmed: that is to be known before anything is changed.
+    // Without permission to ask for the replicas nothing can be confirmed; find out before changing anything.
     if options.durability == .full { steps.append((.replicas, RedisCommand("ROLE"))) }
     for script in RedisScript.allCases { steps.append((.script, RedisCommand("SCRIPT", "LOAD", script.source))) }
     self.steps = steps
   }
 
-  /// Logs in through `connection`, which nobody has used yet.
+  /// Logs in on `connection`, which must be new.
   func perform(on connection: RedisConnection) throws(RedisOpeningError) {
     let answers: [RedisValue]
     do throws(RedisDisconnection) {
@@ -55,9 +55,9 @@ struct RedisLogin {
   private func judge(_ step: Step, _ answer: RedisValue) throws(RedisOpeningError) {
     if let error = answer.error {
       switch step {
-      // Servers differ in what they call a wrong password, and in whether they mind being asked without need.
+      // Servers differ in what they call a wrong password, and in whether they object to a needless login.
       case .authentication: throw .refused(.loginRefused(address))
-      // A user may be forbidden to ask; the rest does not depend on it.
+      // The user may not be allowed to ask; the rest does not depend on the answer.
       case .name where error.word == "NOPERM", .kind where error.word == "NOPERM": return
       case .database where error.word == "ERR":
         throw .refused(
@@ -71,7 +71,7 @@ struct RedisLogin {
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }
   }
 
-  /// What a server says for a while, such as when it has just been started.
+  /// Errors that pass, such as those of a server that has just started.
   static let passing: Set<String> = ["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"]
 
   private func judge(isCluster: Bool) throws(RedisOpeningError) {
@@ -101,7 +101,7 @@ extension RedisConnection {
     return connection
   }
 
-  /// Sends all `commands` at once, and waits for their answers.
+  /// Sends all `commands` at once, and waits for their replies.
   func exchange(_ commands: [RedisCommand]) throws(RedisDisconnection) -> [RedisReply] {
     var bytes: [UInt8] = []
     for command in commands { command.encode(into: &bytes) }
@@ -113,12 +113,12 @@ extension RedisConnection {
 }
 
 extension RedisOptions {
-  /// How long a server may be silent. That of a cluster must leave time to ask another node.
+  /// How long a server may be silent. On a cluster this must leave time to ask another node.
   var silence: Duration { kind == .cluster ? timeout / 2 : timeout }
 }
 
 extension RedisDisconnection {
-  /// What it means for opening a connection to the server at `address`.
+  /// The equivalent error for opening a connection to the server at `address`.
   func openingError(at address: RedisAddress) -> RedisOpeningError {
     switch self {
     case .refused(let message), .broken(let message): .trouble(.unreachable("\(address): \(message)"))

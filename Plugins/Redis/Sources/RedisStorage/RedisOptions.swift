@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The options of both engines, as declared and as given.
+/// The options of both engines: their declarations and their values.
 struct RedisOptions: Sendable {
   typealias Kind = RedisPlugin.Kind
 
@@ -30,7 +30,7 @@ struct RedisOptions: Sendable {
   let layout: RedisLayout
   /// The longest wait for a connection.
   let connectTimeout: Duration
-  /// The longest wait for an answer, and the longest time in which a call is tried again.
+  /// The longest wait for an answer, and the longest time for which a call is retried.
   let timeout: Duration
   let connections: Int
   let durability: Durability
@@ -39,7 +39,7 @@ struct RedisOptions: Sendable {
     self.kind = kind
     location = try RedisLocation(url: try configuration.text(Self.url.name))
     user = try configuration.text(Self.user.name)
-    // The only option without a default: where it is not given there is no password.
+    // The only option without a default: if it is not given, there is no password.
     password = try? configuration.text(Self.password.name)
     let prefix = try configuration.text(Self.prefix.name)
     layout = RedisLayout(prefix: prefix, partCount: kind == .cluster ? RedisLayout.clusterPartCount : 1)
@@ -61,6 +61,6 @@ struct RedisOptions: Sendable {
 }
 
 extension RedisOptions: CustomStringConvertible {
-  /// Where the store is, without secrets.
+  /// The location of the store, without secrets.
   var description: String { "\(location) (\(layout.prefix))" }
 }

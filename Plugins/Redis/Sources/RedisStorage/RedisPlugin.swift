@@ -1,12 +1,12 @@
 public import StorageSPI
 
-/// The engines that keep entries on Redis: one on a single server, which any number of machines may share, and one on a
-/// Redis Cluster, over all of its nodes.
+/// Keeps entries on Redis. There are two engines: one on a single server, which any number of machines can share, and
+/// one on a Redis Cluster, across all its nodes.
 ///
-/// On a cluster a batch is atomic for each of the parts into which the store is divided (see `RedisLayout`), not over all
-/// of them: hence that engine does not declare `atomicBatches`.
+/// On a cluster a batch is atomic within each part of the store (see `RedisLayout`), but not across parts. So that
+/// engine does not declare `atomicBatches`.
 public struct RedisPlugin: StoragePlugin {
-  /// What is at the address.
+  /// What the address points to.
   public enum Kind: Sendable {
     /// One server.
     case server
@@ -14,11 +14,11 @@ public struct RedisPlugin: StoragePlugin {
     case cluster
   }
 
-  /// What the engine is called, can do and can be told. The version is that of the layout on the server.
+  /// The engine's name, capabilities and options. The version is that of the layout on the server.
   public let declaration: EngineDeclaration
   private let kind: Kind
 
-  /// The plugin of the engine for servers of `kind`.
+  /// Creates the plugin for servers of `kind`.
   public init(_ kind: Kind = .server) {
     self.kind = kind
     declaration =
@@ -34,38 +34,38 @@ public struct RedisPlugin: StoragePlugin {
       }
   }
 
-  /// Connects to the server, or asks the nodes of the address for the others, and looks whether what is there is of this
-  /// engine. Cost: a connection and two round trips.
+  /// Connects to the server, or asks the nodes of the address for the others, and checks that the store there is one of
+  /// this engine. Cost: a connection and two round trips.
   ///
-  /// - Throws: `StorageError`: `unreachable` where no server of the address answers, `permissionDenied` where one refuses
-  ///   user or password, `unsupportedFormat` where the store is of another version, `invalidOption` where the address
-  ///   is none, or leads to a server of the other kind.
+  /// - Throws: `StorageError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
+  ///   user or the password, `unsupportedFormat` if the store is of another version, `invalidOption` if the address is
+  ///   invalid or leads to a server of the other kind.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     try await RedisEngine.open(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
-  /// Asks the server whether there is a store, and of which format. Cost: a connection and two round trips.
+  /// Asks the server whether the store exists, and for its format. Cost: a connection and two round trips.
   ///
-  /// - Throws: what `open(_:)` throws.
+  /// - Throws: the same errors as `open(_:)`.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
     try await RedisEngine.inspect(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
-  /// Removes unreadable entries, drops index lines without an entry, and counts the rest anew. There are no files
-  /// that could be set aside. Others may go on using the store. Cost: every entry is read.
+  /// Removes unreadable entries, drops index lines without an entry, and recounts the rest. There are no files to move
+  /// aside. Others can keep using the store. Cost: every entry is read.
   ///
-  /// - Throws: what `open(_:)` throws; `busy` where others write all the time.
+  /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
     try await RedisEngine.repair(try RedisOptions(configuration, kind: kind), plan, clock: configuration.clock)
   }
 
-  /// Removes all entries and all that the store keeps besides, in whatever state it is. Nothing else on the server is
-  /// touched. A server does not say whether other processes have the store open: they find it empty. Cost: a round trip
-  /// for each 1,000 entries.
+  /// Removes all entries and everything else that the store keeps, whatever its state. It touches nothing else on the
+  /// server. It cannot tell whether other processes have the store open; they find it empty. Cost: a round trip for
+  /// each 1,000 entries.
   ///
-  /// - Throws: what `open(_:)` throws.
+  /// - Throws: the same errors as `open(_:)`.
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     try await RedisEngine.removeStore(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }

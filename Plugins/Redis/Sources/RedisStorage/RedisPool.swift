@@ -1,7 +1,7 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// The connections that nobody uses at the moment, by server.
+/// The idle connections, by server.
 final class RedisPool: Sendable {
   private struct State {
     var idle: [RedisAddress: [RedisConnection]] = [:]
@@ -14,11 +14,11 @@ final class RedisPool: Sendable {
 
   init(_ options: RedisOptions) { self.options = options }
 
-  /// An idle connection to `address`, or a new one; and whether it was idle, so that it may have been closed by the
-  /// server without anybody noticing.
+  /// Takes an idle connection to `address`, or opens a new one. It also returns whether the connection was idle, in
+  /// which case the server may have closed it unnoticed.
   ///
-  /// - Parameter patience: that of the call which takes it; `nil` for one that nothing cancels.
-  /// - Throws: `RedisOpeningError`; at once where the server was silent and has not answered since.
+  /// - Parameter patience: the patience of the call that takes it; `nil` if nothing can cancel the call.
+  /// - Throws: `RedisOpeningError`; at once if the server went silent and has not answered since.
   func take(
     _ address: RedisAddress, _ patience: RedisPatience? = nil
   ) throws(RedisOpeningError) -> (connection: RedisConnection, wasIdle: Bool) {
@@ -37,10 +37,10 @@ final class RedisPool: Sendable {
     }
   }
 
-  /// Whether the server at `address` was silent, and has not answered since.
+  /// Whether the server at `address` went silent and has not answered since.
   func isSilent(_ address: RedisAddress) -> Bool { breaker.isSilent(address) }
 
-  /// Notes that the server at `address` did not answer in time. It is asked in the background until it does.
+  /// Records that the server at `address` did not answer in time. A background thread asks it until it does.
   func noteSilence(_ address: RedisAddress) {
     breaker.noteSilence(address) { [weak self, options] in
       // A server that refuses now has answered.
@@ -55,19 +55,19 @@ final class RedisPool: Sendable {
     }
   }
 
-  /// Takes back a connection on which nothing is under way.
+  /// Returns a connection with nothing in progress.
   func give(_ connection: RedisConnection) {
     connection.patience = nil
     state.withLock { if !$0.isClosed { $0.idle[connection.address, default: []].append(connection) } }
   }
 
-  /// Closes the idle connections to `address`: what has broken one has broken them all.
+  /// Closes the idle connections to `address`: what broke one of them broke them all.
   func removeIdle(_ address: RedisAddress) {
     let idle = state.withLock { $0.idle.removeValue(forKey: address) }
     _ = idle  // Released here, outside the lock.
   }
 
-  /// Closes all idle connections, and from now on each that comes back.
+  /// Closes all idle connections, and from now on each one that comes back.
   func close() {
     breaker.close()
     let idle = state.withLock { state in

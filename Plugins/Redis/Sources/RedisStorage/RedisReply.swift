@@ -1,24 +1,24 @@
 internal import CHiredis
 
-/// An answer of a server, with the memory in which hiredis has put it.
+/// A server's reply, with the memory that hiredis allocated for it.
 ///
-/// It is `@unchecked Sendable` because nothing changes it between its making and its release.
+/// `@unchecked Sendable`: nothing changes it between its creation and its release.
 final class RedisReply: @unchecked Sendable {
   fileprivate let node: UnsafeMutablePointer<redisReply>
 
-  /// Takes over `pointer`, which `redisGetReply` has given.
+  /// Takes ownership of `pointer`, which `redisGetReply` returned.
   init(_ pointer: UnsafeMutableRawPointer) { node = pointer.assumingMemoryBound(to: redisReply.self) }
 
   deinit { freeReplyObject(node) }
 
-  /// The whole answer.
+  /// The whole reply.
   var value: RedisValue { RedisValue(owner: self, node: node) }
 }
 
-/// An answer or an element of one. Every access looks at the type first: what is not as asked for is `nil`.
+/// A reply or an element of one. Every accessor checks the type first, and returns `nil` for any other.
 struct RedisValue: Sendable {
   private let owner: RedisReply
-  // Valid for as long as `owner`.
+  // Valid as long as `owner`.
   private nonisolated(unsafe) let node: UnsafeMutablePointer<redisReply>
 
   fileprivate init(owner: RedisReply, node: UnsafeMutablePointer<redisReply>) {
@@ -29,7 +29,7 @@ struct RedisValue: Sendable {
 
   var integer: Int64? { node.pointee.type == REDIS_REPLY_INTEGER ? Int64(node.pointee.integer) : nil }
 
-  /// The text of a string or a status, if it is UTF-8.
+  /// The text of a string or a status, if it is valid UTF-8.
   var text: String? {
     guard hasBytes, node.pointee.type != REDIS_REPLY_ERROR else { return nil }
     return withBytes { bytes in
@@ -37,7 +37,7 @@ struct RedisValue: Sendable {
     }
   }
 
-  /// The whole number that a string or an integer is.
+  /// The value of an integer, or of a string that contains one.
   var number: Int64? { integer ?? text.flatMap { Int64($0) } }
 
   var elements: [RedisValue]? {
@@ -58,7 +58,7 @@ struct RedisValue: Sendable {
     [REDIS_REPLY_STRING, REDIS_REPLY_STATUS, REDIS_REPLY_ERROR].contains(node.pointee.type)
   }
 
-  /// Lends the bytes of a string, a status or an error to `body`; none of anything else.
+  /// Lends the bytes of a string, a status or an error to `body`; for anything else, no bytes.
   func withBytes<Output, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Output) throws(Failure) -> Output {
     let length = hasBytes ? node.pointee.len : 0
     let start = length == 0 ? nil : UnsafeRawPointer(node.pointee.str)?.assumingMemoryBound(to: UInt8.self)
@@ -68,7 +68,7 @@ struct RedisValue: Sendable {
   }
 }
 
-/// An error that a server answers with: a word in capitals, and more.
+/// An error reply: a word in capitals, and more.
 struct RedisServerError: Error, Sendable, CustomStringConvertible {
   let description: String
 
@@ -77,8 +77,8 @@ struct RedisServerError: Error, Sendable, CustomStringConvertible {
   /// The first word, such as "MOVED".
   var word: Substring { description.prefix { $0 != " " } }
 
-  /// Where another node is that `MOVED 3999 host:port` or `ASK 3999 host:port` speaks of. An empty host means that of
-  /// the node which answers.
+  /// The other node in `MOVED 3999 host:port` or `ASK 3999 host:port`. An empty host means the host of the answering
+  /// node.
   func target(from answering: RedisAddress) -> RedisAddress? {
     let words = description.split(separator: " ")
     guard words.count >= 3, let colon = words[2].lastIndex(of: ":"),

@@ -1,4 +1,4 @@
-/// What is asked of one part of a store.
+/// A request to one part of a store.
 struct RedisRequest: Sendable {
   enum Body: Sendable {
     /// A command with one key, which may follow its key while the slot is migrated.
@@ -9,7 +9,7 @@ struct RedisRequest: Sendable {
 
   let part: Int
   let body: Body
-  /// Whether it changes entries, so that replicas are to confirm it where durability is full.
+  /// Whether it changes entries, so that replicas must confirm it under `full` durability.
   let isChange: Bool
 
   init(_ part: Int, _ command: RedisCommand) {
@@ -20,7 +20,7 @@ struct RedisRequest: Sendable {
     (self.part, body, self.isChange) = (part, .script(script, keys: keys, arguments: arguments), isChange)
   }
 
-  /// The request as it is sent to a server that knows the scripts by `hashes`.
+  /// The command for a server that knows the scripts by `hashes`.
   func command(hashes: [String]) -> RedisCommand {
     switch body {
     case .command(let command): return command

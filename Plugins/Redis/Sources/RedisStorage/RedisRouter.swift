@@ -1,15 +1,15 @@
 internal import Glibc
 internal import StorageSPI
 
-/// Gets requests answered: each by the server that has its part of the store, all that go to one server at once, and
-/// again where a server has gone or the part is elsewhere by now, until the time is over.
+/// Gets answers to requests. It sends each to the server that has its part of the store, all requests for one server
+/// together, and retries until the time is up if a server is gone or a part has moved.
 ///
-/// It waits where it is called: on a thread of the engine's own.
+/// It blocks the calling thread, which is one of the engine's own.
 struct RedisRouter: Sendable {
   let options: RedisOptions
   let pool: RedisPool
   let topology: RedisTopology
-  /// The patience of the call under way; `nil` where nothing cancels it.
+  /// The patience of the current call; `nil` if nothing can cancel it.
   var patience: RedisPatience?
 
   init(_ options: RedisOptions) {
@@ -18,10 +18,10 @@ struct RedisRouter: Sendable {
     topology = RedisTopology(options)
   }
 
-  /// The answers to `requests`, in their order, none of them an error.
+  /// The replies to `requests`, in their order, none of them an error.
   ///
-  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` where the caller is and no answer
-  ///   comes, or what else the first error of a server means.
+  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` if the caller is cancelled and no
+  ///   answer comes, or the equivalent of the first error that a server returns.
   func perform(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)
@@ -34,30 +34,30 @@ struct RedisRouter: Sendable {
     }
   }
 
-  /// The answer to one request.
+  /// The reply to one request.
   func perform(_ request: RedisRequest) throws(StorageError) -> RedisValue {
     let replies = try perform([request])
     guard let reply = replies.first else { throw undecodable("an answer is missing") }
     return reply.value
   }
 
-  /// The answers of those servers that can be asked now, in the order of `requests`; `nil` for the others. Nothing is
-  /// tried again.
+  /// The replies of the servers that can be asked now, in the order of `requests`; `nil` for the others. It does not
+  /// retry.
   ///
-  /// - Throws: `StorageError` where no server answers, or one refuses.
+  /// - Throws: `StorageError` if no server answers, or one refuses.
   func ask(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply?] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     if options.kind == .cluster { try findOwners(call, .busy("no answer")) }
     makeRound(&call)
     if let failure = call.failure { throw failure }
-    // What passes, such as a server that is starting, is waited for where nothing else answers.
+    // If nothing else answers, wait for temporary problems to pass, such as a server that is starting.
     return call.replies.contains { $0 != nil } ? call.replies : try perform(requests)
   }
 
-  /// The error of an answer that is not what a script or command of this engine gives.
+  /// The error for a reply that no script or command of this engine gives.
   func undecodable(_ what: String) -> StorageError { .undecodable(what, store: options.description) }
 
-  /// Asks each server for what is pending of its parts. All are asked before the first answer is waited for.
+  /// Sends each server the pending requests for its parts. It asks all servers before it waits for the first answer.
   private func makeRound(_ call: inout RedisCall) {
     call.beginRound()
     var sent: [RedisExchange] = []
@@ -91,9 +91,9 @@ struct RedisRouter: Sendable {
     }
   }
 
-  /// Notes that there is no connection to be had.
+  /// Records that no connection is available.
   private func note(_ trouble: RedisTrouble, _ call: inout RedisCall) {
-    // Nobody else has what one server has: without a connection there is nothing to wait for.
+    // No other server has what this one has: without a connection there is nothing to wait for.
     switch trouble {
     case .unreachable where options.kind == .server, .silent where options.kind == .server:
       call.fail(StorageError(trouble, store: options.description, mayBeDone: false))
@@ -106,7 +106,7 @@ struct RedisRouter: Sendable {
     let address = exchange.connection.address
     call.noteLoss(of: exchange.indices)
     switch error.openingError(at: address) {
-    // It says nothing of the server that the caller waits no longer.
+    // That the caller gave up says nothing about the server.
     case .refused(let error): return call.fail(error)
     case .trouble(let trouble):
       pool.removeIdle(address)
@@ -135,7 +135,7 @@ struct RedisRouter: Sendable {
     } else if isConfirmed || !call.requests[index].isChange {
       call.answer(index, reply)
     } else {
-      // Asking for the same once more changes nothing, and waits again.
+      // Asking for the same again changes nothing, and waits once more.
       call.note(.unconfirmed, needsMap: false, needsPause: true)
     }
   }
@@ -151,7 +151,7 @@ struct RedisRouter: Sendable {
       call.redirect(index, to: target)
       call.note(trouble, needsMap: false, needsPause: false)
     case ("NOSCRIPT", _):
-      // Somebody has emptied the server's memory of scripts: a new connection makes them known again.
+      // The server's script cache was emptied: a new connection loads the scripts again.
       pool.removeIdle(address)
       call.note(trouble, needsMap: false, needsPause: false)
     case _ where error.isPassing || (options.kind == .cluster && error.isOfChangingCluster):
@@ -160,9 +160,9 @@ struct RedisRouter: Sendable {
     }
   }
 
-  /// Waits a little and finds out who has what, as far as that is needed.
+  /// Waits a little, and refreshes the map of parts to servers if necessary.
   ///
-  /// - Throws: `StorageError` where the time is over, or no node of the cluster answers.
+  /// - Throws: `StorageError` if the time is up, or no node of the cluster answers.
   private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(StorageError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
@@ -174,13 +174,13 @@ struct RedisRouter: Sendable {
     }
     guard call.needsMap, options.kind == .cluster else { return }
     try findOwners(call, trouble)
-    // No other node has taken the place of one that does not answer: calls do not wait for that one after another.
+    // No other node has replaced the silent one, so calls should not each wait for it.
     if case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
       throw StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
   }
 
-  /// Asks one node after another who has what, until one answers.
+  /// Asks one node after another for the map, until one answers.
   private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(StorageError) {
     var last = trouble
     for address in topology.nodes {
@@ -197,8 +197,8 @@ struct RedisRouter: Sendable {
     throw StorageError(last, store: options.description, mayBeDone: call.mayBeDone)
   }
 
-  /// What the node at `address` says of who has what; `nil` where it does not answer. That an idle connection has broken
-  /// says nothing of the node.
+  /// The map according to the node at `address`; `nil` if it does not answer. A broken idle connection says nothing
+  /// about the node.
   private func slots(from address: RedisAddress) throws(RedisOpeningError) -> RedisReply? {
     while true {
       let (connection, wasIdle) = try pool.take(address, patience)
@@ -217,10 +217,10 @@ struct RedisRouter: Sendable {
 }
 
 extension RedisServerError {
-  /// Whether a server says so only for a while, such as when it has just been started.
+  /// Whether the error is temporary, such as one from a server that has just started.
   var isPassing: Bool { RedisLogin.passing.contains(String(word)) }
 
-  /// Whether a node says so while slots are migrated or a replica is promoted.
+  /// Whether the error is one that a node returns while slots are migrated or a replica is promoted.
   fileprivate var isOfChangingCluster: Bool {
     ["ASK", "MOVED", "READONLY"].contains(word) || description.contains("non local key")
   }

@@ -1,12 +1,12 @@
 extension RedisScript {
-  /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long it is remembered;
-  /// bounds (entries or nothing, bytes, exempt namespace) and what other parts hold (entries, bytes); the numbers of
-  /// requirements, of puts and of removals; the name of an earlier batch of this writer, or nothing, which need not be
-  /// remembered any more; a checksum or nothing for each requirement; payload and fields for each put.
-  /// `KEYS`, after the tables: the entries in the same order.
+  /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long to remember it; the
+  /// bounds (entries or nothing, bytes, exempt namespace) and what the other parts hold (entries, bytes); the numbers
+  /// of requirements, of puts and of removals; the name of an earlier batch of this writer that the server may forget,
+  /// or nothing; a checksum or nothing for each requirement; payload and fields for each put. `KEYS`, after the tables:
+  /// the entries in the same order.
   ///
-  /// Answers: "done", "conflict" with the number of the requirement, or "over"; then what this part would hold
-  /// (entries, bytes, without the exempt namespace), and whether expired entries are still to be forgotten.
+  /// Returns "done", "conflict" with the number of the requirement, or "over"; then what this part would hold (entries,
+  /// bytes, without the exempt namespace), and whether there are more expired entries to forget.
   static let applySource = #"""
     local mode, batch = ARGV[1], ARGV[2]
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.

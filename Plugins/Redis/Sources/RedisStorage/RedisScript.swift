@@ -1,9 +1,9 @@
-/// The scripts that run on the server. Each runs as a whole: nobody sees the store in between.
+/// The scripts that run on the server. Each is atomic: no other client sees the store in between.
 ///
-/// Rules for all of them, so that a slot of a cluster may be migrated at any moment:
-/// - Everything that could fail is read before the first write, and a table is added to before it is taken from: a
-///   server that is giving a slot away refuses to make a key that is not there.
-/// - Tables come as `KEYS`, so that the server refuses to begin where some of them have been given away already.
+/// All scripts follow these rules, so that a cluster slot may be migrated at any moment:
+/// - Do every read that could fail before the first write, and add to a table before removing from it: a server that is
+///   giving a slot away refuses to create a key that does not exist.
+/// - Take tables as `KEYS`, so that the server refuses to start if some of them have already moved away.
 enum RedisScript: Int, Sendable, CaseIterable {
   case apply, scan, statistics, compact, examine, tidy, rebuild, clear
 
@@ -21,20 +21,20 @@ enum RedisScript: Int, Sendable, CaseIterable {
     }
   }
 
-  /// How many expired entries a call forgets at most, so that none of them keeps the server for long.
+  /// The most expired entries that a call forgets, so that no call blocks the server for long.
   static let sweepLimit = 500
-  /// What a script says of a tally that it cannot read.
+  /// The error of a script that cannot read a tally.
   static let damagedTally = "the tally is damaged"
-  /// How many lines of the index a call looks at, at random, for each entry that it puts, to forget those whose entries the
-  /// server has dropped for want of memory; only the first so many where there are none among them. So the share of such
-  /// lines stays about the reciprocal of it.
+  /// How many random index lines a call checks for each entry that it puts, to forget the lines of entries that the
+  /// server has evicted for lack of memory. If the first sample finds none, it checks no more. So the share of such
+  /// lines stays around the reciprocal of this number.
   static let sampleSize = 8
 
-  /// `counts` gathers how the tally changes, `before` what it is, `dropped` the lines of the index that go.
+  /// `counts` collects the changes to the tally, `before` its old values, `dropped` the index lines to remove.
   ///
-  /// The tables of a store without entries go after `lifetime`, so that nothing is left behind.
+  /// The tables of an empty store expire after `lifetime`, so that nothing is left behind.
   ///
-  /// `KEYS`: the tables `keys` (the index: a line for each entry, in the order of keys: key, slot of freshness, slot of
+  /// `KEYS`: the tables `keys` (the index: a line for each entry, in key order: key, slot of freshness, slot of
   /// retention, bytes), `expiry` (when the server drops which entry), `tally` and `totals` (by slot and by namespace:
   /// entries, bytes).
   private static let common = #"""
@@ -194,11 +194,12 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
     """#
 
-  /// `ARGV`: the first and the last line as `ZRANGEBYLEX` has them, and how many entries at most. Answers whether there
-  /// are no more; from where to go on; for each entry its fields, its key, and its size and slots by the index.
+  /// `ARGV`: the first and the last line in the form of `ZRANGEBYLEX`, and the most entries to return. Returns whether
+  /// there are no more; where to continue; and for each entry its fields, its key, and its size and slots according to
+  /// the index.
   ///
-  /// Lines whose entries are gone are forgotten, in steps: a call looks at 1,000 lines more than it finds entries. What is
-  /// in the place of an entry and is none has no fields.
+  /// It forgets lines whose entries are gone, in steps: a call looks at 1,000 lines more than it finds entries. An
+  /// entry whose key holds something of another type has no fields.
   private static let scanSource = #"""
     local from, left, found, isLast = ARGV[1], tonumber(ARGV[3]), {}, 0
     local lines = left + 1000
@@ -233,7 +234,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return {isLast, from, found}
     """#
 
-  /// Answers whether there is more to forget before counting; the tally; what the tables take up in memory; the totals.
+  /// Returns whether there is more to forget before counting; the tally; the memory that the tables take up; the
+  /// totals.
   private static let statisticsSource = #"""
     if sweep(\#(sweepLimit), 0) then return {1} end
     local memory = 0
@@ -241,8 +243,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return {0, redis.call('HGETALL', tally), memory, redis.call('HGETALL', totals)}
     """#
 
-  /// `ARGV`: the time; the latest time at which the server drops what may have expired by then; how many to pass over;
-  /// how many to look at. Answers how many of those were kept, and whether there may be more.
+  /// `ARGV`: the time; the latest time at which the server drops what may have expired by then; how many lines to skip;
+  /// how many to check. Returns how many of the checked lines were kept, and whether there may be more.
   private static let compactSource = #"""
     local found = redis.call('ZRANGEBYSCORE', expiry, '-inf', ARGV[2], 'LIMIT', ARGV[3], ARGV[4])
     local kept, entries = 0, {}
@@ -265,8 +267,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return {kept, #found == tonumber(ARGV[4]) and 1 or 0}
     """#
 
-  /// `ARGV`: the first line, and how many lines. Answers, for each line of the index, the fields of the entry, the line,
-  /// the size of the payload, and whether the entry may be gone because its time is over.
+  /// `ARGV`: the first line, and the number of lines. Returns, for each index line, the fields of the entry, the line,
+  /// the size of the payload, and whether the entry may be gone because it has expired.
   private static let examineSource = #"""
     local found = {}
     for _, line in ipairs(redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
@@ -284,8 +286,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return found
     """#
 
-  /// `ARGV`: the first line, and how many lines. Forgets those of them that are none or whose entries are gone. Answers
-  /// how many these were, and where to go on; nothing in the end.
+  /// `ARGV`: the first line, and the number of lines. Forgets those that are invalid or whose entries are gone. Returns
+  /// how many those were, and where to continue; nothing at the end.
   private static let tidySource = #"""
     local page = redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])
     for _, line in ipairs(page) do
@@ -299,8 +301,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return {count, #page == tonumber(ARGV[2]) and '(' .. page[#page] or ''}
     """#
 
-  /// `ARGV`: the number of changes that there must have been, or nothing; how many fields of the tally; fields and values
-  /// of the tally, then of the totals. Puts these in the place of what is there. Answers 0 where there were other changes.
+  /// `ARGV`: the expected number of changes, or nothing; the number of tally fields; fields and values of the tally,
+  /// then of the totals. Replaces both tables with these. Returns 0 if the number of changes differs.
   private static let rebuildSource = #"""
     for _, name in ipairs({tally, totals}) do
       local kind = redis.call('TYPE', name).ok
@@ -332,10 +334,10 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return 1
     """#
 
-  /// Removes up to 1,000 entries of the index and as many that only the table of expiry names; where there are no more,
-  /// the tables, also tables of another type. Answers whether there are more in the tables.
+  /// Removes up to 1,000 entries in the index, and as many that only the expiry table names. If there are no more, it
+  /// removes the tables, even those of another type. Returns whether there are more in the tables.
   ///
-  /// `ARGV`: nothing, or keys: then it removes the entries under these that the index does not name, and nothing else.
+  /// `ARGV`: nothing, or keys: then it only removes those entries under the keys that the index does not name.
   private static let clearSource = #"""
     if #ARGV > 0 then
       local lost = {}

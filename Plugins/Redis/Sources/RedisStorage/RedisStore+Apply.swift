@@ -1,24 +1,23 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Makes all changes of `batch`, or none. On a cluster this holds for the changes of each part.
+  /// Makes all changes of `batch`, or none. On a cluster this holds for each part separately.
   ///
-  /// Cost: a round trip; on a cluster another where the bounds are near, and one more where the batch concerns several
-  /// parts.
+  /// Cost: a round trip; on a cluster one more if the bounds are near, and another if the batch spans several parts.
   func apply(_ batch: RedisBatch) throws(StorageError) {
     if layout.partCount > 1 { return try spread(batch) }
     if batch.isEmpty, batch.bounds == nil { return }
     try apply([application(batch, part: 0, .apply(batch.bounds, others: EntryTally.Count()))])
   }
 
-  /// The application of `batch` to `part`, which takes the place of an earlier one in the server's memory.
+  /// Applies `batch` to `part`, and lets the server forget an earlier batch.
   private func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
     RedisApplication(batch, part: part, mode, replacing: names.take(part))
   }
 
-  /// Carries out `applications`, each of another part, all at once.
+  /// Applies `applications`, each to another part, all at once.
   ///
-  /// - Throws: `StorageError`: `conflict` or `overBounds` where one of them has changed nothing for that reason.
+  /// - Throws: `StorageError`: `conflict` or `overBounds` if one of them changed nothing for that reason.
   private func apply(_ applications: [RedisApplication]) throws(StorageError) {
     for (application, verdict) in zip(applications, try verdicts(applications)) {
       switch (verdict.outcome, application.mode) {
@@ -29,8 +28,8 @@ extension RedisStore {
     }
   }
 
-  /// The verdicts on `applications`, in their order. What is over its bounds for entries that have expired is judged
-  /// again without them.
+  /// The verdicts on `applications`, in their order. If expired entries put one over its bounds, it is judged again
+  /// without them.
   private func verdicts(_ applications: [RedisApplication]) throws(StorageError) -> [RedisApplication.Verdict] {
     var verdicts: [RedisApplication.Verdict] = []
     let replies = try performMakingRoom(applications.map { $0.request(options) })
@@ -47,8 +46,8 @@ extension RedisStore {
     return verdicts
   }
 
-  /// The answers to `requests`. A server without room may have dropped entries whose lines are still in the index: some
-  /// of these are forgotten, and then it is asked again.
+  /// The replies to `requests`. A server without room may have evicted entries whose lines are still in the index: then
+  /// this forgets some of those lines, and asks again.
   private func performMakingRoom(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
     do throws(StorageError) {
       return try router.perform(requests)
@@ -58,8 +57,8 @@ extension RedisStore {
     }
   }
 
-  /// Applies a batch on a cluster, where it is over its bounds for entries that have expired in other parts again without
-  /// them: a part counts what its server has dropped until somebody asks it.
+  /// Applies a batch on a cluster. If the bounds are exceeded, it recounts and tries again, because a part counts the
+  /// entries that its server has dropped until the part is next asked.
   private func spread(_ batch: RedisBatch) throws(StorageError) {
     do throws(StorageError) {
       try spreadAsCounted(batch)
@@ -70,8 +69,8 @@ extension RedisStore {
     }
   }
 
-  /// Applies a batch on a cluster: part by part, those first of which something is required. That all requirements and
-  /// the bounds hold is found out before, so that nothing is changed where they do not, unless others write meanwhile.
+  /// Applies a batch on a cluster, part by part, starting with the parts that have requirements. It checks all
+  /// requirements and the bounds first, so that nothing changes if they do not hold, unless others write meanwhile.
   private func spreadAsCounted(_ batch: RedisBatch) throws(StorageError) {
     let parts = batch.parts(layout)
     let others =
@@ -88,7 +87,7 @@ extension RedisStore {
     try apply(rest.map { application($0.value, part: $0.key, .unbounded) })
   }
 
-  /// Throws unless the parts together may be changed so.
+  /// Throws unless the parts together allow the change.
   private func check(
     _ parts: [Int: RedisBatch], _ bounds: StoreBounds?, _ others: EntryTally.Count
   ) throws(StorageError) {
@@ -111,7 +110,7 @@ extension RedisApplication.Mode {
 }
 
 extension StorageError {
-  /// The error of a batch that would exceed `bounds`.
+  /// The error for a batch that would exceed `bounds`.
   static func overBounds(_ bounds: StoreBounds) -> StorageError {
     StorageError(
       .overBounds,

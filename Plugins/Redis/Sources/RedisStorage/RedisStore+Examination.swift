@@ -1,9 +1,9 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Looks at every entry, and whether tally and totals are theirs. Cost: a round trip for each 500 entries.
+  /// Checks every entry, and compares the tally and totals with them. Cost: a round trip for each 500 entries.
   ///
-  /// Where others write all the time the tally cannot be compared; then only the entries are checked.
+  /// If others write all the time, the tally cannot be compared; then it checks only the entries.
   func examine() throws(StorageError) -> [IntegrityIssue] {
     for _ in 0..<3 {
       guard let before = try countIfReadable() else { return try lookAtAll().issues + [.unreadableTally] }
@@ -14,7 +14,7 @@ extension RedisStore {
     return try lookAtAll().issues
   }
 
-  /// `nil` where the tally cannot be read.
+  /// `nil` if the tally is unreadable.
   private func countIfReadable() throws(StorageError) -> RedisCount? {
     do throws(StorageError) {
       return try count()
@@ -30,7 +30,7 @@ extension RedisStore {
     return examination
   }
 
-  /// Gives each line of the index of `part` to `look`, as the script `examine` gives them.
+  /// Passes each index line of `part` to `look`, in the form that the script `examine` returns.
   func examine(_ part: Int, _ look: ([RedisValue]) throws(StorageError) -> Void) throws(StorageError) {
     var from = "-"
     while true {
@@ -50,13 +50,13 @@ extension IntegrityIssue {
   }
 }
 
-/// What an examination has found so far.
+/// The findings of an examination so far.
 struct RedisExamination {
   private(set) var issues: [IntegrityIssue] = []
   private var tally = EntryTally()
   private var totals: [String: EntryTally.Count] = [:]
 
-  /// Looks at a line of the index and its entry, as the script `examine` gives them.
+  /// Checks an index line and its entry, in the form that the script `examine` returns.
   mutating func look(at values: [RedisValue]) {
     guard values.count == 9, let line = values[6].text, let line = RedisLine(line), let size = values[7].integer else {
       issues.append(IntegrityIssue(kind: .structure, message: "the index has a line that is none"))
@@ -81,7 +81,7 @@ struct RedisExamination {
     issues.append(IntegrityIssue(key: key, kind: kind, message: "entry \(key): \(message)"))
   }
 
-  /// What is wrong with what the server has counted.
+  /// The differences from the server's own counts.
   func differences(from counted: RedisCount) -> [IntegrityIssue] {
     var issues: [IntegrityIssue] = []
     if counted.tally != tally {

@@ -1,13 +1,13 @@
 internal import StorageSPI
 
-/// What a store holds, and how often it was changed.
+/// What a store holds, and how often it has changed.
 struct RedisCount: Sendable {
   var tally = EntryTally()
-  /// What the totals of all parts together say, by namespace.
+  /// The totals of all parts together, by namespace.
   var totals: [String: EntryTally.Count] = [:]
-  /// The number of changes there have been to each part.
+  /// The number of changes to each part.
   var changes: [Int64] = []
-  /// What the tables take up in the memory of the servers, by their account.
+  /// The memory that the tables take up on the servers, as the servers report it.
   var tableBytes = 0
 
   var statistics: StorageStatistics {
@@ -16,14 +16,14 @@ struct RedisCount: Sendable {
       tally: tally, storageBytes: tableBytes + total.payloadBytes + total.entries * Self.bytesPerEntry)
   }
 
-  /// What a server keeps for an entry besides its payload: names of fields, times, and how they are found. Measured
-  /// with `MEMORY USAGE` on Redis 7.0, for a key of 60 bytes.
+  /// What a server stores for an entry besides its payload: field names, times and index lines, in bytes. Measured with
+  /// `MEMORY USAGE` on Redis 7.0, for a key of 60 bytes.
   private static let bytesPerEntry = 700
 }
 
 extension RedisStore {
-  /// Counts what there is, without what the server has dropped because its time was over. Cost: a round trip, and one
-  /// more for each 500 entries in a part that were dropped since anybody has written to it or counted it.
+  /// Counts the entries, without those that the server has dropped because they expired. Cost: a round trip, and one
+  /// more for each 500 entries of a part that were dropped since the part was last written or counted.
   func count() throws(StorageError) -> RedisCount {
     var count = RedisCount()
     var replies = try router.perform(layout.parts.map(statisticsRequest)).map(\.value)
@@ -72,7 +72,7 @@ extension RedisStore {
   }
 
   private func compactRequest(_ part: Int, passingOver kept: Int64, at now: Timestamp) -> RedisRequest {
-    // What was past its time when it was written is kept a minute longer than it says.
+    // An entry that had already expired when it was written is kept for an extra minute.
     let numbers = [now.milliseconds, now.milliseconds + 60_000, kept, 1_000]
     return RedisRequest(
       part, .compact, keys: layout.tables(of: part), arguments: numbers.map { Array(String($0).utf8) }, isChange: true)

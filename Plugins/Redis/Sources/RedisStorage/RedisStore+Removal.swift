@@ -1,9 +1,9 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Removes all entries and the tables, in whatever state these are, without needing room.
+  /// Removes all entries and the tables, whatever their state, without needing memory.
   ///
-  /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys that the server of a part has.
+  /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on the part's server.
   func removeAll() throws(StorageError) {
     do throws(StorageError) {
       try checkFormat()
@@ -16,7 +16,7 @@ extension RedisStore {
     }
   }
 
-  /// Removes the entries of `part` that the index does not name: they were lost, and are still found by their keys. Entries
+  /// Removes the entries of `part` that the index does not name: they were lost, but are still found by key. Entries
   /// that another process puts meanwhile stay.
   func removeUnlisted(_ part: Int) throws(StorageError) {
     let base = layout.base(of: part)
@@ -26,15 +26,15 @@ extension RedisStore {
       guard let page = try router.perform(RedisRequest(part, command)).elements, page.count == 2,
         let next = page[0].text, let names = page[1].elements
       else { throw router.undecodable("a listing gives no keys") }
-      // Anything else is no entry of this store.
+      // Everything else is not an entry of this store.
       let keys = names.compactMap { try? CacheKey(String($0.text?.dropFirst(base.count) ?? "")) }
       if !keys.isEmpty { _ = try clear(part, naming: keys) }
       cursor = next
     } while cursor != "0"
   }
 
-  /// Removes part of what the tables of `part` name; 1 where there is more. Given `keys`, it removes only the entries under
-  /// them that the index does not name.
+  /// Removes some of what the tables of `part` name; returns 1 if there is more. If `keys` are given, it only removes
+  /// those entries under them that the index does not name.
   private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(StorageError) -> Int64? {
     let arguments = keys.map { Array($0.text.utf8) }
     return try router.perform(

@@ -1,17 +1,17 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// How often tally and totals are counted anew where others write meanwhile.
+  /// How often to recount the tally and totals if others write meanwhile.
   private static let attempts = 20
 
-  /// Removes the entries that cannot be read or that `plan` finds unsound, writes the lines of the index anew that say
-  /// something else than their entries, forgets those whose entries are gone, and counts the rest.
+  /// Removes the entries that are unreadable or that `plan` finds unsound, rewrites the index lines that disagree with
+  /// their entries, forgets those whose entries are gone, and counts the rest.
   ///
-  /// Each step leaves the store whole, and others may go on using it. Cost: every entry is read.
+  /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read.
   func repair(_ plan: RepairPlan) throws(StorageError) -> RepairReport {
     var (saved, lost) = (0, [IntegrityIssue]())
     for part in layout.parts {
-      // First: what follows takes from the tally, which must be readable for that.
+      // First, because what follows subtracts from the tally, which must be readable for that.
       try rebuild(part)
       var lines: [RedisLine] = []
       try examine(part) { values in
@@ -53,7 +53,7 @@ extension RedisStore {
     }
   }
 
-  /// Removes an entry that is damaged, unless another process has stored it anew.
+  /// Removes a damaged entry, unless another process has replaced it.
   private func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(StorageError) -> Mending {
     var batch = WriteBatch()
     batch.require(key, .checksum(checksum))
@@ -71,7 +71,7 @@ extension RedisStore {
     _ = try isApplied(batch)
   }
 
-  /// Whether the changes of `batch` were made; not where another process has changed the entry meanwhile.
+  /// Whether the changes of `batch` were made; `false` if another process has changed the entry meanwhile.
   private func isApplied(_ batch: WriteBatch) throws(StorageError) -> Bool {
     do throws(StorageError) {
       try apply(try RedisBatch(batch))
@@ -82,7 +82,7 @@ extension RedisStore {
     }
   }
 
-  /// Counts the lines of the index of `part` anew.
+  /// Recounts the index lines of `part`.
   private func rebuild(_ part: Int) throws(StorageError) {
     for _ in 0..<Self.attempts {
       let changes = try changes(of: part)
@@ -108,7 +108,7 @@ extension RedisStore {
       hint: "stop them, or try again when less is going on")
   }
 
-  /// The number of changes there have been to `part`, as it is written; empty where there is none that can be read.
+  /// The number of changes to `part`, as stored; empty if it is unreadable.
   private func changes(of part: Int) throws(StorageError) -> String {
     do throws(StorageError) {
       return try router.perform(RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "changes"))).text

@@ -1,21 +1,21 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// The first `limit` entries of `range`, in order. On a cluster each part is seen as it is at one moment.
+  /// The first `limit` entries of `range`, in order. On a cluster each part is seen at one moment.
   ///
-  /// Cost: a round trip, in which all parts are asked at once; on a cluster more where keys are spread unevenly.
-  /// - Throws: `StorageError`: `damaged` where one of them cannot be read; the message names it.
+  /// Cost: a round trip, which asks all parts at once; on a cluster more if keys are spread unevenly.
+  /// - Throws: `StorageError`: `damaged` if one of them is unreadable; the message names it.
   func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
     let found = try list(range, limit: limit)
     if let damaged = found.first(where: \.isDamaged) { throw unreadable(damaged.summary.key) }
     return found.map(\.summary)
   }
 
-  /// The entries as `scan` gives them, and the keys of the damaged ones.
+  /// The entries for `scan`, and the keys of the damaged ones.
   func list(_ range: KeyRange, limit: Int) throws(StorageError) -> [RedisListing] {
     guard let lines = RedisLines(range), limit > 0 else { return [] }
     var pages = layout.parts.map { RedisPage(part: $0, from: lines.first) }
-    // What a part probably has of the first entries, and a few more.
+    // What a part probably has of the first entries, plus a few.
     let size = layout.partCount == 1 ? limit : min(limit, limit / layout.partCount * 2 + 8)
     var found: [RedisListing] = []
     while found.count < limit {
@@ -26,13 +26,13 @@ extension RedisStore {
     return found
   }
 
-  /// Asks for more of each part of which nothing is left.
+  /// Requests more from each part that has nothing left.
   private func fill(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
     while pages.contains(where: \.needsMore) { try fillOnce(&pages, to: last, size) }
   }
 
   private func fillOnce(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
-    // Those that will be empty soon are filled along with those that are: each round is a round trip.
+    // Also fills the parts that will be empty soon: each round is a round trip.
     let indices = pages.indices.filter { pages[$0].isNearlyEmpty }
     let requests = indices.map { index in
       let arguments = [pages[index].from, last, String(size)].map { Array($0.utf8) }
@@ -49,11 +49,11 @@ extension RedisStore {
 
 /// An entry as the script `scan` lists it.
 struct RedisListing {
-  /// An entry that cannot be read has the times of its line in the index, and its checksum or, where that is none, 0.
+  /// For an unreadable entry, this has the times from its index line, and its checksum, or 0 if that is invalid.
   let summary: EntrySummary
   let isDamaged: Bool
 
-  /// `nil` where the index has a line with a key that is none, which a check names.
+  /// `nil` if the index line has an invalid key, which a check reports.
   init?(_ value: RedisValue) {
     let values = value.elements ?? []
     guard values.count == RedisEntry.fields.count + 4, let text = values[6].text, let key = try? CacheKey(text),
@@ -67,29 +67,29 @@ struct RedisListing {
   }
 }
 
-/// The lines of the index that belong to a range of keys, as `ZRANGEBYLEX` takes them.
+/// The index lines for a range of keys, in the form of `ZRANGEBYLEX`.
 ///
-/// A line is a key, a space and more. A space is less than all that a key may hold, so that lines are in the order of
-/// their keys, and `!`, the next character, comes after all lines of one key.
+/// A line is a key, a space and more. A space is less than every character of a key, so lines sort by key, and `!`, the
+/// next character, comes after all lines of one key.
 struct RedisLines {
   let first: String
   let last: String
 
-  /// `nil` where no key can be in the range.
+  /// `nil` if no key can be in the range.
   init?(_ range: KeyRange) {
     guard range.prefix.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
     let after = range.after.map { "\($0.text)!" } ?? ""
     let start = max(after, range.prefix)
     first = start.isEmpty ? "-" : "[\(start)"
-    // DEL is more than all that a key may hold.
+    // DEL is greater than every character of a key.
     last = range.prefix.isEmpty ? "+" : "(\(range.prefix)\u{7F}"
   }
 }
 
-/// What a scan knows of a part of the store.
+/// A scan's view of one part of the store.
 private struct RedisPage {
   let part: Int
-  /// From which line on to ask for more.
+  /// The line at which the next request starts.
   private(set) var from: String
   private var entries: ArraySlice<RedisListing> = []
   private var isComplete = false
@@ -105,7 +105,7 @@ private struct RedisPage {
     isComplete = isLast
   }
 
-  /// Takes the first entry of all pages; `nil` where none has any. None may need more.
+  /// Takes the first entry of all pages; `nil` if none has any. Fill every page that needs more first.
   static func takeFirst(_ pages: inout [RedisPage]) -> RedisListing? {
     var least: Int?
     for index in pages.indices {

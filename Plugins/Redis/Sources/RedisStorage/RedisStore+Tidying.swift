@@ -1,19 +1,19 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Where the next look for lines without an entry begins, by part.
+/// Where the next search for index lines without an entry begins, by part.
 final class RedisTidying: Sendable {
   fileprivate let positions = Mutex<[Int: String]>([:])
 }
 
 extension RedisStore {
-  /// How many lines of the index are looked at in one step, during which the server answers no other client.
+  /// How many index lines to check in one step, during which the server answers no other client.
   private static let linesPerStep = 1_000
-  /// How many steps a write makes that finds the server without room.
+  /// How many steps a write takes if the server has no room.
   private static let stepsPerWrite = 4
 
-  /// Forgets lines of `parts` whose entries the server has dropped, and says whether there were any. Cost: up to four
-  /// round trips for each part; the next call goes on where this one ends.
+  /// Forgets index lines of `parts` whose entries the server has evicted, and returns whether there were any. Cost: up
+  /// to four round trips for each part; the next call continues where this one ends.
   func isTidied(_ parts: Set<Int>) throws(StorageError) -> Bool {
     var count = 0
     for part in parts {
@@ -30,7 +30,7 @@ extension RedisStore {
     return count > 0
   }
 
-  /// Forgets all lines of `part` whose entries the server has dropped. Cost: a round trip for each 1,000 lines.
+  /// Forgets all index lines of `part` whose entries the server has evicted. Cost: a round trip for each 1,000 lines.
   func tidy(_ part: Int) throws(StorageError) {
     var position: String? = "-"
     while let from = position { position = try tidy(part, from: from).next }

@@ -1,14 +1,14 @@
 internal import StorageSPI
 
-/// What can be done with a store, each call waiting where it is made.
+/// The operations on a store; each call blocks its thread.
 struct RedisStore: Sendable {
   let options: RedisOptions
   private(set) var router: RedisRouter
-  /// What the parts held when they were asked last.
+  /// What the parts held when they were last asked.
   let holdings = RedisHoldings()
-  /// The names of batches that were answered.
+  /// The names of answered batches.
   let names = RedisBatchNames()
-  /// How far lines without an entry were looked for.
+  /// How far the search for lines without an entry has come.
   let tidying = RedisTidying()
 
   var layout: RedisLayout { options.layout }
@@ -25,8 +25,8 @@ struct RedisStore: Sendable {
     return limited
   }
 
-  /// Throws `unsupportedFormat` where the store was written by another version. On a cluster the parts whose nodes do not
-  /// answer are passed over.
+  /// Throws `unsupportedFormat` if another version wrote the store. On a cluster it skips parts whose nodes do not
+  /// answer.
   func checkFormat() throws(StorageError) {
     for format in try router.ask(layout.parts.map(formatRequest)).compactMap({ $0?.value }) {
       guard format.isNil || format.number == Int64(RedisLayout.format) else {
@@ -41,13 +41,13 @@ struct RedisStore: Sendable {
     RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "format"))
   }
 
-  /// What there is of the store. Cost: a round trip, in which all parts are asked at once.
+  /// Inspects the store. Cost: a round trip, which asks all parts at once.
   func inspect() throws(StorageError) -> StoreInspection {
     let indexes = layout.parts.map { RedisRequest($0, RedisCommand("EXISTS", layout.tables(of: $0)[0])) }
     let answers = try router.perform(layout.parts.map(formatRequest) + indexes).map(\.value)
     let formats = answers.prefix(layout.partCount).filter { !$0.isNil }
     let hasIndex = answers.dropFirst(layout.partCount).contains { $0.integer == 1 }
-    // An index without a tally belongs to a store that lacks something, and can be opened.
+    // An index without a tally belongs to an incomplete store, which can still be opened.
     let format = formats.isEmpty ? Int64(RedisLayout.format) : formats.compactMap(\.number).max()
     let exists = hasIndex || !formats.isEmpty
     return StoreInspection(
@@ -55,7 +55,7 @@ struct RedisStore: Sendable {
       currentFormat: RedisLayout.format)
   }
 
-  /// The entry under `key`; `nil` where there is none. Cost: a round trip.
+  /// The entry under `key`; `nil` if there is none. Cost: a round trip.
   func entry(_ key: CacheKey) throws(StorageError) -> (payload: RedisValue, metadata: EntryMetadata)? {
     var command = RedisCommand("HMGET", layout.name(of: key), "payload")
     command.append(RedisEntry.fields)
@@ -67,6 +67,6 @@ struct RedisStore: Sendable {
     return (values[0], metadata)
   }
 
-  /// The error of an entry that cannot be decoded.
+  /// The error for an undecodable entry.
   func unreadable(_ key: CacheKey) -> StorageError { router.undecodable("entry \(key) is not what was written") }
 }

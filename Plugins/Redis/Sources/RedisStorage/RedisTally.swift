@@ -1,8 +1,9 @@
 internal import StorageSPI
 
-/// How the tables `tally` and `totals` are read: by field, a number of entries and of bytes.
+/// Decodes the tables `tally` and `totals`: each field has a number of entries and of bytes.
 enum RedisTally {
-  /// The counts in a hash by its fields, those with a number alone left out; `nil` where it is none of the engine's.
+  /// The counts in a hash by field, without the fields of a single number; `nil` if the hash is not one of this
+  /// engine's.
   static func counts(_ hash: RedisValue) -> [String: EntryTally.Count]? {
     guard let values = hash.elements, values.count.isMultiple(of: 2) else { return nil }
     var counts: [String: EntryTally.Count] = [:]
@@ -16,7 +17,7 @@ enum RedisTally {
     return counts
   }
 
-  /// The slot that a field such as "cities 1611123 1611126" names; `nil` where it names none.
+  /// The slot that a field such as "cities 1611123 1611126" names; `nil` if it names none.
   static func slot(_ field: some StringProtocol) -> EntryTally.Slot? {
     let words = field.split(separator: " ")
     guard words.count == 3, CacheKey.isNamespace(words[0]), let fresh = Int64(words[1]), let retain = Int64(words[2])

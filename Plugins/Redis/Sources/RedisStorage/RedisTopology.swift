@@ -1,11 +1,11 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Which server has which part of a store.
+/// Maps the parts of a store to servers.
 final class RedisTopology: Sendable {
   private struct State {
     var owners: [RedisAddress?]
-    /// All nodes that are known, those of the configuration first.
+    /// All known nodes, those of the configuration first.
     var nodes: [RedisAddress]
   }
 
@@ -13,7 +13,7 @@ final class RedisTopology: Sendable {
   private let seeds: [RedisAddress]
   private let state: Mutex<State>
 
-  /// The servers of `options`; on one server nothing ever changes.
+  /// The servers of `options`; on a single server the map never changes.
   init(_ options: RedisOptions) {
     (layout, seeds) = (options.layout, options.location.addresses)
     let owner = options.kind == .server ? options.location.addresses.first : nil
@@ -22,12 +22,12 @@ final class RedisTopology: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The server that has `part`; `nil` where it is not known.
+  /// The server that has `part`; `nil` if it is unknown.
   func owner(of part: Int) -> RedisAddress? { state.withLock { $0.owners[part] } }
 
   var nodes: [RedisAddress] { state.withLock { $0.nodes } }
 
-  /// Notes that `part` is at `address`, as a server has said.
+  /// Records that a server has named `address` as the location of `part`.
   func move(_ part: Int, to address: RedisAddress) {
     state.withLock { state in
       state.owners[part] = address
@@ -35,7 +35,7 @@ final class RedisTopology: Sendable {
     }
   }
 
-  /// Notes what the node at `address` answers to CLUSTER SLOTS, and says whether it has told anything.
+  /// Records the reply of the node at `address` to CLUSTER SLOTS, and returns whether it contained anything.
   func learn(_ answer: RedisValue, from address: RedisAddress) -> Bool {
     guard let ranges = answer.elements?.compactMap({ SlotRange($0, from: address) }), !ranges.isEmpty else {
       return false
@@ -51,7 +51,7 @@ final class RedisTopology: Sendable {
   }
 }
 
-/// An element of the answer to CLUSTER SLOTS: a range of slots, and its nodes, the master first.
+/// An element of the reply to CLUSTER SLOTS: a range of slots and its nodes, the master first.
 private struct SlotRange {
   let slots: ClosedRange<Int>
   let nodes: [RedisAddress]

@@ -2,11 +2,11 @@ import Glibc
 import RedisStorage
 import StorageSPI
 
-/// Measures what one process gets out of a server or a cluster:
+/// Measures the throughput of one process with a server or a cluster:
 ///
 ///     swift run -c release --package-path Plugins/Redis --scratch-path .build/redis redis-throughput redis redis://127.0.0.1:6379
 ///
-/// The arguments are the name of the engine and the URL. The store is called "throughput", and is empty afterwards.
+/// The arguments are the engine's name and the URL. The store is called "throughput", and is empty afterwards.
 @main
 enum RedisThroughput {
   private static let entryCount = 10_000
@@ -55,7 +55,7 @@ enum RedisThroughput {
     return batch
   }
 
-  /// Makes `calls` calls from `callers` tasks, and says how many there were in a second.
+  /// Makes `calls` calls from `callers` tasks, and returns the calls per second.
   private static func measure(
     _ what: String, callers: Int, calls: Int, _ call: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
