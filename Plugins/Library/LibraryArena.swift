@@ -1,6 +1,6 @@
 internal import CCachectlPlugin
 
-/// Memory for what a call lends to a library. All of it is given back at once, when the call is over.
+/// Memory for everything that a call lends to a library. It is all freed at once when the call is over.
 struct LibraryArena: ~Copyable {
   private static let blockSize = 16_384
   private static let alignment = 16
@@ -12,7 +12,7 @@ struct LibraryArena: ~Copyable {
     for block in blocks { block.deallocate() }
   }
 
-  /// Room for `count` values, each of them `value`.
+  /// An array of `count` copies of `value`.
   mutating func array<Value: BitwiseCopyable>(of value: Value, count: Int) -> UnsafeMutableBufferPointer<Value> {
     let values = room(count * MemoryLayout<Value>.stride).bindMemory(to: Value.self)
     values.initialize(repeating: value)
@@ -34,7 +34,7 @@ struct LibraryArena: ~Copyable {
     return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
   }
 
-  /// A copy of `text` with a zero byte after it.
+  /// A zero-terminated copy of `text`.
   mutating func terminated(_ text: String) -> UnsafePointer<CChar>? {
     UnsafeRawPointer(copy(text + "\0").data)?.assumingMemoryBound(to: CChar.self)
   }

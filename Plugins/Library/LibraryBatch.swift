@@ -1,12 +1,12 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// A batch as a library gets it.
+/// A batch in the form that a library receives.
 struct LibraryBatch: ~Copyable {
   private var arena = LibraryArena()
   private var batch: cachectl_batch
 
-  /// A copy of `batch`, payloads included: C gets pointers, which arrays lend only for the length of a closure each.
+  /// Copies `batch`, including payloads: C needs pointers, and an array lends its own only inside a closure.
   init(_ source: WriteBatch) {
     batch = cachectl_batch()
     let operations = arena.array(of: cachectl_operation(), count: source.operations.count)
@@ -25,7 +25,7 @@ struct LibraryBatch: ~Copyable {
     }
   }
 
-  /// Lends the batch.
+  /// Lends the batch to `body`.
   func withBatch(_ body: (UnsafePointer<cachectl_batch>) -> Int32) -> Int32 {
     withUnsafePointer(to: batch, body)
   }
@@ -57,7 +57,7 @@ struct LibraryBatch: ~Copyable {
 
   private static func metadata(_ metadata: EntryMetadata, _ arena: inout LibraryArena) -> cachectl_metadata {
     let attributes = arena.array(of: cachectl_attribute(), count: metadata.attributes.count)
-    // In the order of their names, so that a library that writes them as they come writes the same each time.
+    // Sorted by name, so that a library that writes them in this order always writes the same bytes.
     for (index, attribute) in metadata.attributes.sorted(by: { $0.key < $1.key }).enumerated() {
       attributes[index] = cachectl_attribute(name: arena.copy(attribute.key), value: arena.copy(attribute.value))
     }

@@ -2,19 +2,19 @@ internal import CCachectlPlugin
 internal import Glibc
 internal import StorageSPI
 
-/// What the callbacks of a call change, and what they found wrong.
+/// What the callbacks of a call change, and the errors they found.
 protocol LibraryCallState {
   /// The rule that the library broke in a callback.
   var defect: LibraryDefect? { get set }
-  /// What the caller's own code threw in a callback; it goes before everything else.
+  /// What the caller's own code threw in a callback; it takes precedence over everything else.
   var thrown: StorageError? { get }
 }
 
 extension LibraryCallState {
   var thrown: StorageError? { nil }
 
-  /// Lets `visit` take in what a callback got, unless the library broke a rule before, and notes the rule that it breaks
-  /// now. Says what the callback returns.
+  /// Lets `visit` process a callback's argument, unless the library has already broken a rule, and records a rule that
+  /// it breaks now. Returns the callback's result.
   mutating func visiting(_ visit: (inout Self) throws(LibraryDefect) -> Void) -> Int32 {
     guard defect == nil else { return LibraryCall.stop }
     do throws(LibraryDefect) {
@@ -27,12 +27,12 @@ extension LibraryCallState {
   }
 }
 
-/// A call of a library that is under way on this thread.
+/// A library call in progress on this thread.
 ///
-/// The library never gets a pointer to it, only the address of the table: a callback that comes too late, on another
-/// thread, or is that of another call finds nothing to damage. Such a callback fails, and so does the call.
+/// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
+/// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// Which function is called: it tells the type of the state.
+  /// The function being called, which determines the type of the state.
   enum Kind {
     case read, scan, statistics, integrity, inspection, repair
   }
@@ -42,12 +42,12 @@ struct LibraryCall {
   private let state: UnsafeMutableRawPointer
   private var hasStray = false
 
-  /// What a callback returns to go on.
+  /// The result of a callback that lets the function continue.
   static let goOn = Int32(CACHECTL_OK.rawValue)
-  /// What a callback returns so that the function returns.
+  /// The result of a callback that makes the function return.
   static let stop = Int32(CACHECTL_FAILED.rawValue)
 
-  /// The key under which a thread finds its call; `nil` where the system had none left.
+  /// The thread-specific key for the thread's current call; `nil` if the system had no key left.
   static let threadKey: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
@@ -55,8 +55,8 @@ struct LibraryCall {
 
   /// Calls `function` of `table`, whose callbacks change `state`.
   ///
-  /// - Throws: `StorageError`: what the caller's code threw in a callback; otherwise `failed` where the library broke a
-  ///   rule; otherwise what it reported.
+  /// - Throws: `StorageError`: what the caller's code threw in a callback; otherwise `failed` if the library broke a
+  ///   rule; otherwise the library's own error.
   @inline(__always)
   static func make<State: LibraryCallState>(
     _ kind: Kind, _ table: LibraryTable, _ state: inout State,
@@ -74,7 +74,7 @@ struct LibraryCall {
 
   /// Calls `function` of `table`, which has no callbacks.
   ///
-  /// - Throws: `StorageError`: what the library reported.
+  /// - Throws: `StorageError`: the library's error.
   static func make(_ table: LibraryTable, _ function: (LibraryFunctions.Failure) -> Int32) throws(StorageError) {
     var failure = cachectl_failure()
     let status = function(&failure)
@@ -82,8 +82,8 @@ struct LibraryCall {
     guard !table.takeStrays() else { throw strayed(table) }
   }
 
-  /// The state of the call of `kind` under way on this thread; `nil` where there is none with that context, which is
-  /// then held against the library.
+  /// The state of the call of `kind` in progress on this thread; `nil` if there is none with that context, which then
+  /// counts as a fault of the library.
   static func state<State>(
     _ context: UnsafeMutableRawPointer?, _ kind: Kind, _: State.Type
   ) -> UnsafeMutablePointer<State>? {
@@ -99,7 +99,7 @@ struct LibraryCall {
     return call.pointee.state.assumingMemoryBound(to: State.self)
   }
 
-  /// Calls `function` while `call` is what this thread's callbacks find.
+  /// Calls `function` with `call` as the call that this thread's callbacks find.
   @inline(__always)
   private static func withThreadCall(
     _ call: LibraryCall, _ key: pthread_key_t, _ function: () -> Int32

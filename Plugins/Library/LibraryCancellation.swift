@@ -2,25 +2,25 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// Whether the task that waits for a call of a library is cancelled. The library asks on the thread of the call.
+/// Whether the task that waits for a library call is cancelled. The library asks on the thread of the call.
 final class LibraryCancellation: Sendable {
   private let isCancelled = Atomic<Bool>(false)
 
-  /// The key under which a thread finds the flag of its call; `nil` where the system had none left.
+  /// The thread-specific key for the flag of the thread's call; `nil` if the system had no key left.
   private static let threadKey: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Whether the task is cancelled that waits for the call under way on this thread.
+  /// Whether the task that waits for this thread's current call is cancelled.
   static var isOfThisThread: Bool {
     guard let key = threadKey, let current = pthread_getspecific(key) else { return false }
     return Unmanaged<LibraryCancellation>.fromOpaque(current).takeUnretainedValue()
       .isCancelled.load(ordering: .relaxed)
   }
 
-  /// Does `work`, which calls a library, on a thread of `executor`. It goes on where the task is cancelled, until the
-  /// library notices.
+  /// Runs `work`, which calls a library, on a thread of `executor`. If the task is cancelled, the work continues until
+  /// the library notices.
   static func run<Output: Sendable>(
     on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {

@@ -1,15 +1,15 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// A configuration as a library gets it.
+/// A configuration in the form that a library receives.
 struct LibraryConfiguration: ~Copyable {
   private var arena = LibraryArena()
   private var values: [cachectl_value] = []
   private let clock: LibraryClock
 
-  /// The values of the options that `declaration` declares, and the clock.
+  /// Copies the values of the options that `declaration` declares, and the clock.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where a text has a zero byte, which no C text can have.
+  /// - Throws: `StorageError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot.
   init(
     _ source: EngineConfiguration, for declaration: EngineDeclaration, _ clock: LibraryClock
   ) throws(StorageError) {
@@ -25,7 +25,7 @@ struct LibraryConfiguration: ~Copyable {
     }
   }
 
-  /// Lends the configuration.
+  /// Lends the configuration to `body`.
   func withConfiguration(_ body: (UnsafePointer<cachectl_configuration>) -> Int32) -> Int32 {
     values.withUnsafeBufferPointer { values in
       let configuration = cachectl_configuration(
@@ -49,7 +49,7 @@ struct LibraryConfiguration: ~Copyable {
 }
 
 extension EngineConfiguration {
-  /// The value of `option`; `nil` where it has none.
+  /// The value of `option`; `nil` if it has none.
   fileprivate func value(of option: EngineOption) -> OptionValue? {
     switch option.kind {
     case .text, .path, .choice, .storeName: (try? text(option.name)).map { .text($0) }

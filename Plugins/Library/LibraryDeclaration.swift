@@ -6,9 +6,9 @@ extension EngineDeclaration {
   private static let maximumOptions = 256
   private static let maximumOptionSize = 4_096
 
-  /// What the table `engine` says of itself.
+  /// The declaration in the table `engine`.
   ///
-  /// - Throws: `LibraryDefect` where that is nothing that an engine may say.
+  /// - Throws: `LibraryDefect` if the declaration is invalid.
   init(_ engine: cachectl_engine) throws(LibraryDefect) {
     let name = try LibraryText.text(engine.name, "name")
     guard CacheKey.isNamespace(name) else {
@@ -55,7 +55,7 @@ extension EngineDeclaration {
 extension EngineOption {
   /// The option that a library declares as `option`.
   ///
-  /// - Throws: `LibraryDefect` where it is none.
+  /// - Throws: `LibraryDefect` if the declaration is invalid.
   fileprivate init(_ option: cachectl_option) throws(LibraryDefect) {
     let name = try LibraryText.text(option.name, "name of an option")
     guard LibraryText.isCamelCase(name) else {
@@ -113,7 +113,7 @@ extension EngineOption.Kind {
     return choices
   }
 
-  /// The value that a library writes as `text`; whether it is in range, the option tells.
+  /// The value that a library writes as `text`; the option itself checks its range.
   fileprivate func value(_ text: String, _ what: String) throws(LibraryDefect) -> OptionValue {
     switch self {
     case .text, .path, .choice, .storeName: return .text(text)

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A store of an engine in a library.
 ///
-/// Reads run where they are called, unless the library says that they wait; all else runs on threads of the engine's
-/// own: one for writing, one for looking through the store, and some for reads that wait.
+/// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
+/// engine's own: one for writes, one for operations that look through the store, and several for waiting reads.
 final class LibraryEngine: StorageEngine {
   private let store: LibraryStore
   private let gate = LibraryGate()
@@ -13,7 +13,7 @@ final class LibraryEngine: StorageEngine {
   private let reading: [BlockingExecutor]
   private let nextReader = Atomic<UInt>(0)
 
-  /// So many reads wait for a disk or a network at once.
+  /// How many reads can wait for a disk or a network at once.
   private static let readerCount = 8
 
   init(_ store: LibraryStore) {
@@ -49,7 +49,7 @@ final class LibraryEngine: StorageEngine {
   }
 
   func releaseMemory() async {
-    // It fails only where the store is closed, and then holds no memory.
+    // This fails only if the store is closed, and then it holds no memory.
     try? await run(on: looking) { store throws(StorageError) in store.releaseMemory() }
   }
 
@@ -58,7 +58,7 @@ final class LibraryEngine: StorageEngine {
     try await writing.run { [store] () throws(StorageError) in try store.close() }
   }
 
-  /// Not asynchronous, so that what it keeps is on the stack; and without a generic type made of `Output`, such as an
+  /// Not asynchronous, so that its locals are on the stack. It avoids generic types made of `Output`, such as an
   /// optional or a result, whose metadata would have to be looked up.
   private func readInPlace<Output: Sendable>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
@@ -94,7 +94,7 @@ final class LibraryEngine: StorageEngine {
     }
   }
 
-  /// Room for an output on the stack. A larger one costs an allocation.
+  /// Stack space for an output. A larger one costs an allocation.
   private typealias Room = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   private func readWaiting<Output: Sendable>(
@@ -107,7 +107,7 @@ final class LibraryEngine: StorageEngine {
     return try body(found.payload.span, found.metadata)
   }
 
-  /// Does `work` on a thread of `executor`. It counts as under way from now on, so that a store is closed after it.
+  /// Runs `work` on a thread of `executor`. It counts as in progress from now on, so that a store closes after it.
   private func run<Output: Sendable>(
     on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(StorageError) -> Output
   ) async throws(StorageError) -> Output {

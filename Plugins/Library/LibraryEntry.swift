@@ -2,13 +2,13 @@ internal import CCachectlPlugin
 internal import Glibc
 internal import StorageSPI
 
-/// An entry that a library lends, every field checked before it is used.
+/// An entry that a library lends; every field is checked before use.
 struct LibraryEntry {
   private let pointer: UnsafePointer<cachectl_entry>
 
   /// The entry at `pointer`.
   ///
-  /// - Throws: `LibraryDefect` where there is none, or a smaller one than the first version's.
+  /// - Throws: `LibraryDefect` if there is none, or it is smaller than in the first version of the interface.
   init(_ pointer: UnsafePointer<cachectl_entry>?) throws(LibraryDefect) {
     guard let pointer else { throw LibraryDefect("gave NULL as an entry") }
     guard pointer.pointee.size >= MemoryLayout<cachectl_entry>.size else {
@@ -17,7 +17,8 @@ struct LibraryEntry {
     self.pointer = pointer
   }
 
-  /// Whether the entry has the key `key`. A library that lends the bytes it was asked for costs no comparison.
+  /// Whether the entry has the key `key`. If the library lends back the bytes that it was given, no comparison is
+  /// needed.
   func hasKey(_ key: UnsafeRawBufferPointer) -> Bool {
     let own = pointer.pointee.key
     guard own.length == key.count, let data = own.data, let asked = key.baseAddress else { return false }
@@ -30,7 +31,7 @@ struct LibraryEntry {
   /// The payload, in place.
   func payload() throws(LibraryDefect) -> UnsafeRawBufferPointer { try pointer.pointee.payload.checked("payload") }
 
-  /// The size of the payload, in bytes; it need not be there.
+  /// The size of the payload, in bytes; the payload itself may be missing.
   func payloadSize() throws(LibraryDefect) -> Int {
     let size = pointer.pointee.payload.length
     guard (0...LibraryText.maximumByteCount).contains(size) else {
@@ -39,7 +40,7 @@ struct LibraryEntry {
     return size
   }
 
-  /// The metadata. Without attributes and with a known content type it costs no allocation.
+  /// The metadata. With a known content type and no attributes it allocates nothing.
   func metadata() throws(LibraryDefect) -> EntryMetadata {
     EntryMetadata(
       storedAt: try time(pointer.pointee.metadata.stored_at),
@@ -84,7 +85,7 @@ struct LibraryEntry {
 extension CacheKey {
   /// The key that a library lends.
   ///
-  /// - Throws: `LibraryDefect` where it is no key.
+  /// - Throws: `LibraryDefect` if it is not a valid key.
   init(lent bytes: cachectl_bytes) throws(LibraryDefect) {
     guard bytes.length <= Self.maximumLength else { throw LibraryDefect("gave a key of \(bytes.length) bytes") }
     let text = try LibraryText.text(try bytes.checked("key"), "key")
@@ -96,9 +97,9 @@ extension CacheKey {
   }
 }
 
-/// The content types that most entries have, as far as they are too long to be a `String` without an allocation.
+/// The most common content types that are too long for a `String` without an allocation.
 enum LibraryContentType {
-  /// The text that is in `bytes`, where it is one of these: a literal, which costs no allocation.
+  /// The content type in `bytes`, if it is one of these: a literal, which costs no allocation.
   static func known(_ bytes: UnsafeRawBufferPointer) -> String? {
     switch bytes.count {
     case 16: match(bytes, "application/json")

@@ -2,11 +2,11 @@ internal import CCachectlPlugin
 public import StorageSPI
 
 extension StorageError.Code {
-  /// A library is no plugin, one of another version, or one that says of itself what no engine may say.
+  /// A library is not a plugin, has another version of the interface, or declares an invalid engine.
   public static let invalidPlugin = StorageError.Code(rawValue: "invalidPlugin")
 }
 
-/// A rule of the interface that a library broke: what it did, as the rest of a sentence that begins with its name.
+/// A rule of the interface that a library broke: what it did, as the rest of a sentence that starts with its name.
 struct LibraryDefect: Error {
   let text: String
 
@@ -14,7 +14,7 @@ struct LibraryDefect: Error {
 }
 
 extension StorageError {
-  /// The error of a call in which the backend `name` broke a rule of the interface.
+  /// The error for a call in which the backend `name` broke a rule of the interface.
   static func defect(_ text: String, of name: String) -> StorageError {
     StorageError(
       .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)",
@@ -24,7 +24,7 @@ extension StorageError {
   /// Whether the library broke a rule of the interface, as opposed to reporting a failure.
   var isDefectOfLibrary: Bool { cause is LibraryDefect }
 
-  /// The error of a batch of which it is not known whether its changes were made.
+  /// The error for a batch whose changes may or may not have been made.
   var notingUnknownChanges: StorageError {
     StorageError(
       code, "\(message); whether the changes were made is not known",
@@ -45,7 +45,7 @@ extension StorageError {
 }
 
 extension StorageError.Code {
-  /// The code that `cachectl_plugin.h` numbers `status`; `nil` for a number without meaning.
+  /// The code with the number `status` in `cachectl_plugin.h`; `nil` if the number is not defined there.
   fileprivate init?(status: Int32) {
     guard let number = UInt32(exactly: status) else { return nil }
     switch cachectl_code(rawValue: number) {

@@ -1,20 +1,20 @@
 internal import Glibc
 internal import StorageSPI
 
-/// The file of a library that may be loaded: nobody but the user and root can change what is in it.
+/// A library file that is safe to load: only the user and root can change its content.
 struct LibraryFile: Sendable, Hashable {
-  /// The absolute path, free of symbolic links.
+  /// The absolute path, without symbolic links.
   let path: String
-  /// The name of the engine, which the file's name tells.
+  /// The name of the engine, from the file name.
   let engineName: String
   private let device: UInt64
   private let inode: UInt64
 
-  /// Looks at the file at `path` and at every folder on the way to it, and where it is a symbolic link at those on the
-  /// way to the link, too. All has to belong to `user` or to root.
+  /// Checks the file at `path` and every folder on the way to it; if it is a symbolic link, also the folders on the way
+  /// to the link. All of them must belong to `user` or to root.
   ///
-  /// - Throws: `StorageError`: `invalidPlugin` where there is no such file or its name is not that of a plugin,
-  ///   `permissionDenied` where others could change it.
+  /// - Throws: `StorageError`: `invalidPlugin` if there is no such file or it is not named like a plugin,
+  ///   `permissionDenied` if others could change it.
   init(_ path: String, for user: uid_t = geteuid()) throws(StorageError) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard let engineName = Self.engineName(of: name) else {
@@ -30,14 +30,14 @@ struct LibraryFile: Sendable, Hashable {
     try Self.checkFolders(onTheWayTo: try Self.resolved(Self.folder(of: path)) + "/" + name, user)
   }
 
-  /// Throws `invalidPlugin`, a sentence that begins with the library, where `condition` does not hold.
+  /// Throws `invalidPlugin`, with a sentence that starts with the library, unless `condition` holds.
   func require(
     _ condition: Bool, _ what: @autoclosure () -> String, hint: @autoclosure () -> String
   ) throws(StorageError) {
     guard condition else { throw StorageError(.invalidPlugin, "library \(path) \(what())", hint: hint()) }
   }
 
-  /// The name of the engine in a library called `name`; `nil` where that is not the name of a plugin.
+  /// The name of the engine in a library called `name`; `nil` if that is not the name of a plugin.
   private static func engineName(of name: String) -> String? {
     guard name.hasPrefix("libcachectl-"), name.hasSuffix(".so"), name.utf8.count > 15 else { return nil }
     let engine = String(name.dropFirst(12).dropLast(3))
@@ -82,8 +82,8 @@ struct LibraryFile: Sendable, Hashable {
     }
   }
 
-  /// Throws `permissionDenied` where somebody else than the user and root may change what is at `path`. In a sticky
-  /// folder others may add names, but neither move nor remove those of the user.
+  /// Throws `permissionDenied` if anyone but the user and root can change the item at `path`. In a sticky folder others
+  /// can add names, but neither move nor remove the user's.
   private static func check(
     _ status: stat, _ what: String, _ path: String, _ user: uid_t, allowsSticky: Bool
   ) throws(StorageError) {

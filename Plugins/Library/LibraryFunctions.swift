@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// The functions of an engine: a copy of its table, in which all are there that must be.
+/// An engine's functions: a copy of its table with all required functions present.
 struct LibraryFunctions {
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
   typealias Context = UnsafeMutableRawPointer
@@ -45,7 +45,7 @@ struct LibraryFunctions {
 
   /// The functions in `engine`.
   ///
-  /// - Throws: `LibraryDefect` where one is missing that is not optional.
+  /// - Throws: `LibraryDefect` if a required function is missing.
   init(_ engine: cachectl_engine) throws(LibraryDefect) {
     func required<Function>(_ function: Function?, _ name: String) throws(LibraryDefect) -> Function {
       guard let function else { throw LibraryDefect("has no function '\(name)' in its table") }
@@ -68,14 +68,14 @@ struct LibraryFunctions {
 }
 
 extension cachectl_engine {
-  /// The size of the smallest table that has all functions which are not optional.
+  /// The size of the smallest table with all required functions.
   private static let minimumSize = MemoryLayout<cachectl_engine>.offset(of: \.release_memory) ?? .max
-  /// No table is so large: a greater number is something else.
+  /// No valid table is this large: a greater number is something else.
   private static let maximumSize = 65_536
 
-  /// A copy of the table at `pointer`, as far as it goes: the rest is zero.
+  /// Copies the table at `pointer` as far as it goes; the rest is zero.
   ///
-  /// - Throws: `LibraryDefect` where it is of another version, or what is there is no table.
+  /// - Throws: `LibraryDefect` if it has another version, or is not a table.
   init(copying pointer: UnsafeRawPointer) throws(LibraryDefect) {
     let size = pointer.loadUnaligned(as: Int.self)
     let abi = pointer.loadUnaligned(fromByteOffset: MemoryLayout<Int>.size, as: UInt32.self)

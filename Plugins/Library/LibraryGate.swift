@@ -1,9 +1,9 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Counts the calls under way, and lets whoever closes wait until they have returned.
+/// Counts the calls in progress, and lets `close()` wait until they have returned.
 ///
-/// A call costs two atomic additions. Waiting keeps no thread.
+/// A call costs two atomic additions. Waiting blocks no thread.
 final class LibraryGate: Sendable {
   private struct Waiting {
     var isEmpty = false
@@ -12,11 +12,11 @@ final class LibraryGate: Sendable {
 
   private static let closed = 1 << 62
 
-  /// The number of calls under way; from the closing on `closed` is added to it.
+  /// The number of calls in progress; closing adds `closed` to it.
   private let calls = Atomic<Int>(0)
   private let waiting = Mutex(Waiting())
 
-  /// Counts a call, until `leave()`.
+  /// Counts a call in, until `leave()`.
   ///
   /// - Throws: `StorageError` with the code `closed` after `close()`.
   @inline(__always)
@@ -24,13 +24,13 @@ final class LibraryGate: Sendable {
     if calls.add(1, ordering: .acquiring).newValue > Self.closed { try refuse() }
   }
 
-  /// Ends what `enter()` began.
+  /// Counts a call out.
   @inline(__always)
   func leave() {
     if calls.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { reportEmpty() }
   }
 
-  /// Lets no call through from now on, and waits for those under way.
+  /// Rejects new calls from now on, and waits for those in progress.
   func close() async {
     let before = calls.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
     if before & ~Self.closed == 0 { reportEmpty() }

@@ -1,10 +1,10 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// What a library has said of a store that it does not open.
+/// A library's report on a store that it does not open.
 struct LibraryInspection: LibraryCallState {
   private static let maximumFiles = 1 << 20
-  /// The size of an inspection in the first version of the interface, which did not say whether there is a store.
+  /// The size of an inspection in the first version of the interface, which did not say whether the store exists.
   private static let leastSize = MemoryLayout<cachectl_inspection>.offset(of: \.presence) ?? 56
 
   private(set) var inspection: StoreInspection?
@@ -27,7 +27,7 @@ struct LibraryInspection: LibraryCallState {
   private static func inspection(
     _ pointer: UnsafePointer<cachectl_inspection>
   ) throws(LibraryDefect) -> StoreInspection {
-    // No further than the library knows the structure; what it does not know is zero.
+    // Copy only as much as the library's version of the structure has; the rest stays zero.
     var lent = cachectl_inspection()
     let size = min(pointer.pointee.size, MemoryLayout<cachectl_inspection>.size)
     withUnsafeMutableBytes(of: &lent) { $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: size)) }
@@ -49,7 +49,7 @@ struct LibraryInspection: LibraryCallState {
     return damage
   }
 
-  /// `nil` where the files tell.
+  /// `nil` if the files decide.
   private static func exists(_ presence: UInt32) throws(LibraryDefect) -> Bool? {
     switch presence {
     case CACHECTL_AS_FILES_TELL.rawValue: nil
@@ -77,7 +77,7 @@ struct LibraryInspection: LibraryCallState {
 }
 
 extension LibraryTable {
-  /// What there is of the store that `configuration` describes.
+  /// The library's report on the store that `configuration` describes.
   func inspection(
     of configuration: EngineConfiguration, _ inspect: LibraryFunctions.Inspect
   ) throws(StorageError) -> StoreInspection {

@@ -1,9 +1,9 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// What a library has found wrong so far.
+/// The issues that a library has reported so far.
 struct LibraryIssues: LibraryCallState {
-  /// Whoever reports more never ends.
+  /// A library that reports more than this is stuck in a loop.
   private static let maximumCount = 1 << 20
 
   private(set) var issues: [IntegrityIssue] = []
@@ -15,7 +15,7 @@ struct LibraryIssues: LibraryCallState {
       return issues.pointee.add($1)
     }
 
-  /// Adds an issue, and says what the callback returns.
+  /// Adds an issue, and returns the callback's result.
   mutating func add(_ issue: UnsafePointer<cachectl_issue>?) -> Int32 {
     visiting { state throws(LibraryDefect) in
       guard state.issues.count < Self.maximumCount else {
@@ -29,7 +29,7 @@ struct LibraryIssues: LibraryCallState {
 extension IntegrityIssue {
   /// The issue at `pointer`.
   ///
-  /// - Throws: `LibraryDefect` where it is none.
+  /// - Throws: `LibraryDefect` if it is invalid.
   fileprivate init(_ pointer: UnsafePointer<cachectl_issue>?) throws(LibraryDefect) {
     guard let pointer, pointer.pointee.size >= MemoryLayout<cachectl_issue>.size else {
       throw LibraryDefect("reported an issue that is none")
@@ -45,7 +45,7 @@ extension IntegrityIssue {
 }
 
 extension LibraryStore {
-  /// What is wrong with the store.
+  /// The issues that the library finds in the store.
   func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
     var state = LibraryIssues()
     try LibraryCall.make(.integrity, table, &state) { context, failure in

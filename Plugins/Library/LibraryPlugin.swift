@@ -1,26 +1,25 @@
 internal import CCachectlPlugin
 public import StorageSPI
 
-/// An engine of somebody else's: a shared library with the one function of `cachectl_plugin.h`.
+/// A third-party engine: a shared library with the one function of `cachectl_plugin.h`.
 ///
-/// It is a plugin like any other; nothing else in the system knows that such libraries exist. What the library returns
-/// is checked before it is believed. A library that is loaded stays so until the process ends.
+/// It is a plugin like any other; nothing else in the system knows that such libraries exist. Everything that the
+/// library returns is checked before use. A loaded library stays loaded until the process ends.
 public struct LibraryPlugin: StoragePlugin {
-  /// What the library says of its engine.
+  /// The library's declaration of its engine.
   public let declaration: EngineDeclaration
-  /// The absolute path of the library, free of symbolic links.
+  /// The absolute path of the library, without symbolic links.
   public let path: String
 
   private let table: LibraryTable
 
-  /// Loads the library at `path`, whose name is libcachectl-NAME.so; NAME is that of its engine.
+  /// Loads the library at `path`. Its file name must be libcachectl-NAME.so, where NAME is the engine's name.
   ///
-  /// Loading runs code of the library. So before it is loaded, the file and every folder on the way to it are looked
-  /// at: whoever could change one of them could run code as the user. Loading it again costs only that look.
+  /// Loading runs the library's code. So this first checks the file and every folder on the way to it: anyone who could
+  /// change one of them could run code as the user. Loading a library again costs only this check.
   ///
-  /// - Throws: `StorageError`: `permissionDenied` where others may change the library or a folder on the way to it,
-  ///   `invalidPlugin` where it cannot be loaded, is of another version of the interface, or says of itself what no
-  ///   engine may say.
+  /// - Throws: `StorageError`: `permissionDenied` if others could change the library or a folder on the way to it,
+  ///   `invalidPlugin` if it cannot be loaded, has another version of the interface, or declares an invalid engine.
   public init(loading path: String) throws(StorageError) {
     let file = try LibraryFile(path)
     let table = try LibraryRegistry.table(of: file)
@@ -33,9 +32,9 @@ public struct LibraryPlugin: StoragePlugin {
     self.path = file.path
   }
 
-  /// Opens a store of the library's engine, on a thread that may wait.
+  /// Opens a store of the library's engine, on a thread that may block.
   ///
-  /// - Throws: `StorageError`: what the library reports, `failed` where it breaks the rules of the interface.
+  /// - Throws: `StorageError`: the library's error; `failed` if the library breaks the rules of the interface.
   public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
     let (table, clock) = (table, LibraryClock(configuration.clock))
     let store = try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
@@ -44,10 +43,10 @@ public struct LibraryPlugin: StoragePlugin {
     return LibraryEngine(store)
   }
 
-  /// Says what there is of a store, as the library does.
+  /// Returns the library's report on a store.
   ///
-  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot tell; `failed` where it breaks
-  ///   the rules of the interface.
+  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
+  ///   the interface.
   public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
     guard let inspect = table.functions.inspect else {
       throw unsupported("tell what there is of a store without opening it")
@@ -58,10 +57,10 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
-  /// Has the library repair a store.
+  /// Makes the library repair a store.
   ///
-  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot repair; `failed` where it breaks
-  ///   the rules of the interface.
+  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot repair; `failed` if it breaks the rules
+  ///   of the interface.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -72,10 +71,10 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
-  /// Has the library say what a repair would save and lose.
+  /// Makes the library report what a repair would save and lose.
   ///
-  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot tell; `failed` where it breaks
-  ///   the rules of the interface.
+  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
+  ///   the interface.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(StorageError) -> RepairReport {
@@ -90,9 +89,9 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
-  /// Has the library remove a store. Where it cannot, the files go that it names when it is asked what there is.
+  /// Makes the library remove a store. If it cannot, this removes the files that its inspection names.
   ///
-  /// - Throws: `StorageError`: what the library reports; `unsupported` where it cannot even name them; `failed` where it
+  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot even name the files; `failed` if it
   ///   breaks the rules of the interface.
   public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
     guard let remove = table.functions.removeStore else {

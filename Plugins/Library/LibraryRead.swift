@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// What a read of one entry has found so far.
+/// The state of a read of one entry.
 struct LibraryRead: LibraryCallState {
   private let key: UnsafeRawBufferPointer
   private let body: (Span<UInt8>, EntryMetadata) -> StorageError?
@@ -36,9 +36,9 @@ struct LibraryRead: LibraryCallState {
 }
 
 extension LibraryStore {
-  /// Lends the entry under `key` to `body`, if there is one. What `body` returns is thrown.
+  /// Lends the entry under `key` to `body`, if there is one. If `body` returns an error, this throws it.
   ///
-  /// This is the hot path. It is not generic, so that no metadata of types is looked up.
+  /// This is the hot path. It is not generic, which saves looking up type metadata.
   func read(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) -> StorageError?
   ) throws(StorageError) {
@@ -54,8 +54,8 @@ extension LibraryStore {
     }
   }
 
-  /// A copy of the entry under `key`; `nil` where there is none. For libraries that wait while they read: what they
-  /// read is copied much faster than they get it.
+  /// A copy of the entry under `key`; `nil` if there is none. It is for libraries whose reads wait: copying is much
+  /// faster than waiting.
   func copy(of key: CacheKey) throws(StorageError) -> EntryTable.Entry? {
     var found: EntryTable.Entry?
     try read(key) { payload, metadata in

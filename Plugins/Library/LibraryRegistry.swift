@@ -3,11 +3,11 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// The libraries that the process has loaded. They stay: pointers into them are everywhere.
+/// The libraries that the process has loaded. They are never unloaded, because pointers into them are everywhere.
 enum LibraryRegistry {
   private static let tables = Mutex<[LibraryFile: LibraryTable]>([:])
 
-  /// The table of `file`, which is loaded first where it is not yet.
+  /// The table of `file`, which is loaded first if necessary.
   ///
   /// - Throws: `StorageError` with the code `invalidPlugin`.
   static func table(of file: LibraryFile) throws(StorageError) -> LibraryTable {
@@ -19,7 +19,7 @@ enum LibraryRegistry {
     }
   }
 
-  /// Counts a callback with `context` that came when no call was under way, if that is a context of ours.
+  /// Counts a callback that came with `context` while no call was in progress, if that is one of our contexts.
   static func countStray(_ context: UnsafeMutableRawPointer) {
     tables.withLock { tables in
       tables.values.first { $0.context == context }?.countStray()
@@ -46,7 +46,7 @@ enum LibraryRegistry {
     return engine
   }
 
-  /// What the loader says, without the path that it begins with.
+  /// The loader's message, without the path at its start.
   private static func lastError(_ file: LibraryFile) -> String {
     guard let message = dlerror() else { return "for an unknown reason" }
     let text = LibraryText.cleaned(UnsafeRawBufferPointer(start: message, count: strlen(message)))

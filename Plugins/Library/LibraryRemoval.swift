@@ -3,7 +3,7 @@ internal import Glibc
 internal import StorageSPI
 
 extension LibraryTable {
-  /// Has the library remove the store that `configuration` describes.
+  /// Makes the library remove the store that `configuration` describes.
   func removeStore(
     _ configuration: EngineConfiguration, _ remove: LibraryFunctions.RemoveStore
   ) throws(StorageError) {
@@ -13,7 +13,7 @@ extension LibraryTable {
   }
 }
 
-/// Removes the files of a store for a library that cannot.
+/// Removes a store's files on behalf of a library that cannot.
 enum LibraryRemoval {
   static func remove(_ files: [String]) throws(StorageError) {
     for file in files where unlink(file) != 0 && errno != ENOENT {

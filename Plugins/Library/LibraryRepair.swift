@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// What a library has reported of a repair so far.
+/// What a library has reported about a repair so far.
 struct LibraryRepair: LibraryCallState {
   private static let maximumFiles = 1 << 20
 
@@ -18,9 +18,9 @@ struct LibraryRepair: LibraryCallState {
 
   init(_ plan: RepairPlan) { self.plan = plan }
 
-  /// The plan as the library gets it.
+  /// The plan in the form that the library receives.
   ///
-  /// - Parameter suffix: the plan's, copied to where it stays during the call.
+  /// - Parameter suffix: a copy of the plan's suffix, which stays in place during the call.
   static func lent(_ suffix: cachectl_bytes, _ context: UnsafeMutableRawPointer) -> cachectl_repair {
     cachectl_repair(
       size: MemoryLayout<cachectl_repair>.size, suffix: suffix,
@@ -31,8 +31,8 @@ struct LibraryRepair: LibraryCallState {
       mended: { LibraryCall.state($0, .repair, LibraryRepair.self)?.pointee.mended.add($1) ?? LibraryCall.stop })
   }
 
-  /// 1 where the entry may be kept. What was read of a damaged store may be anything, so that an entry which is none is
-  /// no defect.
+  /// Returns 1 if the entry may be kept. Data from a damaged store may be anything, so an invalid entry is no defect of
+  /// the library.
   private func isSound(_ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
     do throws(LibraryDefect) {
       let entry = try LibraryEntry(entry)
@@ -55,7 +55,7 @@ struct LibraryRepair: LibraryCallState {
 }
 
 extension LibraryTable {
-  /// Calls `repair`, with which the library repairs the store that `configuration` describes, or says what that would do.
+  /// Calls `repair`, a function of the library that repairs the store that `configuration` describes, or previews that.
   func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan, _ repair: LibraryFunctions.Repair
   ) throws(StorageError) -> RepairReport {

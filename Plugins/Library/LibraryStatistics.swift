@@ -1,11 +1,11 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// The slots that a library has counted so far.
+/// The slots that a library has reported so far.
 struct LibraryStatistics: LibraryCallState {
-  /// A store has hundreds of slots; whoever reports so many never ends.
+  /// A store has hundreds of slots; a library that reports this many is stuck in a loop.
   private static let maximumSlots = 1 << 22
-  /// No sum may exceed it, so that no addition of two such sums overflows.
+  /// Sums may not exceed this, so that adding two of them never overflows.
   fileprivate static let maximumSum = 1 << 60
 
   private(set) var tally = EntryTally()

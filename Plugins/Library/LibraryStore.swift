@@ -2,19 +2,19 @@ internal import CCachectlPlugin
 internal import StorageSPI
 internal import Synchronization
 
-/// A store that a library has opened. Every call here blocks as long as the library takes for it.
+/// A store that a library has opened. Every call blocks for as long as the library takes.
 ///
-/// `@unchecked Sendable`: the handle is only ever given back to the library, which by the rules of the interface takes
-/// it from any thread, `close` excepted; that is called once, when no other call is under way.
+/// `@unchecked Sendable`: the handle is only passed back to the library, which by the rules of the interface accepts it
+/// on any thread. Only `close` needs the store to itself: it is called once, when no other call is in progress.
 final class LibraryStore: @unchecked Sendable {
   let table: LibraryTable
   let handle: OpaquePointer
   private let clock: LibraryClock
   private let isClosed = Atomic<Bool>(false)
 
-  /// Has the library open the store that `configuration` describes.
+  /// Makes the library open the store that `configuration` describes.
   ///
-  /// - Throws: `StorageError`: what the library reports; `failed` where it reports success and gives no store.
+  /// - Throws: `StorageError`: the library's error; `failed` if it reports success but returns no store.
   init(
     opening configuration: EngineConfiguration, _ table: LibraryTable, _ clock: LibraryClock
   ) throws(StorageError) {
@@ -29,12 +29,12 @@ final class LibraryStore: @unchecked Sendable {
     self.handle = handle
   }
 
-  // A store that was not closed in order: nobody is left to be told of a failure.
+  // The store was not closed properly, so no caller is left to report a failure to.
   deinit { try? close() }
 
-  /// Closes the store; only the first time.
+  /// Closes the store; calling it again does nothing.
   ///
-  /// - Throws: `StorageError`: what the library reports.
+  /// - Throws: `StorageError`: the library's error.
   func close() throws(StorageError) {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try LibraryCall.make(table) { failure in table.functions.close(handle, failure) }
@@ -42,8 +42,8 @@ final class LibraryStore: @unchecked Sendable {
 
   /// Makes the changes of `batch`.
   ///
-  /// - Throws: `StorageError`: what the library reports, which has changed nothing then; `failed` where it broke a rule,
-  ///   which says nothing of what became of the changes.
+  /// - Throws: `StorageError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
+  ///   which the changes may or may not have been made.
   func apply(_ batch: WriteBatch) throws(StorageError) {
     let batch = LibraryBatch(batch)
     do throws(StorageError) {
@@ -55,11 +55,11 @@ final class LibraryStore: @unchecked Sendable {
     }
   }
 
-  /// Removes what has expired.
+  /// Removes expired entries.
   func compact() throws(StorageError) {
     try LibraryCall.make(table) { failure in table.functions.compact(handle, failure) }
   }
 
-  /// Lets go of memory, where the library can.
+  /// Releases memory, if the library supports it.
   func releaseMemory() { table.functions.releaseMemory?(handle) }
 }

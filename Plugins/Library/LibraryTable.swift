@@ -3,25 +3,25 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// An engine in a loaded library: its functions, and what it says of itself.
+/// An engine in a loaded library: its functions and its declaration.
 ///
-/// There is one for each library, for as long as the process lives, so that its address can be the context of every
-/// call: whatever a library does with that, it points to something.
+/// There is one per library, for as long as the process lives, so its address can be the context of every call:
+/// whatever a library does with it, it stays valid.
 ///
-/// `@unchecked Sendable`: the functions are constants of the library, which by the rules of the interface may be called
-/// by any thread; all else is immutable or atomic.
+/// `@unchecked Sendable`: the functions are constants of the library, which by the rules of the interface any thread
+/// may call; everything else is immutable or atomic.
 final class LibraryTable: @unchecked Sendable {
   let functions: LibraryFunctions
   let declaration: EngineDeclaration
   /// Whether a read may wait for a disk or a network.
   let readsWait: Bool
-  /// The key of the thread's call under way.
+  /// The thread-specific key for the thread's current call.
   let callKey: pthread_key_t
   private let strays = Atomic<Int>(0)
 
-  /// The table at `pointer`, which came from `file`.
+  /// Checks the table at `pointer`, which came from `file`.
   ///
-  /// - Throws: `StorageError` with the code `invalidPlugin` that says what is wrong with it.
+  /// - Throws: `StorageError` with the code `invalidPlugin`, which says what is wrong with it.
   init(_ pointer: UnsafeRawPointer, _ file: LibraryFile) throws(StorageError) {
     guard let callKey = LibraryCall.threadKey else {
       throw StorageError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
@@ -42,13 +42,13 @@ final class LibraryTable: @unchecked Sendable {
   /// The engine's name.
   var name: String { declaration.name }
 
-  /// What the library is given as context of every call.
+  /// The context of every call to the library.
   var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Counts a callback that came when it must not.
+  /// Records a callback at a time when none was allowed.
   func countStray() { strays.add(1, ordering: .relaxed) }
 
-  /// Whether callbacks came when they must not, since this was last asked.
+  /// Whether there were unexpected callbacks since the last call of this function.
   @inline(__always)
   func takeStrays() -> Bool {
     if strays.load(ordering: .relaxed) == 0 { return false }

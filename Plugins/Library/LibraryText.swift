@@ -2,17 +2,17 @@ internal import Base
 internal import CCachectlPlugin
 internal import Glibc
 
-/// Texts of a library, which may be anything.
+/// Texts from a library, which may contain anything.
 enum LibraryText {
-  /// The longest text that a table may hold, in bytes.
+  /// The longest text allowed in a table, in bytes.
   static let maximumLength = 4_096
 
-  /// The most bytes that anything lent may have.
+  /// The most bytes that a library may lend at once.
   static let maximumByteCount = 1 << 40
 
   /// The text at `pointer` in a table or an issue.
   ///
-  /// - Throws: `LibraryDefect` where there is none, it is not UTF-8, or it is too long.
+  /// - Throws: `LibraryDefect` if there is none, or it is invalid UTF-8 or too long.
   static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(LibraryDefect) -> String {
     guard let pointer else { throw LibraryDefect("has no \(what)") }
     let length = strnlen(pointer, maximumLength + 1)
@@ -22,7 +22,7 @@ enum LibraryText {
 
   /// The text in `bytes`.
   ///
-  /// - Throws: `LibraryDefect` where it is not UTF-8.
+  /// - Throws: `LibraryDefect` if it is not valid UTF-8.
   static func text(_ bytes: UnsafeRawBufferPointer, _ what: String) throws(LibraryDefect) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw LibraryDefect("has a \(what) that is not UTF-8")
@@ -30,7 +30,7 @@ enum LibraryText {
     return text
   }
 
-  /// The text at `pointer`, which is a line for people: not empty, and without a final full stop.
+  /// The text at `pointer`, which must be a line for people: not empty, and without a final full stop.
   static func line(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(LibraryDefect) -> String {
     let text = try text(pointer, what)
     guard isLine(text), !text.hasSuffix(".") else {
@@ -39,9 +39,9 @@ enum LibraryText {
     return text
   }
 
-  /// The texts of the list at `pointer`, which ends with NULL. Where there is no list, there are none.
+  /// The texts in the NULL-terminated list at `pointer`; empty if there is no list.
   ///
-  /// - Throws: `LibraryDefect` where there are more than `limit`, or one is no text.
+  /// - Throws: `LibraryDefect` if there are more than `limit`, or one is not a valid text.
   static func list(
     _ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ what: String, limit: Int
   ) throws(LibraryDefect) -> [String] {
@@ -55,16 +55,16 @@ enum LibraryText {
     return texts
   }
 
-  /// Whether `text` is one line that can be shown: not empty, no control characters.
+  /// Whether `text` is one printable line: not empty, without control characters.
   static func isLine(_ text: String) -> Bool { !text.isEmpty && !text.unicodeScalars.contains(where: isUnseen) }
 
-  /// One clean line out of whatever is in `bytes` up to the first zero byte, or to their end: what is not UTF-8 is
-  /// replaced, control characters and line ends become spaces, and a final full stop goes.
+  /// Makes one clean line from `bytes` up to the first zero byte, or to their end. It replaces invalid UTF-8, turns
+  /// control characters and line ends into spaces, and removes a final full stop.
   static func cleaned(_ bytes: UnsafeRawBufferPointer) -> String {
     cleaned(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
   }
 
-  /// One clean line out of `text`, likewise.
+  /// Makes one clean line from `text` in the same way.
   static func cleaned(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -89,7 +89,7 @@ enum LibraryText {
     return name.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// Whether a terminal would obey `scalar` instead of showing it.
+  /// Whether a terminal would interpret `scalar` instead of showing it.
   private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -99,9 +99,9 @@ enum LibraryText {
 }
 
 extension cachectl_bytes {
-  /// The bytes where they lie.
+  /// The bytes, in place.
   ///
-  /// - Throws: `LibraryDefect` where there can be none.
+  /// - Throws: `LibraryDefect` if the pointer or the length is impossible.
   func checked(_ what: String) throws(LibraryDefect) -> UnsafeRawBufferPointer {
     guard (0...LibraryText.maximumByteCount).contains(length) else {
       throw LibraryDefect("gave a \(what) of \(UInt(bitPattern: length)) bytes")
