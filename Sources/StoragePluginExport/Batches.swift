@@ -2,14 +2,14 @@ internal import CCachectlPlugin
 internal import StorageSPI
 
 extension WriteBatch {
-  /// The batch that the host passes, copied.
+  /// Copies the batch that the host passes.
   ///
-  /// - Throws: `StorageError`: `unsupported` where an operation is of a later version, `invalidKey`.
+  /// - Throws: `StorageError`: `unsupported` if an operation belongs to a later version of the interface, `invalidKey`.
   init(_ batch: cachectl_batch) throws(StorageError) {
     self.init()
     let start = UnsafeRawPointer(batch.operations)
     for index in 0..<batch.operation_count {
-      // The host's operations may be longer than the ones known here.
+      // The host's operations may be longer than this version's.
       guard let operation = start?.advanced(by: index * batch.operation_size) else { break }
       try add(operation.assumingMemoryBound(to: cachectl_operation.self).pointee)
     }
@@ -33,7 +33,7 @@ extension WriteBatch {
 }
 
 extension EntryMetadata {
-  /// A copy of the metadata that the host passes.
+  /// Copies the metadata that the host passes.
   init(_ metadata: cachectl_metadata) {
     let attributes = UnsafeBufferPointer(start: metadata.attributes, count: metadata.attribute_count)
     self.init(
@@ -45,9 +45,9 @@ extension EntryMetadata {
 }
 
 extension KeyRange {
-  /// The range that the host passes, copied.
+  /// Copies the range that the host passes.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey` where it begins after what is no key.
+  /// - Throws: `StorageError` with the code `invalidKey` if `after` is not a valid key.
   init(_ range: cachectl_range) throws(StorageError) {
     self.init(prefix: range.prefix.text)
     if range.after.length > 0 { after = try CacheKey(range.after.text) }

@@ -2,15 +2,15 @@ internal import Glibc
 internal import StorageSPI
 internal import Synchronization
 
-/// Runs an asynchronous call to its end on the thread that waits for it, every part of it that has no executor of its
-/// own. No thread of a pool takes part, so that any number of calls can wait without waiting for each other.
+/// Runs an asynchronous call to its end on the thread that waits for it, except for parts with an executor of their
+/// own. It uses no thread pool, so any number of calls can wait without blocking each other.
 ///
-/// Cost: about half a microsecond where the call does not suspend.
+/// Cost: about half a microsecond if the call does not suspend.
 final class CallingThread: TaskExecutor {
   private enum Work {
-    /// A part of the call that can go on.
+    /// A part of the call that is ready to run.
     case job(UnownedJob)
-    /// Something that another thread waits for.
+    /// A request that another thread waits for.
     case request(@Sendable () -> Void)
   }
 
@@ -18,7 +18,7 @@ final class CallingThread: TaskExecutor {
   private let available = Semaphore()
   private let thread = pthread_self()
 
-  /// Returns what `call` returns. Its task is cancelled when `host` says so of this call.
+  /// Runs `call` and returns its result. It cancels the call's task when `host` reports that the call is cancelled.
   ///
   /// - Throws: what `call` throws.
   static func run<Output: Sendable>(
@@ -32,7 +32,7 @@ final class CallingThread: TaskExecutor {
       } catch {
         outcome.set(.failure(error))
       }
-      // Wherever it ended: the thread looks.
+      // It may have ended on any thread, so wake the waiting one.
       thread.available.signal()
     }
     while true {
@@ -42,7 +42,7 @@ final class CallingThread: TaskExecutor {
     }
   }
 
-  /// Calls `body` on this thread, and returns when it has returned, on whichever thread this is called.
+  /// Runs `body` on this object's thread, and returns when it is done. Any thread may call this.
   func perform(_ body: @escaping @Sendable () -> Void) {
     if pthread_equal(thread, pthread_self()) != 0 { return body() }
     let done = Semaphore()
@@ -54,7 +54,7 @@ final class CallingThread: TaskExecutor {
     done.wait()
   }
 
-  /// Takes a part of the call that can go on.
+  /// Accepts a part of the call that is ready to run.
   func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
   private func add(_ piece: Work) {
@@ -79,7 +79,7 @@ final class CallingThread: TaskExecutor {
   }
 }
 
-/// How a call ended, once it has.
+/// The result of a call, once it has ended.
 private final class Outcome<Output: Sendable>: Sendable {
   private let state = Mutex<Result<Output, StorageError>?>(nil)
 
@@ -88,16 +88,16 @@ private final class Outcome<Output: Sendable>: Sendable {
   func set(_ result: Result<Output, StorageError>) { state.withLock { $0 = result } }
 }
 
-/// A counter that a thread can wait for.
+/// A semaphore.
 ///
-/// `@unchecked Sendable`: the functions of POSIX semaphores may be called by any thread, and only `deinit`, which comes
-/// after all other uses, frees it.
+/// `@unchecked Sendable`: any thread may call the functions of POSIX semaphores, and only `deinit`, which runs after
+/// all other uses, frees it.
 private final class Semaphore: @unchecked Sendable {
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   init() {
     semaphore = .allocate(capacity: 1)
-    // It only fails for numbers that are too large, and for processes that share one.
+    // This fails only for numbers that are too large, and for semaphores that processes share.
     sem_init(semaphore, 0, 0)
   }
 
@@ -112,8 +112,8 @@ private final class Semaphore: @unchecked Sendable {
     while sem_wait(semaphore) != 0 && errno == EINTR {}
   }
 
-  /// Waits for a twentieth of a second at most, and says whether it was signalled. (It lasts longer where the clock is set
-  /// back meanwhile.)
+  /// Waits for at most a twentieth of a second, and returns whether it was signalled. (It takes longer if the clock is
+  /// set back meanwhile.)
   func waitBriefly() -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_REALTIME, &end)

@@ -1,9 +1,9 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// Makes the table of an engine. All that it points to is never freed: a library stays for as long as the process lives.
+/// Builds an engine's table. Nothing that it points to is ever freed: a library stays loaded until the process ends.
 enum EngineTable {
-  /// The table of an engine that says `declaration` of itself.
+  /// The table of an engine with the declaration `declaration`.
   static func make(_ declaration: EngineDeclaration, readsWait: Bool) -> UnsafePointer<cachectl_engine> {
     var table = cachectl_engine()
     table.size = MemoryLayout<cachectl_engine>.size

@@ -1,10 +1,10 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// An open store, as the host holds it: what a `cachectl_store *` points to.
+/// An open store in the host's hands: the target of a `cachectl_store *`.
 final class ExportedStore: Sendable {
   private let engine: any StorageEngine
-  /// The engine again, where its reads need no task.
+  /// The engine, if its reads need no task.
   private let immediate: (any ImmediateReading)?
   private let host: HostCall
 
@@ -14,7 +14,7 @@ final class ExportedStore: Sendable {
     self.host = host
   }
 
-  /// Opens a store, and gives it to the host until `close`.
+  /// Opens a store, which the host owns until `close`.
   static func open(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ store: UnsafeMutablePointer<OpaquePointer?>?
   ) throws(StorageError) -> Int32 {
@@ -35,7 +35,7 @@ final class ExportedStore: Sendable {
     }
   }
 
-  /// Calls `body` with a store of the host's, and reports its error. Counts no references.
+  /// Calls `body` with the host's store, and reports its error. Counts no references.
   @inline(__always)
   static func call(
     _ store: OpaquePointer?, _ failure: UnsafeMutablePointer<cachectl_failure>?,
@@ -63,7 +63,7 @@ final class ExportedStore: Sendable {
     }
   }
 
-  /// Reads by a task. The entry is copied: an engine may lend it on any thread, and the host wants it on this one.
+  /// Reads in a task. It copies the entry: an engine may lend it on any thread, but the host wants it on this one.
   private func readWaiting(
     _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(StorageError) -> Int32 {
@@ -101,7 +101,7 @@ final class ExportedStore: Sendable {
     }
   }
 
-  /// Visits what the store holds.
+  /// Visits the slots of the store's tally.
   func statistics(
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(StorageError) -> Int32 {
@@ -119,21 +119,21 @@ final class ExportedStore: Sendable {
     }
   }
 
-  /// Visits what is wrong with the store.
+  /// Visits the issues with the store.
   func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(StorageError) -> Int32 {
     let engine = engine
     let issues = try CallingThread.run(host) { _ async throws(StorageError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
-  /// Removes what has expired.
+  /// Removes expired entries.
   func compact() throws(StorageError) -> Int32 {
     let engine = engine
     try CallingThread.run(host) { _ async throws(StorageError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
-  /// Lets go of memory. There is nothing that could fail but the thread's end.
+  /// Releases memory; the engine's own call cannot fail.
   func releaseMemory() throws(StorageError) -> Int32 {
     let engine = engine
     try CallingThread.run(host) { _ async throws(StorageError) in await engine.releaseMemory() }
@@ -141,7 +141,7 @@ final class ExportedStore: Sendable {
   }
 }
 
-/// Visits `elements` until one visit fails, and returns how that ended.
+/// Visits `elements` until a visit fails, and returns the result of that visit, or success.
 func firstFailure<Elements: Sequence>(_ elements: Elements, _ visit: (Elements.Element) -> Int32) -> Int32 {
   for element in elements {
     let status = visit(element)
@@ -151,7 +151,7 @@ func firstFailure<Elements: Sequence>(_ elements: Elements, _ visit: (Elements.E
 }
 
 extension IntegrityIssue {
-  /// Lends the issue for the length of the call.
+  /// Lends the issue for the duration of the call.
   func lend(_ body: (UnsafePointer<cachectl_issue>) -> Int32) -> Int32 {
     (key?.text ?? "").lend { key in
       kind.rawValue.withCString { kind in

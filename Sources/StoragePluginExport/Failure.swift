@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// Calls `body` and returns the code that it returns, or that of its error, which is written to `failure`.
+/// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
 @inline(__always)
 func reporting(
   to failure: UnsafeMutablePointer<cachectl_failure>?, _ body: () throws(StorageError) -> Int32
@@ -10,7 +10,7 @@ func reporting(
 }
 
 extension cachectl_code {
-  /// The code as functions return it.
+  /// The code as a function result.
   var status: Int32 { Int32(bitPattern: rawValue) }
 }
 
@@ -25,7 +25,7 @@ extension StorageError {
     return (Self.codes[code] ?? CACHECTL_FAILED).status
   }
 
-  /// What the interface has a number for. All else is a failure without a name there, whose message is kept.
+  /// The codes that the interface defines. Every other failure becomes the unnamed one, with its message.
   private static let codes: [Code: cachectl_code] = [
     .invalidOption: CACHECTL_INVALID_OPTION, .damaged: CACHECTL_DAMAGED,
     .unsupportedFormat: CACHECTL_UNSUPPORTED_FORMAT, .cannotCreate: CACHECTL_CANNOT_CREATE,
@@ -35,7 +35,7 @@ extension StorageError {
     .cancelled: CACHECTL_CANCELLED,
   ]
 
-  /// Copies as much of `text` as there is room for with a zero byte, in whole characters of UTF-8.
+  /// Copies as much of `text` as fits before a zero byte, in whole UTF-8 characters.
   private static func write(_ text: String, to room: UnsafeMutableRawBufferPointer) {
     let bytes = Array(text.utf8)
     var count = min(bytes.count, room.count - 1)

@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// Looks at a store without opening it.
+/// Inspects a store without opening it.
 enum Inspecting {
   static func inspect(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
@@ -14,7 +14,7 @@ enum Inspecting {
 }
 
 extension StoreInspection {
-  /// Lends the inspection for the length of the call.
+  /// Lends the inspection for the duration of the call.
   fileprivate func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
     path.lend { path in
       StoragePluginExport.lend(files) { files in

@@ -1,16 +1,16 @@
 internal import CCachectlPlugin
 internal import StorageSPI
 
-/// A function of the host, and what it is called with.
+/// A callback of the host, with its context.
 ///
-/// `@unchecked Sendable`: it is only used on the thread of the call for which it was passed, before that returns.
+/// `@unchecked Sendable`: it is used only on the thread of the call that received it, before that call returns.
 struct Visitor<Function>: @unchecked Sendable {
   let visit: Function
   let context: UnsafeMutableRawPointer?
 
-  /// A visitor.
+  /// Takes the host's callback.
   ///
-  /// - Throws: `StorageError` with the code `failed` where the host passed no function.
+  /// - Throws: `StorageError` with the code `failed` if the host passed no function.
   init(_ visit: Function?, _ context: UnsafeMutableRawPointer?) throws(StorageError) {
     guard let visit else { throw StorageError(.failed, "a function to call back is missing") }
     self.visit = visit
@@ -19,7 +19,7 @@ struct Visitor<Function>: @unchecked Sendable {
 }
 
 extension String {
-  /// Lends the text's bytes for the length of the call, without copying them.
+  /// Lends the text's bytes for the duration of the call, without copying them.
   @inline(__always)
   func lend<Output>(_ body: (cachectl_bytes) -> Output) -> Output {
     var text = self
@@ -31,17 +31,17 @@ extension cachectl_bytes {
   @inline(__always)
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.init(data: bytes.baseAddress, length: bytes.count) }
 
-  /// The bytes where they are.
+  /// The bytes, in place.
   @inline(__always)
   var buffer: UnsafeBufferPointer<UInt8> {
     data.map { UnsafeBufferPointer(start: $0, count: length) } ?? UnsafeBufferPointer(start: nil, count: 0)
   }
 
-  /// A copy as text; what is no UTF-8 in it is replaced.
+  /// A copy as text, with invalid UTF-8 replaced.
   var text: String { String(decoding: buffer, as: UTF8.self) }
 }
 
-/// Lends copies of `texts` for the length of the call. Cost: two allocations.
+/// Lends copies of `texts` for the duration of the call. Cost: two allocations.
 func lend<Output>(_ texts: [String], _ body: ([cachectl_bytes]) -> Output) -> Output {
   let bytes = texts.flatMap(\.utf8)
   return bytes.withUnsafeBufferPointer { buffer in
@@ -55,7 +55,7 @@ func lend<Output>(_ texts: [String], _ body: ([cachectl_bytes]) -> Output) -> Ou
 }
 
 extension EntryMetadata {
-  /// Lends the metadata for the length of the call. Cost: none where there are no attributes.
+  /// Lends the metadata for the duration of the call. It costs nothing if there are no attributes.
   @inline(__always)
   func lend<Output>(_ body: (cachectl_metadata) -> Output) -> Output {
     contentType.lend { contentType in

@@ -2,7 +2,8 @@ internal import CCachectlPlugin
 internal import StorageSPI
 
 extension EngineConfiguration {
-  /// What the host passes to open, inspect or repair a store of an engine that says `declaration` of itself.
+  /// The configuration that the host passes to open, inspect or repair a store of the engine that `declaration`
+  /// describes.
   ///
   /// - Throws: `StorageError` with the code `invalidOption`.
   init(
@@ -20,7 +21,7 @@ extension EngineConfiguration {
     try self.init(for: declaration, values: values, clock: HostClock(now: now, clock: configuration.clock))
   }
 
-  /// A value, of which the host may know more than is known here.
+  /// One value; the host's structure may be larger than this version's.
   private static func value(_ index: Int, of configuration: cachectl_configuration) -> cachectl_value? {
     UnsafeRawPointer(configuration.values)?.advanced(by: index * configuration.value_size)
       .assumingMemoryBound(to: cachectl_value.self).pointee
@@ -37,7 +38,7 @@ extension EngineConfiguration {
 
 /// The host's clock.
 ///
-/// `@unchecked Sendable`: the host's function may be called by any thread until the store is closed.
+/// `@unchecked Sendable`: any thread may call the host's function until the store is closed.
 private struct HostClock: WallClock, @unchecked Sendable {
   let function: @convention(c) (UnsafeMutableRawPointer?) -> Int64
   let clock: UnsafeMutableRawPointer?
@@ -50,28 +51,28 @@ private struct HostClock: WallClock, @unchecked Sendable {
   var now: Timestamp { Timestamp(milliseconds: function(clock)) }
 }
 
-/// What the host says of the call that is under way on this thread.
+/// The host's view of the call in progress on this thread.
 ///
-/// `@unchecked Sendable`: the host's function may be called by the thread of each call until the store is closed.
+/// `@unchecked Sendable`: the thread of each call may call the host's function until the store is closed.
 struct HostCall: @unchecked Sendable {
   private let function: (@convention(c) (UnsafeMutableRawPointer?) -> Int32)?
   private let context: UnsafeMutableRawPointer?
 
-  /// By the host that has made `configuration`; `nil` for a call that nothing cancels.
+  /// From the host that made `configuration`; `nil` for a call that nothing can cancel.
   init(_ configuration: UnsafePointer<cachectl_configuration>? = nil) {
     let configuration = configuration.map { copy(of: $0, cachectl_configuration()) }
     (function, context) = (configuration?.is_cancelled, configuration?.clock)
   }
 
-  /// Whether the host can say it: an older one cannot.
+  /// Whether the host can cancel calls: an older one cannot.
   var canBeCancelled: Bool { function != nil }
 
-  /// Whether the caller no longer waits.
+  /// Whether the caller has stopped waiting.
   var isCancelled: Bool { function.map { $0(context) != 0 } ?? false }
 }
 
-/// A copy of the structure at `pointer`, which begins with its size, as far as the host knows its fields: the rest is that
-/// of `empty`.
+/// Copies the structure at `pointer`, which starts with its size, as far as the host knows its fields; the rest comes
+/// from `empty`.
 func copy<Structure>(of pointer: UnsafePointer<Structure>, _ empty: Structure) -> Structure {
   let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
   var copy = empty

@@ -2,25 +2,25 @@ internal import CCachectlPlugin
 public import StorageSPI
 internal import Synchronization
 
-/// Makes a Swift engine a shared library that cachectl loads, in one line:
+/// Turns a Swift engine into a shared library that cachectl can load, in one line:
 ///
 ///     @c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? { PluginExport.table(of: MyPlugin(), abi) }
 ///
-/// A library has one plugin. The functions of its table run each asynchronous call to its end on the thread on which
-/// the host calls them; no thread pool has to be there.
+/// A library has one plugin. The functions in its table run each asynchronous call to its end on the host's calling
+/// thread; they need no thread pool.
 public enum PluginExport {
-  /// The plugin of this library, and its table. C functions know of nothing but what is global.
+  /// The library's plugin and its table. C functions can only reach global state.
   private static let exported = Mutex<ExportedPlugin?>(nil)
 
-  /// The table of `plugin`, as `cachectl_plugin.h` describes it; `nil` where the host asks for another version.
+  /// The table of `plugin`, as `cachectl_plugin.h` describes it; `nil` if the host asks for another version.
   ///
-  /// It is made by the first call and lives as long as the process; later calls return it again.
+  /// The first call creates it, and it lives as long as the process; later calls return the same table.
   ///
   /// - Parameters:
-  ///   - plugin: the plugin, which is only made once.
-  ///   - abi: the version of the host's interface, as the host passes it.
-  ///   - readsWait: whether a read may wait for a disk or a network. If so, the host calls it on a thread of its own,
-  ///     which costs some 20 microseconds. Say `false` where the engine is one of `ImmediateReading`.
+  ///   - plugin: the plugin; only the first call evaluates it.
+  ///   - abi: the version of the interface that the host passes.
+  ///   - readsWait: whether a read may wait for a disk or a network. If so, the host calls it on a separate thread,
+  ///     which costs some 20 microseconds. Pass `false` if the engine is `ImmediateReading`.
   public static func table(
     of plugin: @autoclosure () -> any StoragePlugin, _ abi: UInt32, readsWait: Bool = true
   ) -> UnsafeRawPointer? {
@@ -33,7 +33,7 @@ public enum PluginExport {
     return UnsafeRawPointer(current.table)
   }
 
-  /// The plugin of this library.
+  /// The library's plugin.
   ///
   /// - Throws: `StorageError` with the code `failed` before the first call of `table(of:_:readsWait:)`.
   static func plugin() throws(StorageError) -> any StoragePlugin {
@@ -42,9 +42,9 @@ public enum PluginExport {
   }
 }
 
-/// A plugin and the table made of it.
+/// A plugin and its table.
 ///
-/// `@unchecked Sendable`: nothing writes to the table once it is made, and nothing frees it.
+/// `@unchecked Sendable`: nothing writes to the table after its creation, and nothing frees it.
 private struct ExportedPlugin: @unchecked Sendable {
   let plugin: any StoragePlugin
   let table: UnsafePointer<cachectl_engine>

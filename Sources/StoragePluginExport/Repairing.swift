@@ -2,7 +2,7 @@ internal import CCachectlPlugin
 internal import StorageSPI
 internal import Synchronization
 
-/// Saves what can be read of a damaged store, or says what would be saved; or removes the store.
+/// Repairs a store, previews a repair, or removes the store.
 enum Repairing {
   typealias Repair =
     @Sendable (any StoragePlugin, EngineConfiguration, RepairPlan) async throws(StorageError) -> RepairReport
@@ -30,7 +30,7 @@ enum Repairing {
     return firstFailure(report.movedTo) { $0.lend { moved(plan.context, $0) } }
   }
 
-  /// Removes a store, in whatever state it is.
+  /// Removes a store, whatever its state.
   static func removeStore(_ configuration: UnsafePointer<cachectl_configuration>?) throws(StorageError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
@@ -40,7 +40,7 @@ enum Repairing {
 }
 
 extension RepairPlan {
-  /// A plan by which the host judges the entries, always on the thread of its call.
+  /// A plan that lets the host judge the entries, always on the thread of its call.
   fileprivate init(suffix: String, _ judge: Visitor<cachectl_visit_entry>, on thread: CallingThread) {
     self.init(suffix: suffix) { key, payload, metadata in
       payload.withUnsafeBufferPointer { payload in
@@ -56,9 +56,9 @@ extension RepairPlan {
   }
 }
 
-/// A payload that is lent to another thread.
+/// A payload lent to another thread.
 ///
-/// `@unchecked Sendable`: it is only read, and whoever lends it waits meanwhile.
+/// `@unchecked Sendable`: it is only read, and the lending thread waits meanwhile.
 private struct LentPayload: @unchecked Sendable {
   let bytes: cachectl_bytes
 }

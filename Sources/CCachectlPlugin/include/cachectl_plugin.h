@@ -1,28 +1,29 @@
 /* A storage engine of cachectl as a shared library.
  *
- * The library defines one function, `cachectl_plugin`, which returns a table of functions and of what the engine says
- * of itself. The file is called libcachectl-NAME.so, where NAME is the engine's name, and is found in the folders of
- * the configuration's `plugins.searchPath`, or is named with its path: `cachectl --backend ./libcachectl-NAME.so ls`.
+ * The library defines one function, `cachectl_plugin`, which returns a table with the engine's functions and its
+ * description of itself. The file is called libcachectl-NAME.so, where NAME is the engine's name. cachectl finds it in
+ * the folders of the configuration's `plugins.searchPath`, or by its path:
+ * `cachectl --backend ./libcachectl-NAME.so ls`.
  *
- * What an engine has to do is written in the comments here and judged by `cachectl backends test`: an engine that
- * passes it is complete. Examples/FolderEngine is a whole one.
+ * The comments here say what an engine must do, and `cachectl backends test` checks it: an engine that passes is
+ * complete. Examples/FolderEngine is a complete example.
  *
  * Rules for both sides
  *
- * Versions.  CACHECTL_PLUGIN_ABI changes when an old library can no longer be used. Fields are only ever appended to a
- *   structure. Every structure that may grow begins with its size as its maker compiled it, or travels with the size
- *   of one element; whoever reads it does not look beyond that size, and takes what is missing as zero.
- * Bytes.  Whatever a pointer lends is only valid until the function to which it was passed returns: that return is
- *   its release, and nothing else has to be released. Copy what is to be kept. Pointers of the table, and all that it
- *   points to, are valid for as long as the process lives: a library is never unloaded.
- * Texts.  UTF-8. A `cachectl_bytes` is not terminated; a `const char *` is. A pointer may be NULL where the length is 0.
- * Threads.  Any function of a store may be called by any number of threads at once, `close` excepted: it is called
- *   once, after all other calls have returned. Callbacks are called on the thread of the call, before it returns.
- * Callbacks.  A callback returns CACHECTL_OK to go on. At anything else the function returns at once what the callback
- *   returned. A callback must not be called again after that, and calls no function of the plugin.
- * Failures.  A function returns CACHECTL_OK or another code of `cachectl_code`, and then has filled in the
- *   `cachectl_failure` that it was given. An entry that is not there is no failure. A library never prints, never
- *   ends the process, changes no signal handler, and lets no exception out.
+ * Versions.  CACHECTL_PLUGIN_ABI changes when old libraries can no longer be used. Structures only ever gain fields at
+ *   the end. Every structure that may grow either begins with its size as its maker compiled it, or travels with the
+ *   size of one element. A reader does not look beyond that size, and treats missing fields as zero.
+ * Bytes.  Memory behind a pointer is lent only until the function that received the pointer returns. Nothing needs to
+ *   be freed; copy what you want to keep. The pointers in the table, and everything behind them, stay valid for as long
+ *   as the process lives: a library is never unloaded.
+ * Texts.  UTF-8. A `cachectl_bytes` is not terminated; a `const char *` is. A pointer may be NULL if the length is 0.
+ * Threads.  Any number of threads may call any function of a store at once, except `close`: it is called once, after
+ *   all other calls have returned. Callbacks are called on the thread of the call, before it returns.
+ * Callbacks.  A callback returns CACHECTL_OK to continue. If it returns anything else, the function stops at once and
+ *   returns that value. It must not call the callback again after that. A callback calls no function of the plugin.
+ * Failures.  A function returns CACHECTL_OK, or another code of `cachectl_code` after filling in the `cachectl_failure`
+ *   that it was given. A missing entry is not a failure. A library never prints, never ends the process, changes no
+ *   signal handler, and lets no exception out.
  * Times.  Milliseconds since 1970-01-01T00:00:00Z, from 0 to 253402300799999.
  */
 #ifndef CACHECTL_PLUGIN_H
@@ -38,7 +39,7 @@ extern "C" {
 /* The version of this interface. */
 #define CACHECTL_PLUGIN_ABI 1u
 
-/* How a call ended. */
+/* The result of a call. */
 typedef enum cachectl_code {
   CACHECTL_OK = 0,
   CACHECTL_FAILED = 1,             /* anything that has no name here: a defect of the engine */
@@ -58,20 +59,20 @@ typedef enum cachectl_code {
   CACHECTL_CANCELLED = 15          /* the caller no longer waits, as `is_cancelled` says */
 } cachectl_code;
 
-/* Bytes of somebody else. */
+/* Borrowed bytes. */
 typedef struct cachectl_bytes {
   const uint8_t *data;
   size_t length;
 } cachectl_bytes;
 
-/* What went wrong: made by the host, filled in by the plugin. Both texts end with a zero byte; what does not fit is cut
- * off. `snprintf(failure->message, sizeof failure->message, ...)` does it right. */
+/* What went wrong. The host allocates it, and the plugin fills it in. Both texts are zero-terminated and truncated to
+ * fit: `snprintf(failure->message, sizeof failure->message, ...)` does both. */
 typedef struct cachectl_failure {
   char message[1024]; /* one line without a final full stop that names the file or the key */
   char hint[512];     /* what to do about it, one line; empty where there is nothing to advise */
 } cachectl_failure;
 
-/* An entry: its bytes and what is known of them. The plugin keeps every field and gives it back unchanged. */
+/* An entry: its payload and metadata. The plugin stores every field and returns it unchanged. */
 typedef struct cachectl_attribute {
   cachectl_bytes name, value; /* any texts; a name occurs once in an entry */
 } cachectl_attribute;
@@ -92,7 +93,7 @@ typedef struct cachectl_entry {
   cachectl_metadata metadata;
 } cachectl_entry;
 
-/* Changes that are made together, in their order: all or none. A later one sees what an earlier one did. */
+/* Changes that are made together, in order: all or none. Each one sees the effects of the earlier ones. */
 typedef enum cachectl_operation_kind {
   CACHECTL_PUT = 0,             /* stores payload and metadata under the key, in place of what was there */
   CACHECTL_REMOVE = 1,          /* removes the entry, if there is one */
@@ -110,16 +111,16 @@ typedef struct cachectl_batch {
   const cachectl_operation *operations;
   size_t operation_count;
   size_t operation_size; /* sizeof(cachectl_operation): the distance from one to the next */
-  /* Where has_bounds is not 0: after all operations the store must hold at most max_entries entries with at most
-   * max_payload_bytes bytes of payload together, those of the namespace `exempt` (where it is not empty) not counted.
+  /* If has_bounds is not 0: after all operations the store must hold at most max_entries entries, with at most
+   * max_payload_bytes bytes of payload in total, not counting those of the namespace `exempt` (if it is not empty).
    * Otherwise the batch fails with CACHECTL_OVER_BOUNDS. */
   uint32_t has_bounds;
   uint64_t max_entries, max_payload_bytes;
   cachectl_bytes exempt;
 } cachectl_batch;
 
-/* Which entries a scan visits: those whose keys begin with `prefix` and come after `after`, ordered by the bytes of
- * their keys, `limit` at most. */
+/* The entries that a scan visits: those whose keys start with `prefix` and come after `after`, ordered by the bytes of
+ * their keys, at most `limit`. */
 typedef struct cachectl_range {
   size_t size; /* sizeof(cachectl_range) */
   cachectl_bytes prefix; /* empty for all */
@@ -127,8 +128,8 @@ typedef struct cachectl_range {
   size_t limit;          /* 1 or more */
 } cachectl_range;
 
-/* How many entries of one namespace become stale and expire within the same 2^20 milliseconds. The sum of all slots
- * is what the store holds. */
+/* The number of entries of one namespace that become stale within the same 2^20 milliseconds and expire within the same
+ * 2^20 milliseconds. All slots together are the content of the store. */
 typedef struct cachectl_slot {
   size_t size; /* sizeof(cachectl_slot) */
   cachectl_bytes name_space;
@@ -136,7 +137,7 @@ typedef struct cachectl_slot {
   uint64_t entries, payload_bytes;
 } cachectl_slot;
 
-/* Something that is wrong with a store. */
+/* A problem with a store. */
 typedef struct cachectl_issue {
   size_t size; /* sizeof(cachectl_issue) */
   cachectl_bytes key; /* the entry concerned; empty where it is the structure of the store */
@@ -144,7 +145,7 @@ typedef struct cachectl_issue {
   const char *message; /* what was found, in one line */
 } cachectl_issue;
 
-/* An option, declared once: flags, variables, validation, the schema and the help are made of it. */
+/* An option, declared once: flags, variables, validation, the schema and the help are derived from it. */
 typedef enum cachectl_option_kind {
   CACHECTL_TEXT = 0,       /* any text */
   CACHECTL_PATH = 1,       /* a path; the plugin gets it absolute */
@@ -166,36 +167,37 @@ typedef struct cachectl_option {
   const char *default_value; /* NULL for none; numbers in decimal digits, booleans "true" or "false" */
 } cachectl_option;
 
-/* The value of an option. Every option that has a value or a default is among them. */
+/* The value of an option. Every option with a value or a default is passed. */
 typedef struct cachectl_value {
   const char *name;
   const char *text; /* for the kinds text, path, choice and store name; NULL for the others */
   int64_t number; /* for the others */
 } cachectl_value;
 
-/* What a store is opened with. */
+/* The configuration that a store is opened with. */
 typedef struct cachectl_configuration {
   size_t size; /* sizeof(cachectl_configuration) */
   const cachectl_value *values;
   size_t value_count;
   size_t value_size; /* sizeof(cachectl_value) */
-  /* The time by which the engine tells what has expired. Both may be called until `close` has returned. */
+  /* The current time, by which the engine decides what has expired. Call this and the function below only until `close`
+   * has returned. */
   int64_t (*now)(void *clock);
   void *clock;
-  /* Whether the caller of the function that is under way on this thread no longer waits for it: 1 or 0; NULL in an older
-   * host. A function that waits for a server asks it now and then, on the thread of the call. Once it is 1 the function
-   * returns within some tenths of a second, with CACHECTL_CANCELLED where the server has not answered by then. */
+  /* Whether the caller of the current function on this thread has stopped waiting: 1 or 0; NULL in an older host. A
+   * function that waits for a server asks this now and then, on the thread of the call. Once it is 1, the function
+   * returns within a few tenths of a second, with CACHECTL_CANCELLED if the server has not answered by then. */
   int32_t (*is_cancelled)(void *clock);
 } cachectl_configuration;
 
-/* Whether there is a store. */
+/* Whether a store exists. */
 typedef enum cachectl_presence {
   CACHECTL_AS_FILES_TELL = 0, /* where it has files, there is one */
   CACHECTL_PRESENT = 1,
   CACHECTL_ABSENT = 2
 } cachectl_presence;
 
-/* What there is of a store, found without opening it, for `inspect`. */
+/* Facts about a store, gathered without opening it, for `inspect`. */
 typedef struct cachectl_inspection {
   size_t size; /* sizeof(cachectl_inspection) */
   cachectl_bytes path; /* where the store is, or would be: a file, a folder or an address */
@@ -208,7 +210,7 @@ typedef struct cachectl_inspection {
     is known to be */
 } cachectl_inspection;
 
-/* How a damaged store is repaired, for `repair`. */
+/* How to repair a damaged store, for `repair`. */
 typedef struct cachectl_repair {
   size_t size; /* sizeof(cachectl_repair) */
   cachectl_bytes suffix; /* appended to the names of the damaged files, which are moved aside and never removed */
@@ -221,7 +223,7 @@ typedef struct cachectl_repair {
     entry; NULL in an older host, which takes it as lost */
 } cachectl_repair;
 
-/* A store that is open: of the plugin's own making. */
+/* An open store; the plugin defines the structure. */
 typedef struct cachectl_store cachectl_store;
 
 typedef int32_t (*cachectl_visit_entry)(void *context, const cachectl_entry *entry);
@@ -229,11 +231,11 @@ typedef int32_t (*cachectl_visit_slot)(void *context, const cachectl_slot *slot)
 typedef int32_t (*cachectl_visit_issue)(void *context, const cachectl_issue *issue);
 typedef int32_t (*cachectl_visit_inspection)(void *context, const cachectl_inspection *inspection);
 
-/* For `flags`: a read may wait for a disk or a network. Without it `read` is called on threads that must not be kept
- * waiting. All other functions are always called on a thread that may wait. */
+/* For `flags`: a read may wait for a disk or a network. Without this flag, `read` is called on threads that must not
+ * block. All other functions are always called on a thread that may block. */
 #define CACHECTL_READS_WAIT 1u
 
-/* An engine. Functions that are marked as optional may be NULL. */
+/* An engine. Functions marked as optional may be NULL. */
 typedef struct cachectl_engine {
   size_t size; /* sizeof(cachectl_engine) */
   uint32_t abi; /* CACHECTL_PLUGIN_ABI */
@@ -246,49 +248,49 @@ typedef struct cachectl_engine {
   size_t option_count;
   size_t option_size; /* sizeof(cachectl_option) */
 
-  /* Opens the store, and makes it where there is none. Sets *store where it returns CACHECTL_OK. */
+  /* Opens the store, and creates it if there is none. Sets *store if it returns CACHECTL_OK. */
   int32_t (*open)(const cachectl_configuration *configuration, cachectl_store **store, cachectl_failure *failure);
-  /* Closes the store and frees it, whatever it returns. */
+  /* Closes the store and frees it, even if it returns a failure. */
   int32_t (*close)(cachectl_store *store, cachectl_failure *failure);
   /* Calls `visit` once with the entry under `key`, if there is one. */
   int32_t (*read)(
     cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context, cachectl_failure *failure);
-  /* Makes all changes of the batch; or none, and fails. An engine that cannot know whether they were made, as where its
-   * server did not answer any more, fails with CACHECTL_UNREACHABLE and says so in the message. */
+  /* Makes all changes of the batch, or makes none and fails. If the engine cannot know whether they were made, for
+   * example because its server stopped answering, it fails with CACHECTL_UNREACHABLE and says so in the message. */
   int32_t (*apply)(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure);
   /* Calls `visit` with each entry of `range`, in order. */
   int32_t (*scan)(
     cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
     cachectl_failure *failure);
-  /* Calls `visit` with each slot that has entries, and says what the store takes up on its medium. Its cost should not
-   * grow with the number of entries. */
+  /* Calls `visit` with each slot that has entries, and sets *storage_bytes to the space that the store takes up. The
+   * cost should not grow with the number of entries. */
   int32_t (*statistics)(
     cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes,
     cachectl_failure *failure);
-  /* Calls `visit` with all that is wrong with the store. Checksums are the host's to check. */
+  /* Calls `visit` with each problem of the store. The host checks the checksums. */
   int32_t (*check_integrity)(
     cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure);
-  /* Removes what has expired, and gives unused space back. */
+  /* Removes expired entries, and frees unused space. */
   int32_t (*compact)(cachectl_store *store, cachectl_failure *failure);
-  /* Optional: lets go of memory that was only taken to be quick. */
+  /* Optional: releases memory that only makes reads faster. */
   void (*release_memory)(cachectl_store *store);
-  /* Optional: calls `visit` once with what there is of a store, without opening, making or changing it. Where the store
-   * is on a server, asks that server, and fails as `open` does where it does not answer. */
+  /* Optional: calls `visit` once with the facts about a store, without opening, creating or changing it. If the store
+   * is on a server, asks that server, and fails like `open` if it does not answer. */
   int32_t (*inspect)(
     const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
     cachectl_failure *failure);
-  /* Optional: saves what can be read of a damaged store: a new one takes its place in one step. Sets *saved to the
-   * number of entries that were saved. */
+  /* Optional: saves the readable entries of a damaged store, and replaces it with a new one in a single step. Sets
+   * *saved to the number of saved entries. */
   int32_t (*repair)(
     const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
     cachectl_failure *failure);
-  /* Optional: reports what `repair` would save and lose, without making, moving or changing a file, also where the
-   * store may only be read. Calls neither `moved` nor any function that changes something. */
+  /* Optional: reports what `repair` would save and lose, without creating, moving or changing a file; works on a
+   * read-only store too. Does not call `moved`, or any function that changes something. */
   int32_t (*preview_repair)(
     const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
     cachectl_failure *failure);
-  /* Optional: removes the store with all that it holds, in whatever state it is, without needing room; fails with "busy"
-   * where another handle has it open. Without it, the host removes the files that `inspect` names. */
+  /* Optional: removes the store with everything in it, whatever its state, without needing disk space; fails with
+   * CACHECTL_BUSY if another handle has it open. Without it, the host removes the files that `inspect` names. */
   int32_t (*remove_store)(const cachectl_configuration *configuration, cachectl_failure *failure);
 } cachectl_engine;
 
@@ -298,8 +300,8 @@ typedef struct cachectl_engine {
 #define CACHECTL_EXPORT
 #endif
 
-/* The one function that a library has to define. `abi` is the version of the host's interface.
- * Returns the engine; NULL where the library cannot work with that version. */
+/* The one function that a library must define. `abi` is the version of the host's interface.
+ * Returns the engine; NULL if the library does not support that version. */
 typedef const cachectl_engine *(*cachectl_plugin_function)(uint32_t abi);
 #define CACHECTL_PLUGIN_SYMBOL "cachectl_plugin"
 CACHECTL_EXPORT const cachectl_engine *cachectl_plugin(uint32_t abi);
