@@ -1,6 +1,6 @@
 public import StorageSPI
 
-/// One sentence of the storage contract, and the code that finds out whether an engine keeps it.
+/// One sentence of the storage contract, and the code that checks whether an engine keeps it.
 public struct ConformanceCheck: Sendable {
   /// The check's name in kebab case, unique in the suite.
   public let name: String
@@ -8,7 +8,7 @@ public struct ConformanceCheck: Sendable {
   /// What the check expects of an engine, in one line without a final full stop.
   public let summary: String
 
-  /// What an engine must be able to do for the check to apply, in the order in which it is asked for.
+  /// The capabilities that an engine needs for the check to apply, in the order in which they are examined.
   public let requiredCapabilities: [EngineCapability]
 
   let body: @Sendable (ConformanceContext) async throws -> Void

@@ -1,27 +1,27 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// What the body of a check is given: the engine to open, a clock, and random numbers.
+/// The input of a check: the engine to open, a clock, and random numbers.
 struct ConformanceContext: Sendable {
-  /// The engine that is tested.
+  /// The engine under test.
   let subject: ConformanceSubject
-  /// The name of the check, which names its stores.
+  /// The name of the check, which is part of its stores' names.
   let check: String
   /// The seed of the run.
   let seed: UInt64
-  /// A number that no other run has, in the names of stores: two runs may use one server at once.
+  /// A number unique to this run, for the names of stores: two runs may use one server at the same time.
   let run: UInt64
   /// How much work to do, 1 or more.
   let rounds: Int
-  /// The clock of all engines that the check opens.
+  /// The clock of all engines in the check.
   let clock = ManualClock(Sample.start)
-  /// The engines that were opened; the suite closes them when the check has ended, however it ended.
+  /// The engines opened so far. The suite closes them when the check has ended, even after a failure.
   let handles = OpenHandles()
 
-  /// Random numbers that depend on the seed and the check alone.
+  /// Random numbers that depend only on the seed and the check.
   func generator() -> SeededGenerator { SeededGenerator(seed: seed, name: check) }
 
-  /// Opens the store called `store` of this check.
+  /// Opens the check's store called `store`.
   func open(store: String = "store", overrides: [String: OptionValue] = [:]) async throws -> any StorageEngine {
     let name = "\(check)/\(store)"
     let configuration = try subject.configuration(store: name, run: run, overrides: overrides, clock: clock)
@@ -38,7 +38,7 @@ struct ConformanceContext: Sendable {
 }
 
 extension ConformanceContext {
-  /// Empties the stores that the check has opened, where they have only a name: no folder goes with them.
+  /// Empties the check's stores that are told apart only by name: removing a folder does not remove them.
   func removeWhatIsLeft() async throws {
     guard subject.hasNamedStores else { return }
     for store in handles.stores {
@@ -55,16 +55,16 @@ extension ConformanceContext {
   }
 }
 
-/// The engines that a check opened.
+/// The engines that a check has opened.
 final class OpenHandles: Sendable {
   private let opened = Mutex<[(engine: any StorageEngine, store: String)]>([])
 
-  /// The engines, the first opened first.
+  /// The engines, in the order of opening.
   var all: [any StorageEngine] { opened.withLock { $0.map(\.engine) } }
 
-  /// The names of the stores that were opened.
+  /// The names of the opened stores.
   var stores: Set<String> { opened.withLock { Set($0.map(\.store)) } }
 
-  /// Remembers `engine`, which has the store called `store` open.
+  /// Adds `engine`, which has the store called `store` open.
   func add(_ engine: any StorageEngine, of store: String) { opened.withLock { $0.append((engine, store)) } }
 }

@@ -1,6 +1,6 @@
-/// What an engine did and should not have done.
+/// What an engine did against the contract.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-  /// What was expected and what was got, in one line without a final full stop.
+  /// The expected and the actual behaviour, in one line without a final full stop.
   public let message: String
 
   /// A failure with the message `message`.

@@ -1,23 +1,23 @@
 public import StorageSPI
 
-/// How one check ended.
+/// How a check ended.
 public enum ConformanceResult: Sendable, Hashable {
   /// The engine does what the check expects.
   case passed
-  /// It does not; the message says what it did, in one line without a final full stop.
+  /// It does not; the message says what it does, in one line without a final full stop.
   case failed(String)
-  /// The check is about something that the engine does not claim to be able to do.
+  /// The engine does not claim the capability that the check is about.
   case skipped(missing: EngineCapability)
 }
 
-/// A check and how it ended.
+/// A check and its result.
 public struct ConformanceOutcome: Sendable {
   /// The check.
   public let check: ConformanceCheck
-  /// How it ended.
+  /// The result.
   public let result: ConformanceResult
 
-  /// An outcome of the given parts.
+  /// The result of `check`.
   public init(check: ConformanceCheck, result: ConformanceResult) {
     self.check = check
     self.result = result
@@ -32,7 +32,7 @@ public struct ConformanceOutcome: Sendable {
     }
   }
 
-  /// What is to be said of the result in one line; empty if the check passed.
+  /// The result's explanation in one line; empty if the check passed.
   public var message: String {
     switch result {
     case .passed: ""
@@ -42,16 +42,16 @@ public struct ConformanceOutcome: Sendable {
   }
 }
 
-/// How all checks ended over one engine.
+/// The results of all checks over one engine.
 public struct ConformanceReport: Sendable {
   /// The name of the engine.
   public let backend: String
-  /// The seed of all that was random; the same seed repeats the run.
+  /// The seed of all random choices; the same seed repeats the run.
   public let seed: UInt64
-  /// The checks in the order of the suite, each with how it ended.
+  /// The checks in the order of the suite, each with its result.
   public let outcomes: [ConformanceOutcome]
 
-  /// A report of the given parts.
+  /// A report of these outcomes.
   public init(backend: String, seed: UInt64, outcomes: [ConformanceOutcome]) {
     self.backend = backend
     self.seed = seed

@@ -1,6 +1,6 @@
 public import StorageSPI
 
-/// What is tested: an engine, the options that it is opened with, and a place for its stores.
+/// The subject of the tests: an engine, its options, and a folder for its stores.
 public struct ConformanceSubject: Sendable {
   /// The engine.
   public let plugin: any StoragePlugin
@@ -8,17 +8,17 @@ public struct ConformanceSubject: Sendable {
   /// Values for options of the engine; the others have their defaults.
   public let values: [String: OptionValue]
 
-  /// The absolute path of a folder that is the suite's alone. Whoever passes it in removes it afterwards.
+  /// The absolute path of a folder for this suite alone. The caller removes it afterwards.
   public let scratchFolder: String
 
-  /// The engine `plugin`, opened with `values`, on stores below `scratchFolder`.
+  /// The engine `plugin`, opened with `values` on stores in `scratchFolder`.
   ///
-  /// Every option of the kind `path` is replaced by a path below the scratch folder, a different one for each check,
-  /// and every one of the kind `storeName` by a name that no other check and no other run has: the suite never comes
-  /// near a store that is in use, whatever `values` says. What it leaves in stores that have only a name it removes. An
-  /// engine without such options must be empty whenever it is opened for the first time.
+  /// Whatever `values` says, a path in the scratch folder, different for each check, replaces every option of the kind
+  /// `path`, and a name unique to the check and the run every one of the kind `storeName`: the suite never touches a
+  /// store in use. It empties its stores that are told apart only by name. An engine without such options must be empty
+  /// whenever it is opened for the first time.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` where `values` does not fit what the engine declares.
+  /// - Throws: `StorageError` with the code `invalidOption` if `values` does not match the engine's declaration.
   public init(
     plugin: any StoragePlugin, values: [String: OptionValue] = [:], scratchFolder: String
   ) throws(StorageError) {
@@ -31,11 +31,11 @@ public struct ConformanceSubject: Sendable {
   /// The capabilities that the engine declares.
   public var capabilities: Set<EngineCapability> { plugin.declaration.capabilities }
 
-  /// Whether the engine tells stores apart by name, so that no folder holds what the suite leaves behind.
+  /// Whether the engine's stores are told apart by name, so that no folder holds what the suite leaves behind.
   var hasNamedStores: Bool { plugin.declaration.options.contains { $0.kind == .storeName } }
 
-  /// What the engine is opened with for the store called `store`, a path relative to the scratch folder, in the run
-  /// whose number is `run`; `overrides` go before all else.
+  /// The configuration to open the store called `store`, a path relative to the scratch folder, in the run with the
+  /// number `run`; `overrides` take precedence over everything else.
   func configuration(
     store: String, run: UInt64, overrides: [String: OptionValue] = [:], clock: any WallClock
   ) throws(StorageError) -> EngineConfiguration {
@@ -51,7 +51,7 @@ public struct ConformanceSubject: Sendable {
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
   }
 
-  /// A name of at most 45 bytes that is the same for the same store of the same run.
+  /// A name of at most 45 bytes, the same for the same store in the same run.
   private static func storeName(of store: String, run: UInt64) -> String {
     "conformance-\(String(run, radix: 16))-\(String(FNV1a.hash(store.utf8), radix: 16))"
   }

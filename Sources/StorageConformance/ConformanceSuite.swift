@@ -19,18 +19,19 @@ public enum ConformanceSuite {
   /// The check called `name`; `nil` if there is none.
   public static func check(named name: String) -> ConformanceCheck? { checks.first { $0.name == name } }
 
-  /// Runs checks over an engine, one after another, each on a store of its own.
+  /// Runs checks over an engine, one after the other, each on its own store.
   ///
-  /// The whole suite takes some seconds with an engine that syncs to disk, and up to 200 MB of memory and of disk.
+  /// The whole suite takes some seconds with an engine that syncs to disk, and up to 200 MB of memory and of disk
+  /// space.
   ///
   /// - Parameters:
-  ///   - subject: the engine, and where its stores may be.
-  ///   - checks: which checks to run; all by default.
-  ///   - seed: the seed of all that is random.
-  ///   - rounds: how much work the random and the concurrent checks do, 1 or more: twice the rounds, twice the work.
-  ///   - progress: called with the outcome of each check as soon as it is known.
-  /// - Returns: how each check ended. A check that cannot be made has failed. Where the task is cancelled, the checks
-  ///   that were to follow are missing.
+  ///   - subject: the engine, and the folder for its stores.
+  ///   - checks: the checks to run; all by default.
+  ///   - seed: the seed of all random choices.
+  ///   - rounds: the amount of work in random and concurrent checks, 1 or more: twice the rounds, twice the work.
+  ///   - progress: called with the outcome of each check.
+  /// - Returns: the result of each check. A check that cannot be made counts as failed. If the task is cancelled, the
+  ///   remaining checks are missing.
   public static func run(
     _ subject: ConformanceSubject, only checks: [ConformanceCheck] = Self.checks, seed: UInt64 = 1, rounds: Int = 1,
     progress: (ConformanceOutcome) -> Void = { _ in }

@@ -1,14 +1,14 @@
 public import StorageSPI
 internal import Synchronization
 
-/// A clock that stands still until it is told to move, so that expiry is tested without waiting for it.
+/// A clock that moves only when told to, so that tests of expiry need not wait.
 public final class ManualClock: WallClock {
   private let milliseconds: Atomic<Int64>
 
   /// A clock that shows `time`.
   public init(_ time: Timestamp) { milliseconds = Atomic(time.milliseconds) }
 
-  /// The time that was set last.
+  /// The time set last.
   public var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
 
   /// Moves the clock to `time`, forwards or backwards.

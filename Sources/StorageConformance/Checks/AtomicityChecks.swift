@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// A batch that fails has changed nothing.
+/// A failing batch changes nothing.
 enum AtomicityChecks {
   static let all = [
     ConformanceCheck("failed-batch-one-namespace", "a batch that fails half way changes nothing", oneNamespace),
@@ -14,7 +14,7 @@ enum AtomicityChecks {
     ConformanceCheck("engine-works-after-failure", "after many failed batches the engine works as before", afterwards),
   ]
 
-  /// The entries of the store before the failing batch: three in each of the namespaces.
+  /// The entries in the store before the failing batch: three in each of the namespaces.
   private static func entries(_ namespaces: [String]) throws -> [CacheKey: Entry] {
     var entries: [CacheKey: Entry] = [:]
     for namespace in namespaces {
@@ -23,7 +23,7 @@ enum AtomicityChecks {
     return entries
   }
 
-  /// Overwrites, removes, makes anew, and long keys, in each of the namespaces.
+  /// Operations that overwrite, remove and create entries, some with long keys, in each of the namespaces.
   private static func changes(_ namespaces: [String]) throws -> [WriteBatch.Operation] {
     try namespaces.flatMap { namespace -> [WriteBatch.Operation] in
       let keys = try Sample.keys(4, namespace: namespace)
@@ -37,7 +37,7 @@ enum AtomicityChecks {
     }
   }
 
-  /// The operations, with a requirement that does not hold before the one at `position`.
+  /// The operations, with a false requirement before the one at `position`.
   private static func failing(_ operations: [WriteBatch.Operation], at position: Int) throws -> WriteBatch {
     var batch = WriteBatch()
     for (index, operation) in operations.enumerated() {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The operations of a batch take effect in their order.
+/// The operations of a batch take effect in order.
 enum BatchChecks {
   static let all = [
     ConformanceCheck("batch-empty", "a batch without operations does nothing", empty),

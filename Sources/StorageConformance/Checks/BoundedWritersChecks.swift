@@ -1,7 +1,7 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Any number of writers with the same bounds never exceed them, and lose nothing.
+/// Writers with the same bounds never exceed them together, and lose nothing.
 enum BoundedWritersChecks {
   static let all = [
     ConformanceCheck(
@@ -22,10 +22,10 @@ enum BoundedWritersChecks {
   ]
 
   private static let size = 100
-  /// Room for five entries and no byte more; the exempt one is always there.
+  /// Room for five entries and not a byte more, plus the exempt entry, which always exists.
   private static let bounds = StoreBounds(maxEntries: 9, maxPayloadBytes: 5 * size, exemptNamespace: "leases")
 
-  /// Lets each engine put entries, of one namespace each, in the place of others, while somebody counts.
+  /// Lets each engine replace entries of others by its own, each engine in its own namespace, while an observer counts.
   private static func expectBounded(_ engines: [any StorageEngine], rounds: Int) async throws {
     let lease = try CacheKey("leases/a")
     try await engines[0].put(lease, entry)
@@ -60,7 +60,7 @@ enum BoundedWritersChecks {
     Entry(payload: .init(repeating: 1, count: size), metadata: Sample.metadata())
   }
 
-  /// Puts an entry under `key`, in the place of the first of another where there is no room.
+  /// Stores an entry under `key`, replacing the first entry of another writer if there is no room.
   private static func put(
     _ key: CacheKey, _ engine: any StorageEngine, _ progress: Progress, attempts: Int
   ) async throws {
@@ -95,7 +95,7 @@ enum BoundedWritersChecks {
   }
 }
 
-/// How many writers are still at work, and the keys that any of them has removed.
+/// How many writers are still working, and the keys that they have removed.
 private final class Progress: Sendable {
   private let state: Mutex<(writers: Int, removals: [CacheKey])>
 

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The bounds of a batch hold exactly, over the whole store, or nothing is changed.
+/// The bounds of a batch hold exactly, over the whole store, or nothing changes.
 enum BoundsChecks {
   static let all = [
     ConformanceCheck("bounds-entries", "a batch may fill the store to the last entry and no further", entries),
@@ -18,7 +18,7 @@ enum BoundsChecks {
     ConformanceCheck("bounds-after-compacting", "what compacting removes is counted no longer", compacted),
   ]
 
-  /// Bounds with the given limits, by default so wide that they do not matter.
+  /// Bounds with the given limits, which are too wide to matter by default.
   private static func bounds(
     _ maxEntries: Int = .max, bytes: Int = .max, exempt: String? = nil
   ) -> StoreBounds {
@@ -29,7 +29,7 @@ enum BoundsChecks {
     Entry(payload: .init(repeating: 7, count: size), metadata: Sample.metadata(checksum: UInt64(size)))
   }
 
-  /// Puts entries of the given sizes within `bounds`, and expects that it is done, or that it fails.
+  /// Stores entries of the given sizes within `bounds`, and expects success or failure.
   private static func put(
     _ sizes: [(key: String, size: Int)], removing removals: [String] = [], within bounds: StoreBounds, fits: Bool,
     _ engine: any StorageEngine
@@ -76,7 +76,7 @@ enum BoundsChecks {
     try await put(sizes, within: bounds(2, bytes: 60), fits: false, engine)
     try await put(sizes, within: bounds(3, bytes: 60), fits: true, engine)
     for round in 0..<2 {
-      // The second time with nothing of the other namespaces in memory.
+      // In the second round nothing of the other namespaces is in memory.
       if round == 1, context.subject.capabilities.contains(.persistent) { engine = try await context.reopen(engine) }
       for key in ["cities/b", "movies/b", "towns/b"] {
         try await put([(key, 1)], within: bounds(3), fits: false, engine)
@@ -93,7 +93,7 @@ enum BoundsChecks {
     try await put([("cities/a", 11)], within: bounds(2, bytes: 20), fits: false, engine)
     try await put([("cities/a", 9)], within: bounds(2, bytes: 19), fits: true, engine)
     try await put([("cities/a", 10)], within: bounds(2, bytes: 20), fits: true, engine)
-    // Only what is there at the end counts.
+    // Only the final contents count.
     let twice = [("movies/a", 500), ("movies/a", 10)]
     try await put(twice, within: bounds(2, bytes: 20), fits: true, engine)
     try await expect(engine, holds: ["cities/a": 10, "movies/a": 10])

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// An engine that counts changes counts all of them. One that does not count claims nothing, and passes.
+/// An engine that counts changes counts them all. An engine that does not count claims nothing, and passes.
 enum ChangeCountChecks {
   static let all = [
     ConformanceCheck("change-count-advances", "a change count is another one after each change", advances),
@@ -38,7 +38,7 @@ enum ChangeCountChecks {
     guard let counter = engine.changeCounter else { return }
     let key = try CacheKey("cities/a")
     try await engine.put(key, Sample.entry(1))
-    // The first read may be what makes the engine able to tell.
+    // Some engines know the count only after the first read.
     try expectEqual(try await engine.entry(key), Sample.entry(1), at: key)
     let before = try counter.changeCount()
     for _ in 0..<20 {
@@ -49,8 +49,8 @@ enum ChangeCountChecks {
     }
   }
 
-  /// Reads while another task writes. What is read when the count is the one that a commit left is that commit's, or a
-  /// later one's: otherwise a reader would keep the old value for good.
+  /// Reads while another task writes. With the count that a commit left, a read returns that commit's value or a later
+  /// one: otherwise a reader would keep the old value for good.
   private static func isNotEarly(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
     guard let counter = engine.changeCounter else { return }
@@ -76,9 +76,9 @@ enum ChangeCountChecks {
   }
 
   private enum Observations: Sendable {
-    /// The versions by the counts that they left.
+    /// The versions, by the counts that their commits left.
     case left([UInt64: UInt64])
-    /// What was read, and the count before.
+    /// The versions read, each with the count before the read.
     case observed([(count: UInt64, version: UInt64)])
   }
 
@@ -137,15 +137,15 @@ enum ChangeCountChecks {
   }
 }
 
-/// The counts that an engine has given: somebody may have kept something with each of them.
+/// The counts that an engine has returned: a reader may have kept a value with any of them.
 private struct SeenCounts {
   private let engine: any ChangeCounting
   private var counts: Set<UInt64> = []
 
   init(_ engine: any ChangeCounting) { self.engine = engine }
 
-  /// Throws a failure if the count, after `change`, is one that there was before. The engine may be able to tell it at
-  /// once, or only when something was read.
+  /// Throws a failure if the count after `change` has been returned before. The engine may know the count at once, or
+  /// only after a read.
   mutating func expectNew(_ change: String) async throws {
     let early = try engine.changeCount()
     _ = try await engine.entry(try CacheKey("cities/a"))
@@ -155,7 +155,7 @@ private struct SeenCounts {
     try expect(counts.insert(late).inserted, "the change count was \(late) before, and is so again after \(change)")
   }
 
-  /// Throws a failure if the engine could never tell.
+  /// Throws a failure if the engine never knew the count.
   func expectSome() throws {
     try expect(!counts.isEmpty, "the engine counts changes, and could tell their number not once")
   }

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// A closed engine says so, and nothing else.
+/// A closed engine reports that it is closed, and nothing else.
 enum ClosingChecks {
   static let all = [
     ConformanceCheck("close-twice", "closing a closed engine does nothing", twice),

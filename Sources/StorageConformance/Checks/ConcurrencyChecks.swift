@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Any number of tasks may call an engine at once, and see each batch whole or not at all.
+/// Any number of tasks may call an engine concurrently, and each sees a batch completely or not at all.
 enum ConcurrencyChecks {
   static let all = [
     ConformanceCheck("concurrent-counter", "of concurrent read-require-put none is lost, and one always gets on") {
@@ -19,9 +19,9 @@ enum ConcurrencyChecks {
     ConformanceCheck("cancelled-call", "a cancelled call does all or nothing", cancelled),
   ]
 
-  /// Lets each engine increment one counter, all at once, by reading, requiring what was read, and writing.
+  /// Lets all engines increment one counter concurrently, by reading it, requiring the value read, and writing.
   ///
-  /// An attempt fails only when another has succeeded: so no task needs more attempts than there are increments.
+  /// An attempt fails only if another has succeeded, so no task needs more attempts than there are increments.
   static func expectCounts(_ engines: [any StorageEngine], rounds: Int) async throws {
     let key = try CacheKey("counters/a")
     let increments = 10 * rounds
@@ -71,7 +71,7 @@ enum ConcurrencyChecks {
     try await engine.expectHolds(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Sample.entry($0)) }))
   }
 
-  /// An entry whose every part tells the number that it was written with.
+  /// An entry with `number` in every part.
   private static func uniform(_ number: Int) -> Entry {
     var metadata = Sample.metadata(checksum: UInt64(number))
     metadata.attributes = ["number": "\(number)"]
@@ -103,7 +103,7 @@ enum ConcurrencyChecks {
     }
   }
 
-  /// Writes batches over several namespaces through one handle, while another scans and reads.
+  /// Writes batches over several namespaces through one handle, while another handle scans and reads.
   static func expectWholeBatches(writer: any StorageEngine, reader: any StorageEngine, rounds: Int) async throws {
     let keys = try [CacheKey("cities/a"), CacheKey("movies/a"), Sample.key(length: 700, namespace: "posters")]
     try await writer.put(keys.map { ($0, Sample.entry(0)) })

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// What an engine says of itself.
+/// The declaration of an engine.
 enum DeclarationChecks {
   static let all = [
     ConformanceCheck("declaration-names", "names are of the prescribed form, and each option has its own", names),
@@ -54,7 +54,7 @@ enum DeclarationChecks {
   private static func impossiblePath(_ context: ConformanceContext) async throws {
     let paths = context.subject.plugin.declaration.options.filter { $0.kind == .path }.map(\.name)
     guard !paths.isEmpty else { return }
-    // The null device is no folder, so that nothing can be made below it, whoever the user is.
+    // The null device is not a folder: not even root can create anything in it.
     let overrides = Dictionary(uniqueKeysWithValues: paths.map { ($0, OptionValue.text("/dev/null/store/\($0)")) })
     try await expectError(.cannotCreate, "opening a store below /dev/null") {
       _ = try await context.open(overrides: overrides)

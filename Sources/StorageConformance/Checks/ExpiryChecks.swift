@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// An entry is kept until it may be dropped, and dropped when the store is compacted.
+/// An entry is kept until it expires, and removed when the store is compacted.
 enum ExpiryChecks {
   static let all = [
     ConformanceCheck("expiry-kept-to-the-last", "an entry is there a millisecond before its end, also compacted", kept),
@@ -19,7 +19,7 @@ enum ExpiryChecks {
 
   private static let hour = Sample.metadata().retainUntil
 
-  /// A key of each kind, with an entry that ends after an hour.
+  /// Keys of each kind, each with an entry that expires after an hour.
   private static func entries() throws -> [CacheKey: Entry] {
     let keys = [try CacheKey("cities/a"), try CacheKey("movies/a"), try Sample.key(length: 700)]
     return Dictionary(uniqueKeysWithValues: keys.map { ($0, Sample.entry()) })

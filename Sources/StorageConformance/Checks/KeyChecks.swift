@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Every key is kept apart from every other, and in order.
+/// Every key is distinct from all others, and keys are in order.
 enum KeyChecks {
   static let all = [
     check("one-byte", "every character alone", oneByte),

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Metadata comes back exactly, every field of it, by read and by scan, and after opening the store again.
+/// Metadata comes back exactly, in every field, by read and by scan, and after reopening the store.
 enum MetadataChecks {
   static let all = [
     check("times", "any times, also in an unusual order", times),
@@ -24,7 +24,7 @@ enum MetadataChecks {
     let instants = [Timestamp(milliseconds: 0), Timestamp(milliseconds: 1), Sample.start, .distantFuture]
     return instants.flatMap { storedAt in
       instants.flatMap { freshUntil in
-        // An expired entry may be dropped at once, so that its times cannot be asked for.
+        // These times are in the future: an expired entry may be dropped at once.
         [Sample.start.advanced(by: .milliseconds(1)), .distantFuture].map { retainUntil in
           EntryMetadata(storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil, contentType: "text/plain")
         }

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// A scan that goes on after the last key visits everything once.
+/// A scan that continues after the last key visits every entry once.
 enum PagingChecks {
   static let all = [
     ConformanceCheck("paging-visits-all-once", "pages of any size together give every entry once", pages),
@@ -9,7 +9,7 @@ enum PagingChecks {
     ConformanceCheck("paging-while-adding", "entries added between pages disturb no others", adding),
   ]
 
-  /// The keys that pages of `limit` entries give, and after each page what `change` does.
+  /// The keys on pages of `limit` entries; `change` runs after each page.
   private static func visit(
     _ engine: any StorageEngine, prefix: String = "", limit: Int, change: ([CacheKey]) async throws -> Void = { _ in }
   ) async throws -> [CacheKey] {

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Any bytes come back exactly.
+/// All bytes come back exactly.
 enum PayloadChecks {
   static let all = tables.map { name, payloads in
     ConformanceCheck("payload-\(name)", "payloads come back byte by byte: \(name)") { context in
@@ -23,15 +23,15 @@ enum PayloadChecks {
     ("64-mebibytes-binary", { context in [sized(64 << 20, context)] }),
   ]
 
-  /// Stray continuation bytes, overlong forms, surrogates, code points beyond the last, and sequences cut short.
+  /// Stray continuation bytes, overlong forms, surrogates, code points beyond the last, and truncated sequences.
   private static let invalidUTF8: [[UInt8]] = [
     [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF],
     [0xF4, 0x90, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFE], [0xFF, 0xFE], [0xE2, 0x82],
     [0x41, 0xC3], [0xF0, 0x9F, 0x98], [0x22, 0x80, 0x22],
   ]
 
-  /// Text that is easily changed by what stores text: NUL, control characters, line ends, byte order marks,
-  /// decomposed and composed letters, escapes, noncharacters, and what looks like a coding of binary data.
+  /// Text that careless storage changes: NUL, control characters, line ends, byte order marks, decomposed and composed
+  /// letters, escapes, noncharacters, and text that looks like encoded binary data.
   private static let texts = [
     "\0", "a\0b", "\0\0\0", "\r\n", "\n", "\r", "\t", " leading and trailing ", "\u{FEFF}text", "text\u{FEFF}",
     "\u{FEFF}", "e\u{301}", "\u{E9}", "\u{1100}\u{1161}", "\u{AC00}", "\u{212B}", "\u{2028}\u{2029}", "\u{FFFD}",
@@ -39,7 +39,7 @@ enum PayloadChecks {
     "base64:AAAA", "data:;base64,AAAA", "AAAA", "<plist>&amp;</plist>", "'; DROP TABLE entries; --",
   ]
 
-  /// JSON that is changed by whoever parses and writes it again.
+  /// JSON that changes when it is parsed and written again.
   private static let jsonTexts = [
     "{\"b\":1,\"a\":1.0}", "{\"a\":1,\"a\":2}", "[1,  2]\n", "1e400", "-0", "1.0", "12345678901234567890123456789",
     "0.1000000000000000055511151231257827", "\"\\u0041\\/\"", "\"\\ud800\"", "null", "true", "", " ", "{}", "[]",

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// What was stored is there when the store is opened again.
+/// What was stored is still there when the store is reopened.
 enum PersistenceChecks {
   static let all = [
     check("reopen-keeps-all", "everything is as it was after closing and opening", reopen),
@@ -70,7 +70,7 @@ enum PersistenceChecks {
     var engine = try await context.open()
     for number in 0..<60 { entries[try CacheKey("old\(number)x/a")] = Sample.entry(number) }
     for (key, entry) in entries { try await engine.put(key, entry) }
-    // Writing does not wait for the disk, so that many calls overlap.
+    // Writes do not wait for the disk, so that many calls overlap.
     let relaxed = OptionValue.text(Durability.relaxed.rawValue)
     for attempt in 0..<5 {
       try await engine.close()

@@ -1,7 +1,7 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// What a read gives, and how it treats the caller's closure.
+/// What a read returns, and how it treats the caller's closure.
 enum ReadChecks {
   static let all = [
     ConformanceCheck("absent-is-nil", "reading a key that has no entry gives nil, not an error", absent),

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// A requirement lets a batch pass if it holds, and fails it if it does not.
+/// A batch succeeds if its requirement holds, and fails if not.
 enum RequirementChecks {
   static let all = [
     ConformanceCheck("require-met", "a batch whose requirements hold is applied", met),
@@ -92,7 +92,7 @@ enum RequirementChecks {
     }
   }
 
-  /// Requires what held before the batch, and no longer does after its first operation.
+  /// Requires a condition that held before the batch, but not after its first operation.
   private static func expectOutdatedConflicts(_ engine: any StorageEngine, _ key: CacheKey) async throws {
     var replaced = WriteBatch()
     replaced.put(key, Sample.entry(4))

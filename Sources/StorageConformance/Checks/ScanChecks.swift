@@ -13,7 +13,7 @@ enum ScanChecks {
     ConformanceCheck("scan-limit", "a scan gives the first entries, as many as allowed", limit),
   ]
 
-  /// Keys of three namespaces, among them long ones that share more than engines keep in an index.
+  /// Keys of three namespaces, including long ones with longer common prefixes than engines keep in an index.
   static func keys() throws -> [CacheKey] {
     let long = String(repeating: "k", count: 600)
     let texts = [
@@ -24,7 +24,7 @@ enum ScanChecks {
     return try texts.map { try CacheKey($0) }.sorted()
   }
 
-  /// Opens a store that has an entry under each of `keys`, written in another order than that of the keys.
+  /// Opens a store with an entry under each of `keys`, not written in key order.
   static func filled(_ context: ConformanceContext, _ keys: [CacheKey]) async throws -> any StorageEngine {
     let engine = try await context.open()
     var generator = context.generator()
@@ -67,8 +67,8 @@ enum ScanChecks {
     }
   }
 
-  /// Prefixes that end before, at and behind the slash, of long keys at every depth, of one key or none, and some that
-  /// no key can have.
+  /// Prefixes that end before, at and after the slash, prefixes of long keys at every depth, of one key or none, and
+  /// some that no key can have.
   private static func prefixes() throws -> [String] {
     let long = "cities/" + String(repeating: "k", count: 600)
     return [
@@ -89,7 +89,7 @@ enum ScanChecks {
     }
   }
 
-  /// Keys before, between and behind those of the store, among them long ones.
+  /// Keys before, between and after those of the store, including long ones.
   private static func absentKeys() throws -> [CacheKey] {
     let long = String(repeating: "k", count: 600)
     let texts = [

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Several handles on one store see each other's commits at once.
+/// Handles on one store see each other's commits at once.
 enum SharingChecks {
   static let all = [
     check("shared-sees-commits", "a commit of one handle is seen by another at once", seesCommits),

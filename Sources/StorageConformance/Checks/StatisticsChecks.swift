@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Statistics count what is there, and an integrity check finds nothing wrong with it.
+/// Statistics count what is in the store, and an integrity check finds no fault.
 enum StatisticsChecks {
   static let all = [
     ConformanceCheck("statistics-follow-changes", "statistics are right after every kind of change", changes),

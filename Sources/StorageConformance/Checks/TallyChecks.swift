@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The tally counts exactly what is there, in the slots in which it is.
+/// The tally counts exactly the entries in the store, each in its slot.
 enum TallyChecks {
   static let all = [
     ConformanceCheck("tally-random-batches", "after random batches the tally is that of the entries", random),
@@ -15,7 +15,7 @@ enum TallyChecks {
       "tally-shared", "each handle counts what others have written", requires: [.shared], shared),
   ]
 
-  /// Times around those at which slots and the range of times begin and end.
+  /// Times around the limits of slots and of the range of times.
   private static let times: [Timestamp] = {
     let width = Int64(1) << EntryTally.slotBits
     let slot = Sample.start.milliseconds / width * width + 4 * width
@@ -29,7 +29,7 @@ enum TallyChecks {
     return Entry(payload: .init(repeating: 7, count: size), metadata: metadata)
   }
 
-  /// Throws a failure unless `engine` counts exactly `entries`, of which those that are expired may be gone.
+  /// Throws a failure unless `engine` counts exactly `entries`; expired ones may be gone.
   private static func expectCounted(
     _ engine: any StorageEngine, _ entries: [CacheKey: Entry], _ context: ConformanceContext
   ) async throws {
@@ -39,7 +39,7 @@ enum TallyChecks {
       entries.filter { there.contains($0.key) || $0.value.metadata.state(at: now) != .expired })
   }
 
-  /// Applies random batches and compacts now and then, each time through the handle that `next` gives.
+  /// Applies random batches and compacts occasionally, each time through the handle from `next`.
   private static func run(
     _ context: ConformanceContext, batches: Int, _ next: (_ number: Int) async throws -> any StorageEngine
   ) async throws {
@@ -152,7 +152,7 @@ enum TallyChecks {
 }
 
 extension SeededGenerator {
-  /// An entry of which each time is one of `times`, or any.
+  /// An entry whose times are each one of `times`, or random.
   fileprivate mutating func entry(_ times: [Timestamp]) -> Entry {
     let (fresh, retain) = (time(times), time(times))
     let metadata = EntryMetadata(

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Long random sequences of calls, each of which must leave the store as a plain dictionary would be.
+/// Long random sequences of calls, each of which must leave the store as it would leave a plain dictionary.
 enum ModelChecks {
   static let all = [
     ConformanceCheck("random-calls", "random calls leave the store as a plain dictionary would be") {
@@ -23,7 +23,7 @@ enum ModelChecks {
     }
   }
 
-  /// Carries sequences out, each on a new store.
+  /// Replays sequences, each on a new store.
   private struct Replay {
     let context: ConformanceContext
     let handleCount: Int
@@ -37,14 +37,14 @@ enum ModelChecks {
     }
   }
 
-  /// The failure with the shortest sequence that was found to bring it about.
+  /// The failure, with the shortest sequence found that causes it.
   private static func explained(
     _ failure: (step: Int, message: String), _ commands: [ModelCommand], _ replay: Replay, _ sequence: Int
   ) async throws -> ConformanceFailure {
     var shortest = Array(commands.prefix(failure.step + 1))
     var message = failure.message
     var (attempt, size) = (1, max(shortest.count / 2, 1))
-    // Leaves out one stretch after another, shorter and shorter ones, and keeps what still fails.
+    // Leaves out stretches of the sequence, shorter and shorter ones, and keeps what still fails.
     while attempt < 120 {
       var (start, removedAny) = (0, false)
       while start < shortest.count, attempt < 120 {

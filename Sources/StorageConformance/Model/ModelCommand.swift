@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// One step of a random sequence. It is plain data, independent of what came before it, so that steps can be left out.
+/// One step of a random sequence. It is plain data, independent of the steps before it, so that steps can be left out.
 struct ModelCommand: Sendable, CustomStringConvertible {
-  /// What a step does.
+  /// The action of a step.
   enum Action: Sendable {
     case write([Change], bounds: Bounds? = nil)
     case read(CacheKey)
@@ -18,27 +18,27 @@ struct ModelCommand: Sendable, CustomStringConvertible {
   enum Change: Sendable {
     case put(CacheKey, [UInt8], checksum: UInt64, lifetime: Int)
     case remove(CacheKey)
-    /// Requires what is there at this point of the batch.
+    /// A requirement that holds at this point of the batch.
     case requireTrue(CacheKey)
-    /// Requires what is not there, so that the batch must fail.
+    /// A requirement that does not hold, so that the batch must fail.
     case requireFalse(CacheKey)
   }
 
-  /// The bounds of a batch, by what the store would hold after it.
+  /// The bounds of a batch, relative to what the store would contain after it.
   enum Bounds: String, Sendable, CaseIterable {
-    /// As much as there would be, to the entry and to the byte.
+    /// Exactly as much as there would be, to the entry and to the byte.
     case exact
-    /// One entry less, so that the batch must fail.
+    /// One entry less: the batch must fail.
     case oneEntryLess = "one entry less"
-    /// One byte less, so that the batch must fail.
+    /// One byte less: the batch must fail.
     case oneByteLess = "one byte less"
-    /// As much as there would be without the entries of one namespace, which are not counted.
+    /// Exactly as much as there would be without one namespace, which is exempt.
     case exactWithoutMovies = "exact without movies"
   }
 
-  /// The handle that the step goes through, of those that are open.
+  /// The index of the open handle for the step.
   let handle: Int
-  /// What the step does.
+  /// The action of the step.
   let action: Action
 
   var description: String {
@@ -73,7 +73,7 @@ extension ModelCommand.Change: CustomStringConvertible {
 }
 
 extension SeededGenerator {
-  /// The keys of random sequences: few, so that they meet, of several namespaces, some of them long and alike.
+  /// The keys of random sequences: few, so that steps meet, of several namespaces, some of them long and alike.
   static func pool() throws -> [CacheKey] {
     let long = String(repeating: "k", count: 560)
     let texts = [
@@ -83,7 +83,7 @@ extension SeededGenerator {
     return try texts.map { try CacheKey($0) }
   }
 
-  /// `count` random steps through `handles` handles; `persistent` where stores can be opened again.
+  /// `count` random steps through `handles` handles; `persistent` if stores can be reopened.
   mutating func commands(_ count: Int, pool: [CacheKey], handles: Int, persistent: Bool) -> [ModelCommand] {
     (0..<count).map { _ in
       let handle = Int.random(in: 0..<handles, using: &self)

@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// Carries out a random sequence on an engine and on the model, and compares the two after every step.
+/// Runs a random sequence on an engine and on the model, and compares the two after every step.
 struct ModelRun {
   private let context: ConformanceContext
   private let store: String
@@ -15,7 +15,7 @@ struct ModelRun {
     for _ in 0..<handleCount { handles.append(try await context.open(store: store)) }
   }
 
-  /// The index of the first step after which engine and model differ, and how; `nil` if they never do.
+  /// The index of the first step after which engine and model differ, and the difference; `nil` if they never do.
   mutating func firstFailure(_ commands: [ModelCommand]) async -> (step: Int, message: String)? {
     for (step, command) in commands.enumerated() {
       do {

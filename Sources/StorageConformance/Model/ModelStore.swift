@@ -1,7 +1,7 @@
 internal import StorageSPI
 
-/// What a store must hold, as a plain dictionary. An entry that has expired may be there or not until the store is
-/// compacted; once it was seen to be gone it must stay away.
+/// What a store must contain, as a plain dictionary. An expired entry may or may not exist until the store is
+/// compacted; once it was seen to be gone, it must stay away.
 struct ModelStore: Sendable {
   /// The entries.
   private(set) var entries: [CacheKey: Entry] = [:]
@@ -9,10 +9,10 @@ struct ModelStore: Sendable {
   /// A batch, and the error with which it must fail; `nil` if it must succeed.
   typealias Prediction = (batch: WriteBatch, error: StorageError.Code?)
 
-  /// Makes a batch of `changes` and says how it must end; changes the model as the batch changes the store.
+  /// Makes a batch of `changes`, predicts its result, and changes the model as the batch changes the store.
   ///
-  /// Requirements of an entry that has expired are left out, and so are bounds where there are such entries: whether
-  /// they hold is the engine's choice.
+  /// Leaves out requirements on expired entries, and bounds while there are such entries: whether they hold is the
+  /// engine's choice.
   mutating func apply(
     _ changes: [ModelCommand.Change], within bounds: ModelCommand.Bounds?, at now: Timestamp
   ) -> Prediction {
@@ -55,16 +55,16 @@ struct ModelStore: Sendable {
 
   private func isExpired(_ entry: Entry?, at now: Timestamp) -> Bool { entry?.metadata.state(at: now) == .expired }
 
-  /// Forgets the entries that are expired at `now`.
+  /// Removes the entries that have expired at `now`.
   mutating func compact(at now: Timestamp) { entries = entries.filter { !isExpired($0.value, at: now) } }
 
-  /// Throws a failure unless a read of `key` may give `got`.
+  /// Throws a failure unless a read of `key` may return `got`.
   mutating func check(read got: Entry?, of key: CacheKey, at now: Timestamp) throws {
     if got == nil, isExpired(entries[key], at: now) { entries[key] = nil }
     try expectEqual(got, entries[key], at: key)
   }
 
-  /// Throws a failure unless a scan of `range` may give `got`.
+  /// Throws a failure unless a scan of `range` may return `got`.
   mutating func check(scan got: [EntrySummary], of range: KeyRange, limit: Int, at now: Timestamp) throws {
     var rest = got[...]
     for key in entries.keys.filter(range.contains).sorted() {
@@ -82,7 +82,7 @@ struct ModelStore: Sendable {
     try expect(got.count <= limit, "a scan with the limit \(limit) gives \(got.count) entries")
   }
 
-  /// Throws a failure unless the statistics lie between those without and those with the expired entries.
+  /// Throws a failure unless the statistics are between those without and those with the expired entries.
   func check(statistics: StorageStatistics, at now: Timestamp) throws {
     var counted: [String: StorageStatistics.Namespace] = [:]
     for namespace in statistics.namespaces { counted[namespace.name] = namespace }
@@ -102,7 +102,7 @@ struct ModelStore: Sendable {
 }
 
 extension ModelCommand.Bounds {
-  /// The bounds for a store that would have `tally` after the batch; `nil` if there can be none such.
+  /// The bounds for a store that would have `tally` after the batch; `nil` if no bounds can express that.
   fileprivate func bounds(for tally: EntryTally) -> StoreBounds? {
     let exempt = self == .exactWithoutMovies ? "movies" : nil
     let total = tally.total(except: exempt)

@@ -27,12 +27,12 @@ extension StorageEngine {
     try await apply(batch)
   }
 
-  /// All entries of the store, of which there must be fewer than ten thousand.
+  /// All entries of the store, fewer than ten thousand.
   func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(StorageError) -> [EntrySummary] {
     try await scan(KeyRange(prefix: prefix, after: after), limit: 10_000)
   }
 
-  /// Throws a failure unless the store holds exactly `entries`, by scan, by read and by statistics.
+  /// Throws a failure unless the store contains exactly `entries`, by scan, by read and by statistics.
   func expectHolds(_ entries: [CacheKey: Entry]) async throws {
     let keys = entries.keys.sorted()
     try expectKeys(try await scanAll(), keys, "a scan of everything")
@@ -45,7 +45,7 @@ extension StorageEngine {
     try await expectStatistics(entries)
   }
 
-  /// Throws a failure unless the statistics say that the store holds exactly `entries`.
+  /// Throws a failure unless the statistics count exactly `entries`.
   func expectStatistics(_ entries: [CacheKey: Entry]) async throws {
     var expected = EntryTally()
     for (key, entry) in entries {
@@ -59,13 +59,13 @@ extension StorageEngine {
 }
 
 extension WriteBatch {
-  /// Adds the storing of `entry` under `key`.
+  /// Adds an operation that stores `entry` under `key`.
   mutating func put(_ key: CacheKey, _ entry: Entry) {
     put(key, payload: entry.payload, metadata: entry.metadata)
   }
 }
 
-/// Throws a failure that shows the first difference unless `summaries` are those of `keys`, in order.
+/// Throws a failure with the first difference unless `summaries` have exactly `keys`, in order.
 func expectKeys(_ summaries: [EntrySummary], _ keys: [CacheKey], _ what: @autoclosure () -> String) throws {
   let got = summaries.map(\.key)
   guard got != keys else { return }

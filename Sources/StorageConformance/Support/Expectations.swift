@@ -5,7 +5,7 @@ func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
   guard condition else { throw ConformanceFailure(message()) }
 }
 
-/// Throws a failure that names `what` unless `got` is `expected`.
+/// Throws a failure about `what` unless `got` equals `expected`.
 func expectEqual<Value: Equatable>(_ got: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
   guard got == expected else { throw ConformanceFailure("\(what()): expected \(expected), got \(got)") }
 }
@@ -25,7 +25,7 @@ func expectError(
   throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got none")
 }
 
-/// Throws a failure unless `got` is `expected`, byte by byte and field by field.
+/// Throws a failure unless `got` equals `expected`, byte by byte and field by field.
 func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
   let name = key.abbreviated
   guard let expected else {
@@ -38,7 +38,7 @@ func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
   try expectEqual(got.metadata, expected.metadata, at: key)
 }
 
-/// Throws a failure that names the field unless `got` is `expected`.
+/// Throws a failure that names the field unless `got` equals `expected`.
 func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheKey) throws {
   let name = key.abbreviated
   try expectEqual(got.storedAt.milliseconds, expected.storedAt.milliseconds, "\(name): storedAt")
@@ -56,7 +56,7 @@ func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheK
   }
 }
 
-/// Compares texts by their bytes: `==` would take a composed and a decomposed letter for the same.
+/// Compares texts by their bytes: `==` treats a composed and a decomposed letter as equal.
 private func expectIdentical(_ got: String, _ expected: String, _ what: @autoclosure () -> String) throws {
   guard !got.utf8.elementsEqual(expected.utf8) else { return }
   throw ConformanceFailure("\(what()): expected \(expected.utf8Description), got \(got.utf8Description)")
@@ -67,7 +67,7 @@ extension String {
 }
 
 extension CacheKey {
-  /// The key as a message names it: its beginning and its length where it is long.
+  /// The key for messages: a long one is shown as its beginning and its length.
   var abbreviated: String {
     let count = text.utf8.count
     return count <= 80 ? text : "\(text.prefix(40))...\(text.suffix(20)) (\(count) bytes)"

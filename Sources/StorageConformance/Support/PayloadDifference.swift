@@ -1,12 +1,12 @@
-/// Where two payloads differ.
+/// The difference between two payloads.
 struct PayloadDifference: CustomStringConvertible {
-  /// What was expected and what was got, in one line.
+  /// The expected and the actual bytes, in one line.
   let description: String
 
-  /// The first difference of `got` from `expected`; `nil` if they are the same.
+  /// The first difference of `got` from `expected`; `nil` if they are equal.
   ///
-  /// Payloads are compared by hash, which the standard library does fast even in a build without optimisation. Cost: a
-  /// pass over the bytes; where they differ, two more to find the place.
+  /// Payloads are compared by hash, which the standard library computes fast even in a build without optimisation.
+  /// Cost: a pass over the bytes; if they differ, two more to find the place.
   init?(got: [UInt8], expected: [UInt8]) {
     let shared = min(got.count, expected.count)
     let isPrefix = Self.hash(got[..<shared]) == Self.hash(expected[..<shared])
@@ -18,7 +18,7 @@ struct PayloadDifference: CustomStringConvertible {
       + "\(expectedByte.map(String.init) ?? "the end"), got \(gotByte.map(String.init) ?? "the end")"
   }
 
-  /// The first position in `range` at which the two differ, as they do somewhere in it.
+  /// The first position in `range`, which contains a difference, at which the two differ.
   private static func firstDifference(_ got: [UInt8], _ expected: [UInt8], in range: Range<Int>) -> Int {
     var range = range
     while range.count > 1 {

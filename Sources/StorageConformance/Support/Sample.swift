@@ -1,12 +1,12 @@
 internal import StorageSPI
 
-/// An entry: what an engine is given to keep, and what it gives back.
+/// An entry, as an engine stores and returns it.
 typealias Entry = EntryTable.Entry
 
-/// Keys, metadata and payloads for checks that do not care which.
+/// Keys, metadata and payloads for checks to which the details do not matter.
 enum Sample {
-  /// 2100-01-01T00:00:00Z, where the clock of each check begins: so late that an engine whose server expires entries by
-  /// its own clock does not do so in the middle of a check.
+  /// 2100-01-01T00:00:00Z, the start of each check's clock: so late that a server with its own clock expires no entry
+  /// during a check.
   static let start = Timestamp(milliseconds: 4_102_444_800_000)
 
   /// Ordinary metadata: stored at the start, fresh for a minute, retained for an hour.
@@ -16,13 +16,13 @@ enum Sample {
       contentType: "application/json", attributes: ["etag": "\"\(checksum)\""], checksum: checksum)
   }
 
-  /// An ordinary entry whose payload and checksum tell it from those of other numbers.
+  /// An ordinary entry; its payload and checksum depend on `number`.
   static func entry(_ number: Int = 1, retainedFor retention: Duration = .seconds(3_600)) -> Entry {
     let payload = Array("{\"number\":\(number)}".utf8)
     return Entry(payload: payload, metadata: metadata(checksum: UInt64(number), retainedFor: retention))
   }
 
-  /// A key of exactly `length` bytes, whose last bytes are `suffix`.
+  /// A key of exactly `length` bytes, ending in `suffix`.
   static func key(length: Int, namespace: String = "cities", suffix: String = "") throws -> CacheKey {
     let padding = length - namespace.utf8.count - 1 - suffix.utf8.count
     return try CacheKey("\(namespace)/" + String(repeating: "k", count: padding) + suffix)
@@ -36,8 +36,8 @@ enum Sample {
     }
   }
 
-  /// A payload of exactly `count` bytes: `block` again and again, and every 4,096 bytes the number of the position, so
-  /// that no two stretches are alike. It costs a few copies of memory, even where nothing is optimised.
+  /// A payload of exactly `count` bytes: `block` repeated, with the position every 4,096 bytes, so that no two
+  /// stretches are equal. It costs a few copies of memory, even without optimisation.
   static func payload(count: Int, repeating block: [UInt8]) -> [UInt8] {
     var bytes = block
     while bytes.count < count { bytes += bytes }

@@ -1,10 +1,10 @@
 internal import StorageSPI
 
 extension SeededGenerator {
-  /// A generator that depends on `seed` and `name`, so that a check sees the same numbers alone as among others.
+  /// A generator that depends only on `seed` and `name`, so that a check sees the same numbers alone as among others.
   init(seed: UInt64, name: String) { self.init(seed: seed ^ FNV1a.hash(name.utf8)) }
 
-  /// Whether an event of the probability `percent` in a hundred happens.
+  /// Whether an event with a probability of `percent` in a hundred happens.
   mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
   /// `count` random bytes.
