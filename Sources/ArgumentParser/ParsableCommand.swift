@@ -3,7 +3,7 @@ public protocol ParsableCommand: ParsableArguments {
   /// The name, the help and the subcommands.
   static var configuration: CommandConfiguration { get }
 
-  /// Does the work. The parser never returns a command with subcommands, so theirs is never run.
+  /// Does the work. A command with subcommands is never run itself.
   mutating func run() throws
 
   /// Does the work, whether the command is asynchronous or not. Do not implement it: it exists so that running a

@@ -13,8 +13,8 @@ public struct ConformanceSubject: Sendable {
 
   /// The engine `plugin`, opened with `values` on stores in `scratchFolder`.
   ///
-  /// Whatever `values` says, a path in the scratch folder, different for each check, replaces every option of the kind
-  /// `path`, and a name unique to the check and the run every one of the kind `storeName`: the suite never touches a
+  /// Every option of the kind `path` becomes a path in the scratch folder, different for each check, and every one of
+  /// the kind `storeName` a name unique to the check and the run, whatever `values` says: the suite never touches a
   /// store in use. It empties its stores that are told apart only by name. An engine without such options must be empty
   /// whenever it is opened for the first time.
   ///

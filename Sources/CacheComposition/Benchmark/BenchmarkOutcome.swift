@@ -29,7 +29,7 @@ public struct BenchmarkOutcome: Sendable {
   /// The report as a file, for a later comparison.
   public var savedBytes: [UInt8] { report.json() }
 
-  /// The report with the histograms, which merging it with those of other processes takes.
+  /// The report with its histograms, which it takes to merge the reports of several processes.
   public var transferBytes: [UInt8] { report.json(includingHistograms: true) }
 
   /// The report as an HTML page.

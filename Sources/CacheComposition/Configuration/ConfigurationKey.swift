@@ -12,7 +12,7 @@ struct ConfigurationKey: Sendable {
   let help: String
   /// The values that an untrusted file in the working folder may set.
   let safety: ConfigurationSafety
-  /// The environment variable of the declaration; other names derive from their paths.
+  /// The environment variable that the declaration names; otherwise the name derives from the path.
   let ownVariable: String?
 
   init(

@@ -16,7 +16,7 @@ public enum RelativeTimeText {
     past(age: EntryAge(storedAt: time, freshUntil: time, now: now)?.sinceStored)
   }
 
-  /// A time `age` ago: "just now" below 2 s, "in the future" where the age is unknown because the clock was set back.
+  /// A time `age` ago: "just now" below 2 s, "in the future" if the age is unknown because the clock was set back.
   public static func past(age: Duration?) -> String {
     guard let age else { return "in the future" }
     return age < instant ? "just now" : "\(ElapsedTimeText.rough(age)) ago"

@@ -10,9 +10,9 @@ public struct BenchmarkSubject: Sendable {
 
   /// The engine `plugin`, opened with `values` on the benchmark's own stores.
   ///
-  /// Whatever `values` says, a path in the scratch folder replaces every option of the kind `path`, a name unique to
-  /// the run every one of the kind `storeName`, and the run's durability the durability: a benchmark never touches a
-  /// store in use, and no engine is faster because it keeps less.
+  /// Every option of the kind `path` becomes a path in the scratch folder, every one of the kind `storeName` a name
+  /// unique to the run, and the durability is the run's, whatever `values` says: a benchmark never touches a store in
+  /// use, and no engine is faster because it keeps less.
   public init(plugin: any StoragePlugin, values: [String: OptionValue] = [:]) {
     (self.plugin, self.values) = (plugin, values)
   }

@@ -11,7 +11,7 @@ final class PhaseJob: Sendable {
   let probe: BenchmarkProbe
   /// The number of entries that a load stores.
   let entries: Int
-  /// The number of numbers in a distribution; see `KeyChooser`.
+  /// How many numbers a distribution covers; see `KeyChooser`.
   let expected: Int
   let workers: Int
   /// Nanoseconds between the intended starts of two calls of one worker; `nil` without a target rate.
