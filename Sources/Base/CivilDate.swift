@@ -1,8 +1,8 @@
 /// A day of the Gregorian calendar.
 ///
-/// The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
-/// (https://howardhinnant.github.io/date_algorithms.html, `days_from_civil` and `civil_from_days`): years that begin in
-/// March, so that the leap day is the last one, in eras of 400 years of 146,097 days each.
+/// The conversions follow Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+/// (https://howardhinnant.github.io/date_algorithms.html, `days_from_civil` and `civil_from_days`): years begin in
+/// March, so that the leap day is the last day, and an era has 400 years or 146,097 days.
 package struct CivilDate: Sendable, Hashable {
   /// The year; the year before 1 is 0.
   package let year: Int
@@ -10,7 +10,7 @@ package struct CivilDate: Sendable, Hashable {
   package let month: Int
   /// The day of the month, from 1.
   package let day: Int
-  /// How many days after 1970-01-01 this is; negative before.
+  /// The number of days since 1970-01-01; negative before that.
   package let days: Int
 
   /// The days from 0000-03-01 to 1970-01-01.
@@ -29,7 +29,7 @@ package struct CivilDate: Sendable, Hashable {
     self.days = days
   }
 
-  /// The day with the given year, month and day; `nil` where it does not exist, as the 30th of February.
+  /// Creates a date; `nil` if there is no such day, such as the 30th of February.
   package init?(year: Int, month: Int, day: Int) {
     guard (1...12).contains(month), (1...31).contains(day) else { return nil }
     let yearFromMarch = month <= 2 ? year - 1 : year
@@ -45,6 +45,6 @@ package struct CivilDate: Sendable, Hashable {
 }
 
 extension Int {
-  /// The quotient, rounded down where `quotientAndRemainder(dividingBy:)` rounds towards zero. `divisor` is positive.
+  /// The quotient, rounded down; `quotientAndRemainder(dividingBy:)` rounds towards zero. `divisor` must be positive.
   package func flooredQuotient(_ divisor: Int) -> Int { self / divisor - (self % divisor < 0 ? 1 : 0) }
 }

@@ -1,21 +1,21 @@
-/// Whole numbers as texts of decimal digits alone: no sign, no space, no separator.
+/// Whole numbers in decimal digits only: no sign, no space, no separator.
 public enum Digits {
-  /// The number that `text` writes, or the greatest number where it is greater; `nil` where `text` is empty or has any
-  /// other character.
+  /// The number that `text` writes, or the largest `Int` if it is larger; `nil` if `text` is empty or has any other
+  /// character.
   @inlinable
   public static func number(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     return Int(text) ?? .max
   }
 
-  /// `number`, which is not negative, with zeros in front where it has fewer than `width` digits.
+  /// `number`, which must not be negative, padded with zeros to at least `width` digits.
   public static func text(_ number: Int, width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
 }
 
-/// Numbers in hexadecimal digits, as many as the type of the number has room for: 16 for 64 bits.
+/// Numbers in a fixed number of hexadecimal digits: 16 for a 64-bit type.
 public enum Hexadecimal {
   /// The digits of `number`, in lower case.
   @inlinable
@@ -29,7 +29,7 @@ public enum Hexadecimal {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The number that `digits` write, in either case; `nil` where there are fewer or more, or other characters.
+  /// The number that `digits` write, in either case; `nil` if their number is wrong, or there are other characters.
   @inlinable
   public static func number<Number: FixedWidthInteger & UnsignedInteger>(
     _ digits: some Collection<UInt8>, as type: Number.Type = Number.self
@@ -43,7 +43,7 @@ public enum Hexadecimal {
     return number
   }
 
-  /// The value of the digit `byte`, in either case; `nil` where it is none.
+  /// The value of the digit `byte`, in either case; `nil` if it is not a hexadecimal digit.
   @inlinable
   public static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {

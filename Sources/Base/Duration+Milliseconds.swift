@@ -1,5 +1,5 @@
 extension Duration {
-  /// The milliseconds, fractions dropped, moved to the nearest end of the range where there are more than 64 bits hold.
+  /// The number of whole milliseconds, limited to the range of `Int64`. Drops fractions.
   package var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)

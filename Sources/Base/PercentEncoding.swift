@@ -1,11 +1,11 @@
-/// Percent-encoding (RFC 3986, section 2): a byte that may not stand in a part of a URL or of a key is written as `%XX`,
-/// in upper case.
+/// Percent-encoding (RFC 3986, section 2): writes a byte that must not occur in a part of a URL or key as `%XX`, with
+/// upper-case digits.
 package enum PercentEncoding {
   private static let percent = UInt8(ascii: "%")
 
-  /// Whether `byte` is a character that needs no encoding anywhere (section 2.3).
+  /// Whether `byte` is a character that never needs encoding (section 2.3).
   package static func isUnreserved(_ byte: UInt8) -> Bool {
-    // One switch becomes a test of one bit: this is in the path of every key.
+    // A single switch compiles to a test of one bit. It matters: every key goes through here.
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -19,8 +19,8 @@ package enum PercentEncoding {
     isUnreserved(byte) || "/!$&'()*+,;=:@".utf8.contains(byte)
   }
 
-  /// Appends `text` to `bytes`, every byte but unreserved characters encoded: the names and values in keys. Cost: one
-  /// pass where nothing needs encoding.
+  /// Appends `text` to `bytes`, with every byte encoded except unreserved characters, as in the names and values of
+  /// keys. Cost: one pass if nothing needs encoding.
   package static func append(_ text: String, to bytes: inout [UInt8]) {
     text.utf8.span.withUnsafeBufferPointer { text in
       if text.allSatisfy(isUnreserved) { return bytes.append(contentsOf: text) }
@@ -28,7 +28,7 @@ package enum PercentEncoding {
     }
   }
 
-  /// `text` with every byte but unreserved characters encoded: the name or the value of a parameter in a query.
+  /// `text` with every byte encoded except unreserved characters, as in the name or value of a query parameter.
   package static func text(_ text: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
@@ -36,17 +36,17 @@ package enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// `text` as a path. Its slashes stay.
+  /// Encodes `text` as a path, and keeps its slashes.
   package static func path(_ text: String) -> String {
     encode(text[...].utf8, areCodesKept: false, keeping: mayStandInPath)
   }
 
-  /// `text`, a path or a query that is encoded already, with what may not stand there encoded too.
+  /// Encodes the characters of `text`, an already encoded path or query, that must not occur there.
   package static func completed(_ text: Substring, isQuery: Bool) -> String {
     encode(text.utf8, areCodesKept: true) { mayStandInPath($0) || isQuery && $0 == UInt8(ascii: "?") }
   }
 
-  /// The bytes of `text` with its codes decoded. What is no code stays.
+  /// Decodes the codes in `text`. Keeps anything that is not a valid code.
   package static func decoded(_ text: Substring) -> [UInt8] {
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {

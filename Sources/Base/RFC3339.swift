@@ -1,12 +1,12 @@
-/// Points in time as RFC 3339 writes them, here always in UTC with milliseconds: "2026-01-31T08:09:10.123Z". Times are
-/// milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// Times in the format of RFC 3339, always in UTC and with milliseconds: "2026-01-31T08:09:10.123Z". A time is the
+/// number of milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
 package enum RFC3339 {
-  /// The last time that can be written, 9999-12-31T23:59:59.999Z.
+  /// The last time that this format can write, 9999-12-31T23:59:59.999Z.
   package static let latest: Int64 = 253_402_300_799_999
 
   private static let millisecondsPerDay: Int64 = 86_400_000
 
-  /// The text of `time`, from 0 to `latest`.
+  /// Formats `time`, which must be from 0 to `latest`.
   package static func text(_ time: Int64) -> String {
     let (days, rest) = time.quotientAndRemainder(dividingBy: millisecondsPerDay)
     let date = CivilDate(days: Int(days))
@@ -23,7 +23,7 @@ package enum RFC3339 {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The time that `text` writes; `nil` where it is not exactly as `text(_:)` writes one.
+  /// Parses `text`; `nil` if it is not exactly what `text(_:)` writes.
   package static func time(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == 24 else { return nil }
@@ -34,7 +34,7 @@ package enum RFC3339 {
     let minutes = number(11..<13) * 60 + number(14..<16)
     let milliseconds = (minutes * 60 + number(17..<19)) * 1_000 + number(20..<23)
     let time = Int64(date.days) * millisecondsPerDay + Int64(milliseconds)
-    // Other characters than those written above, and hours and minutes that do not exist, come back as something else.
+    // Writing the time again reveals wrong characters, and hours and minutes that do not exist.
     return (0...latest).contains(time) && self.text(time).utf8.elementsEqual(bytes) ? time : nil
   }
 

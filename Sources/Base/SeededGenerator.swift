@@ -1,31 +1,31 @@
-/// A generator of random numbers that repeats itself: the same seed gives the same numbers on every machine.
+/// A reproducible random number generator: the same seed gives the same numbers on every machine.
 ///
 /// It is SplitMix64, from G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA
-/// 2014), with the constants of S. Vigna's reference implementation. It is not for cryptography.
+/// 2014), with the constants of S. Vigna's reference implementation. Not for cryptography.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @usableFromInline
   var state: UInt64
 
-  /// A generator whose numbers depend on `seed` alone.
+  /// Creates a generator whose numbers depend only on `seed`.
   @inlinable
   public init(seed: UInt64) { state = seed }
 
-  /// The next number, any of 64 bits.
+  /// The next 64-bit number.
   @inlinable
   public mutating func next() -> UInt64 {
     state &+= Self.step
     return Self.mixed(state)
   }
 
-  /// The next number from 0 up to 1, not itself reached, in steps of 2^-53.
+  /// The next number from 0 to 1, excluding 1, in steps of 2^-53.
   @inlinable
   public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// How far the state moves for each number.
+  /// The step of the state from one number to the next.
   @inlinable
   public static var step: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// `value` with each of its bits spread over all bits of the result, one to one.
+  /// Mixes `value`: each bit affects all bits of the result, and different values have different results.
   @inlinable
   public static func mixed(_ value: UInt64) -> UInt64 {
     var mixed = value

@@ -1,29 +1,29 @@
-/// A reference to a URL (RFC 3986, section 4.1) in its parts, as they are written, without the fragment.
+/// The parts of a URL reference (RFC 3986, section 4.1), as they are written, without the fragment.
 ///
-/// It is taken apart byte by byte: a mark that combines with a slash does not make it another character. Cost: one pass
-/// over the text for each kind of part, and no copy but of the scheme.
+/// It works on bytes, because a combining mark after a slash would merge with it into another character. Cost: one pass
+/// over the text for each kind of part, and no copies except for the scheme.
 package struct URLParts: Sendable {
-  /// In lower case; `nil` in a relative reference.
+  /// The scheme in lower case; `nil` in a relative reference.
   package private(set) var scheme: String?
-  /// What stands before the last `@` of the authority, a user and perhaps a password; `nil` where nothing does.
+  /// The text before the last `@` of the authority: a user, and optionally a password. `nil` if there is none.
   package private(set) var userInfo: Substring?
-  /// The host, an address of IPv6 in brackets; empty where only its place is there, `nil` where the reference names no
-  /// server.
+  /// The host, with an IPv6 address in brackets; empty if the authority has none, `nil` if there is no authority.
   package private(set) var host: Substring?
-  /// From 0 to 65,535; `nil` where there is none.
+  /// The port, from 0 to 65,535; `nil` if there is none.
   package private(set) var port: Int?
-  /// Empty, or all from the slash behind the authority; in a relative reference it need not begin with one.
+  /// The path: empty, or everything from the slash after the authority on. In a relative reference it may begin without
+  /// a slash.
   package private(set) var path: Substring
-  /// What stands behind the question mark; `nil` where there is none.
+  /// The text after the question mark; `nil` if there is none.
   package private(set) var query: Substring?
 
-  /// The host and, where it is given, the port; `nil` where the reference names no server.
+  /// The host, and the port if there is one; `nil` if the reference names no server.
   package var authority: String? {
     guard let host, !host.isEmpty else { return nil }
     return port.map { "\(host):\($0)" } ?? String(host)
   }
 
-  /// The parts of `text`; `nil` where its scheme, host or port is none.
+  /// Parses `text`; `nil` if its scheme, host or port is invalid.
   package init?(_ text: String) {
     var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
     if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
@@ -71,7 +71,7 @@ package struct URLParts: Sendable {
     return text.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
   }
 
-  /// Characters other than ASCII are allowed: what they mean is not known here.
+  /// Whether `text` can be a host. Non-ASCII characters are allowed, and not checked.
   private static func isHost(_ text: Substring.UTF8View) -> Bool {
     if text.first == UInt8(ascii: "[") {
       return text.last == UInt8(ascii: "]") && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\@".utf8.contains($0) }

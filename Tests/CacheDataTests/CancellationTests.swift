@@ -3,7 +3,7 @@ import CacheDomain
 import Testing
 
 struct CancellationTests {
-  /// What an origin makes of its task's being cancelled.
+  /// How an origin reacts to the cancellation of its task.
   enum Reaction: CaseIterable, Sendable {
     case saysSo, saysUnreachable, saysInvalid, answersAllTheSame, confirmsAllTheSame
 

@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Synchronization
 
-/// A call that a fetch made, in a form that a table can name.
+/// A call that a fetch has made, in a form for tables.
 enum Call: Hashable, Sendable {
   case read
   case write(value: Int, validator: String?)
@@ -20,14 +20,14 @@ final class CallLog: Sendable {
   func add(_ call: Call) { calls.withLock { $0.append(call) } }
 }
 
-/// Pages that carry one number, by which a test tells them apart.
+/// Pages that carry a number, so that a test can tell them apart.
 extension CitiesPageDTO {
   init(value: Int) { self.init(CitiesPage(page: 0, totalPages: 1, totalItems: value, cities: [])) }
 
   var value: Int { toDomain().totalItems }
 }
 
-/// A storage at second 1,000 that holds one answer or none, and fails where it is told to.
+/// A storage at second 1,000 that holds one answer or none, and fails on demand.
 struct FakeStorage: CityResponseStorage {
   static let now = Duration.seconds(1_000)
 
@@ -61,23 +61,23 @@ struct FakeStorage: CityResponseStorage {
 }
 
 extension FetchServices {
-  /// Services at second 1,000, for which what is stored is of use for as long as `freshness` says.
+  /// Services at second 1,000, with `freshness` for answers without a lifetime.
   static func at1000(_ freshness: FreshnessPolicy = FetchCase.freshness) -> FetchServices {
     FetchServices(rules: HTTPCacheRules(freshness: freshness), now: { FakeStorage.now })
   }
 }
 
 extension OriginAnswer {
-  /// A whole answer with the entity tag `tag`.
+  /// A complete answer with the entity tag `tag`.
   static func whole(_ response: Response, tag: String? = nil) -> OriginAnswer {
     OriginAnswer(head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
   }
 
-  /// What the cache holds still holds.
+  /// A confirmation of the stored answer.
   static var confirmation: OriginAnswer { OriginAnswer(head: HTTPResponseHead(status: 304), response: nil) }
 }
 
-/// An origin that does what it is told to.
+/// An origin that behaves as the test says.
 struct FakeOrigin: CityOrigin {
   let name = "fake"
   let log: CallLog

@@ -1,9 +1,9 @@
 import CacheData
 import CacheDomain
 
-/// One row of the table that fetching is tested by: what is asked, and what storage and origin do.
+/// One row of the table of fetch tests: the request, and the behaviour of storage and origin.
 struct FetchCase: Sendable, CustomStringConvertible {
-  /// What the storage holds; times count from the moment of the fetch.
+  /// What the storage holds; times are relative to the fetch.
   enum Stored: CaseIterable, Sendable {
     case none, fresh, tooOld, stale, withinMaxStale, atMaxStale, pastMaxStale, tooOldWithinMaxStale, pastStaleIfError
   }
@@ -43,7 +43,7 @@ struct FetchCase: Sendable, CustomStringConvertible {
     }
   }
 
-  /// What was stored: 30 seconds ago and still fresh, or stale for 30 seconds, or for 300.
+  /// The stored response, stored 30 seconds ago and still fresh, or stale for 30 or 300 seconds.
   var storedResponse: StoredResponse<CitiesPageDTO>? {
     let age: Duration
     switch stored {

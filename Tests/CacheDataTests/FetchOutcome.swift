@@ -1,7 +1,7 @@
 import CacheData
 import CacheDomain
 
-/// What a fetch gave, as far as the table speaks of it.
+/// The outcome of a fetch, as far as the table covers it.
 struct FetchOutcome: Equatable, Sendable {
   struct Item: Equatable, Sendable {
     var value: Int
@@ -31,7 +31,7 @@ struct FetchOutcome: Equatable, Sendable {
     calls = log.all
   }
 
-  /// The outcome that the documentation promises for `row`, told in its words rather than in those of the code.
+  /// The outcome that the documentation promises for `row`, derived from its words rather than from the code.
   init(expectedOf row: FetchCase) {
     if row.policy == .networkOnly {
       ask(row, found: nil)
@@ -63,7 +63,7 @@ struct FetchOutcome: Equatable, Sendable {
   }
 
   private mutating func ask(_ row: FetchCase, found: StoredResponse<CitiesPageDTO>?) {
-    // Whoever leads the flight looks again: somebody else may have landed meanwhile.
+    // The leader looks again: another fetch may have landed meanwhile.
     if row.policy != .networkOnly { calls.append(.read) }
     calls.append(.ask(validator: found?.head.head.fields["etag"]))
     let warnings = row.policy == .networkOnly ? [] : [row.readError?.code].compactMap(\.self)

@@ -60,7 +60,8 @@ struct FetchTests {
     #expect(!outcome.calls.contains(.ask(validator: nil)))
   }
 
-  /// A sound cache might have answered: who mends the origin alone would meet the cache's failure next.
+  /// A working cache might have answered: after repairing only the origin, the user would meet the cache's failure
+  /// next.
   @Test func theFailureOfTheCacheIsSaidBesideThatOfTheOrigin() async {
     let log = CallLog()
     let row = FetchCase(policy: .cacheFirst, stored: .fresh, answer: .unreachable, storage: .readFails)

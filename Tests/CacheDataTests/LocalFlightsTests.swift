@@ -7,7 +7,7 @@ import Testing
 struct LocalFlightsTests {
   private let flights = LocalFlights()
 
-  /// Boards in a task of its own, and returns once that task waits as the `count`th one.
+  /// Boards in a new task, and returns once that task waits as number `count`.
   private func follower(_ key: String = "a", count: Int) async throws -> Follower {
     let task = Task { [flights] in
       await Result { () async throws(CacheError) in try await flights.board(key) }
@@ -23,7 +23,7 @@ struct LocalFlightsTests {
     try #require(try await flights.board(key).ticket)
   }
 
-  /// Lands in a task that was cancelled before.
+  /// Lands in a task that has already been cancelled.
   private func landCancelled(_ ticket: FlightTicket, failure: CacheError? = nil) async {
     await Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
@@ -119,11 +119,11 @@ struct LocalFlightsTests {
   }
 }
 
-/// Somebody who boards; a test that is stopped because it takes too long stops it too.
+/// A task that boards. If the test runs out of time, the task is cancelled too.
 private struct Follower: Sendable {
   let task: Task<Result<Boarding, CacheError>, Never>
 
-  /// What became of boarding.
+  /// The result of boarding.
   var value: Result<Boarding, CacheError> {
     get async {
       await withTaskCancellationHandler {
@@ -138,24 +138,24 @@ private struct Follower: Sendable {
 }
 
 extension Boarding {
-  /// The ticket of who leads; `nil` for who has landed.
+  /// The leader's ticket; `nil` if the caller does not lead.
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
 
-  /// Whether somebody else's flight ended without a failure.
+  /// Whether another caller's flight ended without a failure.
   var hasLanded: Bool {
     if case .landed(nil) = self { true } else { false }
   }
 
-  /// The failure of somebody else's flight; `nil` where there is none.
+  /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
     if case .landed(let failure) = self { failure } else { nil }
   }
 }
 
 extension Result where Failure == CacheError, Success: Sendable {
-  /// What `body` returns or throws.
+  /// Runs `body`, and keeps what it returns or throws.
   init(_ body: () async throws(CacheError) -> Success) async {
     do throws(CacheError) {
       self = .success(try await body())
@@ -164,7 +164,7 @@ extension Result where Failure == CacheError, Success: Sendable {
     }
   }
 
-  /// The error; `nil` for a success.
+  /// The error; `nil` after a success.
   var failure: CacheError? {
     if case .failure(let error) = self { error } else { nil }
   }

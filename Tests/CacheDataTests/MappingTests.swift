@@ -58,7 +58,7 @@ struct MappingTests {
       ])
   }
 
-  /// The names in the JSON of `value`, those of its items among them.
+  /// The names in the JSON of `value`, including those of its items.
   private func keys(_ value: some Encodable) throws -> [String] {
     let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) as? [String: Any]
     let item = (object?["items"] as? [[String: Any]])?.first ?? [:]

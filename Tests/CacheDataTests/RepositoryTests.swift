@@ -3,9 +3,9 @@ import CacheDomain
 import Synchronization
 import Testing
 
-/// The repositories besides that of cities, which the tests of fetching go through.
+/// All repositories except the one for cities, which the tests of fetching use.
 struct RepositoryTests {
-  /// A storage of anything that holds what was stored last, by its request.
+  /// A storage of any type that keeps the last response to each request.
   final class Shelf<Request: CacheableRequest, Response: Sendable>: ResponseStore {
     private let kept = Mutex<[Request: Response]>([:])
 

@@ -3,12 +3,12 @@ import Testing
 
 @testable import CacheData
 
-/// Many concurrent fetches over an origin that fails: one asks, and its failure is that of all.
+/// Many concurrent fetches from an origin that fails: one asks, and all share its failure.
 @Suite(.timeLimit(.minutes(30)))
 struct SharedFailureTests {
   private static let count = 50
 
-  /// Fetches at the same time; the origin answers the first request only when all the others wait for it.
+  /// Fetches concurrently; the origin answers the first request only when all others wait for it.
   private func fetch(
     _ stored: FetchCase.Stored, _ answer: FetchCase.Answer, policy: FetchPolicy = .cacheFirst
   ) async -> (outcomes: [FetchOutcome], asks: Int) {
@@ -43,7 +43,7 @@ struct SharedFailureTests {
     #expect(outcomes.allSatisfy { $0.error == row.originError?.code && $0.items.isEmpty })
   }
 
-  /// The credentials of another process may be better than the leader's.
+  /// Another process may have better credentials than the leader.
   @Test func refusedCredentialsConcernNobodyElse() async {
     let (outcomes, asks) = await fetch(.none, .refused)
     #expect(asks == Self.count)

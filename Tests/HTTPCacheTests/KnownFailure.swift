@@ -1,18 +1,18 @@
-/// A case that this cache does not pass, and why that is right, or cannot be helped.
+/// A case that this cache fails, and why that is right or cannot be avoided.
 ///
-/// The list is exact: a case in it that is passed fails the test, like one outside it that is not.
+/// The list is exact: the test fails if a case in it passes, or one outside it fails.
 struct KnownFailure: Sendable {
   let id: String
   let reason: String
 
-  /// Those in `setting`: the reasons by identifier.
+  /// The reasons for all known failures in `setting`, by identifier.
   static func all(in setting: SuiteSetting) -> [String: String] {
     let listed =
       everywhere + (setting.isShared ? shared : personal) + (setting.carrier == .network ? overTheNetwork : [])
     return Dictionary(listed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The cases called `ids`, for one reason.
+  /// Known failures with the same reason.
   private static func cases(_ reason: String, _ ids: String...) -> [KnownFailure] {
     ids.map { KnownFailure(id: $0, reason: reason) }
   }

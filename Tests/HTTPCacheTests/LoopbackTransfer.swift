@@ -3,13 +3,13 @@ import CacheDomain
 import CacheNetwork
 import TestOrigin
 
-/// Carries requests to a scripted origin by the transport of the tool, through a server on the loopback interface.
+/// Sends requests to a scripted origin with the tool's own transport, through a server on the loopback interface.
 final class LoopbackTransfer: DataTransferService {
   private let server: TestServer
   private let carrier = HTTPTransferService(
     timeout: .seconds(600), limit: 1 << 20, excess: .streamed, environment: { _ in nil })
 
-  /// Starts the server of `origin`.
+  /// Starts the server for `origin`.
   ///
   /// - Throws: `SystemFailure`.
   init(_ origin: ScriptedOrigin) throws {
@@ -28,7 +28,7 @@ final class LoopbackTransfer: DataTransferService {
     return try await carrier.transfer(local)
   }
 
-  /// `response` as a server sends it that then closes the connection.
+  /// The bytes of `response`, as sent by a server that then closes the connection.
   private static func bytes(_ response: HTTPResponse) -> [UInt8] {
     let heads = (response.interim + [response.head]).map { head in
       (["HTTP/1.1 \(head.status) Reason"] + head.fields.lines.map { "\($0.name): \($0.value)" })

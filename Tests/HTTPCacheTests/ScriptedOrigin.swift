@@ -4,21 +4,21 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 
-/// An origin that answers by the table of a case, and records what it was asked. It does what the suite's server does.
+/// An origin that answers from a case's table and records its requests, as the suite's server does.
 final class ScriptedOrigin: DataTransferService {
-  /// A request, and what was answered.
+  /// A request and its answer.
   struct Record: Sendable {
-    /// Which request of the case it belongs to, from 1 on.
+    /// The number of the request in its case, from 1.
     let number: Int
     let request: HTTPRequest
-    /// The fields of the answer that a cache passes on unchanged.
+    /// The fields of the answer that a cache must pass on unchanged.
     let strictFields: HTTPFields
   }
 
-  /// Where all that happens in a case happens.
+  /// The base of all URLs in a case.
   static let base = "http://origin.example"
 
-  /// A status that no case expects: the origin was to be asked for a confirmation, and was not.
+  /// A status that no case expects. It means that the request had no condition, but the case requires one.
   private static let unconditionalStatus = 999
 
   private struct State {
@@ -37,7 +37,7 @@ final class ScriptedOrigin: DataTransferService {
     self.clock = clock
   }
 
-  /// What it was asked so far, in order.
+  /// The requests so far, in order.
   var records: [Record] { state.withLock { $0.records } }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
@@ -45,9 +45,9 @@ final class ScriptedOrigin: DataTransferService {
     return setting.delivered(response)
   }
 
-  /// The answer to `request`, as it is sent.
+  /// The answer to `request`.
   ///
-  /// - Throws: `CacheError`: there is none.
+  /// - Throws: `CacheError`: the case has no such request.
   func response(to request: HTTPRequest) throws(CacheError) -> HTTPResponse {
     let number = request.fields["Req-Num"].flatMap { Int($0) } ?? records.count + 1
     guard test.exchanges.indices.contains(number - 1) else {

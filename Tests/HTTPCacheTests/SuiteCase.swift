@@ -1,33 +1,33 @@
-/// One case of the public suite of tests for HTTP caches (github.com/http-tests/cache-tests), in a table of our own.
+/// A case of the public test suite for HTTP caches (github.com/http-tests/cache-tests), in our own format.
 ///
-/// The identifiers are the suite's, so that results can be compared; what each case does is written down anew.
+/// The identifiers are the suite's, so that results can be compared; the cases themselves are written anew.
 ///
-/// How results are counted: the suite's results name `true` for a case whose checks all hold, and anything else is no
-/// pass. Its totals count these, whatever the kind of the case: an answer of "no" to a case of the kind `check` counts
-/// like a failed requirement. That other cases have to pass before the result of a case means much (`depends_on`)
-/// changes only how it is displayed, not the total. Here it is counted in the same way.
+/// How results are counted: the suite reports `true` for a case if all its checks hold; anything else does not count as
+/// passed. Its totals include all kinds of cases, so a "no" to a case of the kind `check` counts like a failed
+/// requirement. A case may depend on other cases (`depends_on`); that changes how its result is displayed, but not the
+/// total. This test counts in the same way.
 struct SuiteCase: Sendable {
-  /// What a failure means.
+  /// The meaning of a failure.
   enum Kind: String, Sendable, CaseIterable {
-    /// The standard demands it.
+    /// The standard requires it.
     case required
-    /// The standard allows otherwise, but a good cache does it.
+    /// The standard does not require it, but a good cache does it.
     case optimal
-    /// The suite only wants to know. Either answer conforms.
+    /// The suite only asks. Both answers conform.
     case check
   }
 
-  /// The caches that a case is for.
+  /// The caches to which a case applies.
   enum Audience: Sendable {
     case everybody, privateCaches, sharedCaches
   }
 
   let id: String
   let kind: Kind
-  /// What is to be seen, in a few words.
+  /// What the case shows, in a few words.
   let name: String
   let audience: Audience
-  /// The requests, one after the other, each with the origin's script and what is expected.
+  /// The requests, in order, each with the origin's script and the expectations.
   let exchanges: [SuiteExchange]
 
   init(_ id: String, _ kind: Kind, _ name: String, _ exchanges: [SuiteExchange]) {
@@ -42,8 +42,8 @@ struct SuiteCase: Sendable {
     self.exchanges = exchanges
   }
 
-  /// A response with the fields `answer` is asked for twice, three seconds apart if it `pauses`: the second answer is the
-  /// stored one.
+  /// Requests a response with the fields `answer` twice, three seconds apart if it `pauses`, and expects the stored one
+  /// the second time.
   static func reused(
     _ id: String, _ kind: Kind, _ name: String, _ answer: SuiteFields, pauses: Bool = true,
     for audience: Audience = .everybody
@@ -51,8 +51,8 @@ struct SuiteCase: Sendable {
     twice(id, kind, name, answer, pauses, audience, .cached)
   }
 
-  /// A response with the fields `answer` is asked for twice, three seconds apart if it `pauses`: the second answer is a
-  /// new one.
+  /// Requests a response with the fields `answer` twice, three seconds apart if it `pauses`, and expects a new one the
+  /// second time.
   static func notReused(
     _ id: String, _ kind: Kind, _ name: String, _ answer: SuiteFields, pauses: Bool = true,
     for audience: Audience = .everybody
@@ -68,7 +68,7 @@ struct SuiteCase: Sendable {
       id, kind, name, audience, [SuiteExchange(answer: answer, pauses: pauses), SuiteExchange(expect: expected)])
   }
 
-  /// Whether it applies to a shared cache, or to a private one.
+  /// Whether the case applies to a shared cache, or to a private one.
   func applies(toShared isShared: Bool) -> Bool {
     switch audience {
     case .everybody: true

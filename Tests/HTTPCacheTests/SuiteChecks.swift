@@ -1,15 +1,15 @@
 import CacheData
 
-/// What the suite checks: each response when it has come, and what the origin was asked when all have.
+/// The suite's checks: of each response as it arrives, and of all requests to the origin at the end.
 struct SuiteChecks {
   typealias Failure = SuiteRun.Failure
 
   let test: SuiteCase
   let exchange: SuiteExchange
-  /// Which request it is, from 1 on.
+  /// The number of the request, from 1.
   let number: Int
 
-  /// Throws where `response` is not as expected.
+  /// Throws if `response` is not as expected.
   func check(_ response: HTTPResponse) throws(Failure) {
     let interim = response.interim.map(\.status)
     if exchange.interim != interim { throw fail("came after the interim responses \(interim)") }
@@ -73,7 +73,7 @@ struct SuiteChecks {
 
   private func fail(_ text: String) -> Failure { Failure("response \(number) \(text)") }
 
-  /// Throws where the origin was not asked as expected, or where `responses` do not say what it said.
+  /// Throws if the requests to the origin are not as expected, or `responses` do not match its answers.
   static func check(
     _ records: [ScriptedOrigin.Record], of test: SuiteCase, _ responses: [HTTPResponse]
   ) throws(Failure) {

@@ -1,20 +1,20 @@
-/// A request of a case: what the client asks, what the origin answers if it is asked, and what is expected of both.
+/// A request of a case: what the client sends, what the origin answers if it is asked, and the expectations for both.
 struct SuiteExchange: Sendable {
-  /// Where the answer is expected to come from.
+  /// The expected origin of the answer.
   enum Provenance: Sendable {
-    /// From the store, without the origin.
+    /// The store, without asking the origin.
     case cached
-    /// From the origin.
+    /// The origin.
     case notCached
-    /// From the store, after the origin has confirmed the entity tag.
+    /// The store, after the origin has confirmed the entity tag.
     case tagValidated
-    /// From the store, after the origin has confirmed the date of the last change.
+    /// The store, after the origin has confirmed the date of the last change.
     case dateValidated
   }
 
-  /// The status that the client is expected to get.
+  /// The status expected by the client.
   enum ExpectedStatus: Sendable, ExpressibleByIntegerLiteral {
-    /// That of the script.
+    /// The status in the script.
     case scripted
     case any
     case exactly(Int)
@@ -22,9 +22,9 @@ struct SuiteExchange: Sendable {
     init(integerLiteral value: Int) { self = .exactly(value) }
   }
 
-  /// The content that the client is expected to get.
+  /// The content expected by the client.
   enum ExpectedText: Sendable, ExpressibleByStringLiteral {
-    /// That of the script.
+    /// The content in the script.
     case scripted
     case any
     case exactly(String)
@@ -32,40 +32,40 @@ struct SuiteExchange: Sendable {
     init(stringLiteral value: String) { self = .exactly(value) }
   }
 
-  // What the client asks. Numbers among the fields are dates, counted from when the last response was made.
+  // The client's request. Numbers in its fields are dates, relative to the time of the last response.
   var method: String
-  /// What is added to the URL of the case.
+  /// Text to append to the case's URL.
   var target: String
   var ask: SuiteFields
   var content: String
 
-  // What the origin does. Numbers among the fields are dates, counted from the present.
+  // The origin's behaviour. Numbers in its fields are dates, relative to now.
   /// `nil` for 200.
   var status: Int?
   var answer: SuiteFields
   /// `nil` for the identifier of the case.
   var body: String?
-  /// How many seconds it takes to answer.
+  /// The delay of the answer in seconds.
   var delay: Int
-  /// Whether it breaks the connection off instead.
+  /// Whether the origin closes the connection instead of answering.
   var disconnects: Bool
-  /// The statuses of interim responses that it sends first.
+  /// The statuses of the interim responses that it sends first.
   var interim: [Int]
 
-  // What is expected.
+  // The expectations.
   var expect: Provenance?
   var expectStatus: ExpectedStatus
   var text: ExpectedText
-  /// The fields of the response, and what they say.
+  /// The response's fields, and their values.
   var shows: SuiteFields
-  /// The names of fields that the response does not have.
+  /// The names of fields that the response must not have.
   var lacks: [String]
-  /// The fields of the request to the origin, and what they say.
+  /// The fields of the request to the origin, and their values.
   var originSees: SuiteFields
   /// The method of the request to the origin.
   var originGets: String?
 
-  /// Whether three seconds pass afterwards.
+  /// Whether three seconds pass after the exchange.
   var pauses: Bool
 
   init(
@@ -104,7 +104,7 @@ struct SuiteExchange: Sendable {
       pauses: true)
   }
 
-  /// A response that was stale when it was made, and a pause.
+  /// A response that is stale from the start, and a pause.
   static func stale(status: Int? = nil, body: String? = nil) -> SuiteExchange {
     SuiteExchange(status: status, answer: ["Expires": -5000, "Last-Modified": -100_000], body: body, pauses: true)
   }
@@ -114,6 +114,6 @@ struct SuiteExchange: Sendable {
     SuiteExchange(answer: ["Cache-Control": "max-age=2", "Template-A": "1"] + answer, pauses: true)
   }
 
-  /// The status of the script.
+  /// The status in the script.
   var scriptedStatus: Int { status ?? 200 }
 }

@@ -3,7 +3,7 @@ import CacheData
 extension SuiteFields {
   private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-  /// The fields as a message has them, with dates counted from `now` and places from `path`.
+  /// The fields as they are sent, with dates relative to `now` and places relative to `path`.
   func fields(datedFrom now: Duration, at path: String = "") -> HTTPFields {
     HTTPFields(
       lines.compactMap { line in
@@ -11,7 +11,7 @@ extension SuiteFields {
       })
   }
 
-  /// `value` as a message has it, without the white space around it; `nil` where it is only a condition.
+  /// `value` as it is sent, without surrounding white space; `nil` if it is only an expectation.
   static func text(_ value: Value, datedFrom now: Duration, at path: String = "") -> String? {
     switch value {
     case .text(let text), .loose(let text): trimmed(text)

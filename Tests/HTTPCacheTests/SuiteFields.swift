@@ -1,18 +1,18 @@
-/// The fields of a message in a table: an origin adds `Date` and `Content-Type` where they are missing.
+/// The fields of a message in a table. An origin adds `Date` and `Content-Type` if they are missing.
 struct SuiteFields: Sendable, ExpressibleByDictionaryLiteral {
-  /// What a field says, or is expected to say.
+  /// The value of a field, sent or expected.
   enum Value: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-    /// Just this.
+    /// This text.
     case text(String)
-    /// This, which a cache may pass on in another form.
+    /// This text, which a cache may pass on in another form.
     case loose(String)
-    /// The date so many seconds after the moment that dates are counted from.
+    /// The date this many seconds after the time that dates are relative to.
     case date(Int)
-    /// The same in the form of RFC 850.
+    /// That date in the format of RFC 850.
     case obsoleteDate(Int)
-    /// The path of the request with this added.
+    /// The request's path with this text appended.
     case place(String)
-    /// Anything.
+    /// Any value.
     case present
     /// A number greater than this.
     case above(Int)

@@ -5,16 +5,16 @@ import ResponseStorage
 import StorageConformance
 import StorageSPI
 
-/// One case, run as the suite's client runs it: on a store, a clock and an origin of its own.
+/// One case, run as the suite's client runs it, with its own store, clock and origin.
 struct SuiteRun {
-  /// Why a case is not passed.
+  /// Why a case fails.
   struct Failure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// What is kept for how long where the origin does not say, as the configuration has it by default.
+  /// How long responses are kept if the origin does not say: the configuration's defaults.
   private static let freshness = FreshnessPolicy(
     timeToLive: .seconds(3_600), staleIfError: .seconds(7 * 86_400), staleWhileRevalidate: .zero)
 
@@ -40,7 +40,7 @@ struct SuiteRun {
       transfer: transfer, services: services)
   }
 
-  /// Why the case is not passed; `nil` where it is.
+  /// Why the case fails; `nil` if it passes.
   func failure() async -> Failure? {
     var responses: [HTTPResponse] = []
     do throws(Failure) {
@@ -58,8 +58,8 @@ struct SuiteRun {
     }
   }
 
-  /// A shared cache is one that others reach over HTTP: it answers 502 where it gets no answer (RFC 9110, section
-  /// 15.6.3). A failed fetch of a private cache fails the case, as it does in a browser.
+  /// A shared cache is one that clients reach over HTTP, so it answers 502 if it gets no answer (RFC 9110, section
+  /// 15.6.3). In a private cache a failed fetch fails the case, as in a browser.
   private func response(to request: HTTPRequest) async throws(Failure) -> HTTPResponse {
     do throws(CacheError) {
       var last: HTTPResponse?
@@ -74,7 +74,7 @@ struct SuiteRun {
   }
 
   private func request(_ exchange: SuiteExchange, _ number: Int, after previous: HTTPResponse?) -> HTTPRequest {
-    // What the suite's client sends to keep its own cache out of it.
+    // The suite's client sends these to disable its own cache.
     var fields: HTTPFields = setting.isShared ? ["Pragma": "foo", "Cache-Control": "nothing-to-see-here"] : [:]
     let start = previous?.head.fields["Server-Now"].flatMap { Int($0) } ?? 0
     for line in exchange.ask.fields(datedFrom: .seconds(start)).lines { fields.append(line.name, line.value) }

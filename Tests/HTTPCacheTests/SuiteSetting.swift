@@ -1,14 +1,14 @@
 import CacheData
 
-/// How the cases are run: for which kind of cache, and what carries requests to the origin.
+/// How to run the cases: for which kind of cache, and over which connection to the origin.
 struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {
-  /// What carries requests to the origin, and its responses back.
+  /// The connection to the origin.
   enum Carrier: String, Sendable, CaseIterable {
     /// A call in this process, which keeps lines apart.
     case call
-    /// The same, but several lines of one field are joined by a comma, as URLSession delivers them.
+    /// The same, but joins several lines of one field by commas, as URLSession does.
     case joiningCall
-    /// The transport of the tool, to a server on the loopback interface.
+    /// The tool's transport, to a server on the loopback interface.
     case network
   }
 
@@ -23,20 +23,20 @@ struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {
 
   var cases: [SuiteCase] { SuiteCase.all.filter { $0.applies(toShared: isShared) } }
 
-  /// How many cases the suite has for this kind of cache.
+  /// The number of cases in the suite for this kind of cache.
   var expectedCount: Int { isShared ? 365 : 300 }
 
-  /// How many of them the best cache among the published results passes: a browser, and a proxy.
+  /// How many of them the best cache in the published results passes: a browser, or a proxy.
   var bestPublished: Int { isShared ? 262 : 207 }
 
-  /// `response` as it is delivered.
+  /// `response` as this connection delivers it.
   func delivered(_ response: HTTPResponse) -> HTTPResponse {
     var delivered = response
     delivered.head.fields = self.delivered(response.head.fields)
     return delivered
   }
 
-  /// `fields` as they are delivered.
+  /// `fields` as this connection delivers them.
   func delivered(_ fields: HTTPFields) -> HTTPFields {
     guard carrier == .joiningCall else { return fields }
     var joined = fields

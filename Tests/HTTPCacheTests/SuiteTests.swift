@@ -1,6 +1,6 @@
 import Testing
 
-/// The public suite of tests for HTTP caches, run on the real cache in this process.
+/// The public test suite for HTTP caches, run on the real cache in this process.
 struct SuiteTests {
   @Test("a case has one identifier")
   func identifiers() {

@@ -13,7 +13,7 @@ struct CanonicalKeyTests {
     var parameters: [(name: String, value: String)] { Array(zip(names, values)).map { ($0, $1) } }
   }
 
-  /// A request with a secret, which is no parameter.
+  /// A request with a secret, which is not a parameter.
   struct SecretRequest: CacheableRequest {
     static let resource = "things"
     let secret: String

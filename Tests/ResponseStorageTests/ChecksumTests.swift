@@ -8,7 +8,7 @@ import Testing
 struct ChecksumTests {
   private static let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
 
-  /// A store with one entry, which is read back once to show that it is whole.
+  /// A store with one entry, which is read once to show that it is sound.
   private func filled() async throws -> (TestStore, CacheKey) {
     let test = try await TestStore()
     try await test.cities.store(
@@ -17,7 +17,7 @@ struct ChecksumTests {
     return (test, try #require(try await test.onlyKey()))
   }
 
-  /// The codes of all the ways to read the entry.
+  /// The error codes of all ways to read the entry.
   private func codes(_ test: TestStore, _ key: CacheKey) async -> [CacheError.Code?] {
     let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
     return await [
@@ -53,7 +53,7 @@ struct ChecksumTests {
     let fields: [any WritableKeyPath<EntryMetadata, Timestamp> & Sendable] = [
       \.storedAt, \.freshUntil, \.retainUntil,
     ]
-    // The range of a timestamp has 47 bits and some; the bits above are always zero.
+    // The range of a timestamp has 47 bits and a fraction; the bits above are always zero.
     for (name, field) in fields.enumerated() {
       for bit in 0..<47 {
         test.engine.alter(

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ResponseStorage
 
-/// The state that a listing shows and the freshness that a fetch goes by are two views of one rule, on two sides of a
-/// boundary that neither side imports across.
+/// The state in a listing and the freshness in a fetch follow the same rule, on two sides of a boundary that neither
+/// imports across.
 struct ClockAgreementTests {
   @Test func toleranceIsTheSame() {
     #expect(EntryAge.tolerance == Timestamp.clockTolerance)

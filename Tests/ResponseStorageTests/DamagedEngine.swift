@@ -1,27 +1,27 @@
 import StorageSPI
 import Synchronization
 
-/// An engine in front of another one that cannot read some of its entries, as one over a damaged medium.
+/// An engine in front of another one that cannot read some of its entries, as on a damaged medium.
 final class DamagedEngine: StorageEngine {
-  /// What is damaged, and how it shows.
+  /// What is damaged, and what the damage looks like.
   struct Damage: Sendable {
-    /// Keys of entries that cannot be read.
+    /// Keys of unreadable entries.
     var entries: Set<CacheKey> = []
-    /// Keys of entries that are listed, and not found by their keys.
+    /// Keys of entries that are listed, but not found by key.
     var hidden: Set<CacheKey> = []
     /// Keys of entries that are listed under other keys, and found under neither.
     var garbled: [CacheKey: CacheKey] = [:]
-    /// Whether those entries can be listed.
+    /// Whether the unreadable entries can be listed.
     var isListed = false
     /// Whether the check of the structure names them.
     var isNamed = true
-    /// What the keys begin with of which none can be listed, as where a file for each namespace is damaged.
+    /// Prefixes under which no key can be listed, as with one damaged file per namespace.
     var prefixes: [String] = []
-    /// Whether keys are listed under which nothing is found.
+    /// Listed entries that are not found.
     var phantoms: [EntrySummary] = []
-    /// How a read that meets damage fails.
+    /// The error code of a read that meets damage.
     var code = StorageError.Code.damaged
-    /// What every call fails with.
+    /// The error of every call.
     var failure: StorageError?
   }
 
@@ -34,7 +34,7 @@ final class DamagedEngine: StorageEngine {
     self.damage = damage
   }
 
-  /// How many times entries were listed, or tried to be.
+  /// The number of attempts to list entries.
   var scanCount: Int { scans.withLock { $0 } }
 
   private func check() throws(StorageError) {

@@ -1,8 +1,8 @@
 import StorageSPI
 import Synchronization
 
-/// An engine whose dry run of a repair finds what it is given, or fails. Its store is opened as the test says, by default
-/// not at all.
+/// An engine whose preview of a repair finds the given entries, or fails. Its store is opened as the test says, by
+/// default not at all.
 final class DamagedPlugin: StoragePlugin {
   let declaration = EngineDeclaration(
     name: "damaged", version: "1", summary: "a damaged store", capabilities: [.persistent], options: [])
@@ -24,12 +24,12 @@ final class DamagedPlugin: StoragePlugin {
     (self.lost, self.engine) = (lost, engine)
   }
 
-  /// How often the store was looked through.
+  /// How often the store was searched.
   var passes: Int { state.withLock { $0.passes } }
 
   func removeAll() { state.withLock { $0.versions = [] } }
 
-  /// Lets dry runs succeed from now on.
+  /// Makes previews succeed from now on.
   func recover() { state.withLock { $0.failure = nil } }
 
   func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {

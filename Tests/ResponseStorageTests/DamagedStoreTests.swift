@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// What can be read of a damaged store is, by everything that reads; what cannot is named.
+/// Everything that reads a damaged store returns what can be read, and names the rest.
 struct DamagedStoreTests {
   private func damaged(_ store: GeneratedStore, _ damage: DamagedEngine.Damage) -> EntryStore {
     EntryStore(engine: DamagedEngine(over: store.test.engine, damage), clock: store.test.clock)

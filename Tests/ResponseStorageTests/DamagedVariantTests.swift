@@ -4,11 +4,11 @@ import ResponseStorage
 import StorageSPI
 import Testing
 
-/// Several responses for one URL, one of which is damaged.
+/// Several responses for one URL, of which one is damaged.
 @Suite struct DamagedVariantTests {
   private static let url = "https://example.com/"
 
-  /// Stores `count` variants; none can be listed together with those whose numbers are `damaged`.
+  /// Stores `count` variants. A listing that includes one of the numbers in `damaged` fails.
   private func storage(
     _ count: Int, damaged: Set<Int>
   ) async throws -> (storage: EngineHTTPResponseStorage, keys: [String]) {
@@ -22,7 +22,7 @@ import Testing
           response: ["Vary": "Accept"], request: HTTPRequest(url: Self.url, fields: ["Accept": "\(number)"])))
       keys.append(try await sound.store([1], head: head, for: Self.url, replacing: []))
     }
-    // Another URL whose keys follow.
+    // Another URL, whose keys come next.
     _ = try await sound.store([1], head: test.head(), for: Self.url + "z", replacing: [])
     keys.sort()
     let entries = try Set(damaged.map { try CacheKey(keys[$0]) })

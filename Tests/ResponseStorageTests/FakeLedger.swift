@@ -1,7 +1,7 @@
 import CacheDomain
 import ResponseStorage
 
-/// A ledger that holds what it was made with, or fails.
+/// A ledger that holds the given counts, or fails.
 struct FakeLedger: UsageLedger {
   var counts = UsageCounts()
   var error: CacheError?

@@ -10,7 +10,7 @@ struct GeneratedStore {
 
   let test: TestStore
   let seed: UInt64
-  /// The entries in the order of their keys.
+  /// The entries, sorted by key.
   let model: [EntrySummary]
 
   var administration: StoreAdministration {
@@ -34,7 +34,7 @@ struct GeneratedStore {
     model = entries.values.sorted { $0.key < $1.key }
   }
 
-  /// Keys of five namespaces, two of which begin alike; one of the namespaces holds very few.
+  /// Keys in five namespaces. Two of these begin alike, and one is almost empty.
   private static func key(_ generator: inout SeededGenerator) throws -> CacheKey {
     let namespaces = ["cities", "movies", "movies", "movies2", "posters"]
     let isRare = Int.random(in: 0..<200, using: &generator) == 0
@@ -43,7 +43,7 @@ struct GeneratedStore {
     return try CacheKey("\(namespace)/\(version)/page=\(Int.random(in: 0..<100_000, using: &generator))")
   }
 
-  /// Metadata of any state, on the boundaries too.
+  /// Metadata in any state, including the boundaries.
   private static func metadata(now: Timestamp, _ generator: inout SeededGenerator) -> EntryMetadata {
     let age = Int.random(in: 0...20, using: &generator)
     let fresh = Int.random(in: 0...20, using: &generator)
@@ -55,7 +55,7 @@ struct GeneratedStore {
       checksum: generator.next())
   }
 
-  /// What a selection selects, told without the code that is tested.
+  /// The entries that a selection should select, found without the tested code.
   func expected(_ selection: EntrySelection) -> [EntrySummary] {
     model.filter { entry in
       if let namespace = selection.namespace, entry.key.namespace != namespace { return false }
@@ -67,14 +67,14 @@ struct GeneratedStore {
     }
   }
 
-  /// Whether `text` matches `pattern`, by trying every text in the place of a star.
+  /// Whether `text` matches `pattern`, found by trying every text in place of a star.
   static func matches(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     if first != "*" { return text.first == first && matches(pattern.dropFirst(), text.dropFirst()) }
     return matches(pattern.dropFirst(), text) || (!text.isEmpty && matches(pattern, text.dropFirst()))
   }
 
-  /// Selections by patterns, some of them with other conditions.
+  /// Selections by pattern, some with further conditions.
   static let patterns: [EntrySelection] = [
     "*", "", "movies*", "*page=4*", "*/v1/*7", "m*v*1*1", "movies/v1/page=4", "*/", "?ovies*", "movies*/v2*", "**9**",
   ].flatMap { pattern in
@@ -85,7 +85,7 @@ struct GeneratedStore {
     ]
   }
 
-  /// Every combination of conditions, those among them that exclude each other.
+  /// Every combination of conditions, including ones that exclude each other.
   static let selections: [EntrySelection] = [nil, "movies", "queries", "none"].flatMap { namespace in
     [nil, "", "mov", "movies/", "movies/v1/page=4", "queries/v2", "z", "é"].flatMap { prefix in
       [nil, EntryState.fresh, .stale, .expired].flatMap { state in

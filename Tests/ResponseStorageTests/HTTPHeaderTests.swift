@@ -2,7 +2,7 @@ import CacheData
 import ResponseStorage
 import Testing
 
-/// The header of a response for a URL comes back as it was, whatever its values begin with.
+/// The header of a response for a URL is restored unchanged, whatever its values begin with.
 @Suite struct HTTPHeaderTests {
   @Test(
     arguments: [
@@ -19,7 +19,7 @@ import Testing
     let key = try await storage.store([1, 2], head: head, for: "https://example.com/", replacing: [])
     let found = try #require(try await storage.response(under: key))
     #expect(found.head == head)
-    // Texts that are equal may still have other bytes.
+    // Equal texts may still consist of different bytes.
     #expect(
       found.head.head.fields.lines.map { Array($0.value.utf8) } == head.head.fields.lines.map { Array($0.value.utf8) })
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// What Foundation's encoder writes is what is read back by hand.
+/// The hand-written reader reads what Foundation's encoder writes.
 @Suite struct JSONPayloadTests {
   @Test(arguments: [
     CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []),

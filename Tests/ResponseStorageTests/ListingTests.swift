@@ -5,7 +5,7 @@ import StorageSPI
 import Testing
 
 struct ListingTests {
-  /// All that a selection lists, page by page.
+  /// Everything that a selection lists, page by page.
   private func pages(
     _ store: GeneratedStore, _ selection: EntrySelection, limit: Int
   ) async throws -> [[EntrySummary]] {

@@ -33,7 +33,7 @@ struct MovieQueriesTests {
     #expect(try await texts(test.queries()) == (15..<25).reversed().map { "q\($0)" })
     #expect(try await texts(test.queries(3)) == ["q24", "q23", "q22"])
     #expect(try await texts(test.queries(0)) == [])
-    // A larger maximum brings nothing back.
+    // A larger maximum does not bring queries back.
     #expect(try await texts(test.queries(100)).count == 10)
   }
 

@@ -6,7 +6,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-/// What a resource of somebody else's is made of, by what is public alone.
+/// A resource of another library, made with the public interface alone.
 struct OutsideResourceTests {
   private struct Request: CacheableRequest {
     static let resource = "notes"

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ResponseStorage
 
-/// Reading a store that was opened and turns out to be damaged.
+/// Reading a store that has been opened and turns out to be damaged.
 @Suite struct RecoveringEngineTests {
-  /// A store of thirty entries of which not all can be listed, and the engine that reads it.
+  /// A store of thirty entries that cannot all be listed, and the engine that reads it.
   private struct DamagedStore {
     let keys: [CacheKey]
     let engine: RecoveringEngine
@@ -16,7 +16,7 @@ import Testing
 
     /// - Parameters:
     ///   - lost: the numbers of the entries that a repair loses.
-    ///   - failure: what the dry run of a repair fails with.
+    ///   - failure: the error of the repair's preview.
     ///   - canReopen: whether the store can be opened again.
     init(
       _ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: StorageError? = nil,
@@ -87,7 +87,7 @@ import Testing
     #expect(export.exported == 29 && export.damage == statistics.damage)
   }
 
-  /// The entry is listed before the damage is met, and cannot be read.
+  /// The entry is listed before the damage is met, but cannot be read.
   @Test func anEntryThatIsLostIsCountedOnce() async throws {
     let damaged = try await DamagedStore({ DamagedEngine.Damage(entries: [$0[13]], isListed: true) }, lost: [13])
     var (reading, count) = (EntryReading(damaged.store), 0)
@@ -159,7 +159,7 @@ import Testing
     #expect(try await damaged.engine.read(missing) { bytes, _ in bytes.count } == nil)
   }
 
-  /// The listing names an entry by its damaged key. The salvage has it under the right one.
+  /// The listing gives an entry under a damaged key; the salvage has it under the right one.
   @Test(arguments: [0, 13, 29])
   func anEntryThatIsListedUnderADamagedKeyIsReadUnderItsOwn(number: Int) async throws {
     let other = try CacheKey("movies/v1/page=garbled")

@@ -34,7 +34,7 @@ struct RemovalTests {
     #expect(try await store.administration.remove(selection, dryRun: false).entries == 0)
   }
 
-  /// Between listing what is expired, stale or old and removing it another process may bring it up to date.
+  /// Another process may update an expired, stale or old entry after it is listed and before it is removed.
   @Test(arguments: [
     EntrySelection(state: .expired), EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10)),
   ])
@@ -57,7 +57,7 @@ struct RemovalTests {
     #expect(try await left(store) == (others + [kept]).sorted { $0.key < $1.key })
   }
 
-  /// What was written again and still is selected goes, and so does what others have removed.
+  /// An entry that was written again but is still selected is removed. Entries that others have removed do not matter.
   @Test func whatIsStillSelectedGoes() async throws {
     let store = try await GeneratedStore(seed: 17, count: 60)
     let selection = EntrySelection(state: .expired)
@@ -119,7 +119,7 @@ struct RemovalTests {
 
   @Test func aKeyRemovedIsNotRead() async throws {
     let store = try await GeneratedStore(seed: 15, count: 5)
-    // The checksums of generated entries are random: to every read that verifies they are damaged.
+    // The checksums of generated entries are random, so verified reads find them damaged.
     let key = store.model[2].key
     let administration = store.administration
     #expect(await errorCode { () async throws(CacheError) in _ = try await administration.entry(key) } == .damaged)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ResponseStorage
 
-/// Reading what a repair would save of a store that is not opened.
+/// Reading a store that is not opened, as a repair would save it.
 @Suite struct SalvagedEngineTests {
   private static let reason = StorageError(.damaged, "the store is damaged")
 
-  /// Ten entries of a hundred bytes each, in no order.
+  /// Ten entries of a hundred bytes each, unordered.
   private static func entries() throws -> [CacheKey: EntryTable.Entry] {
     var entries: [CacheKey: EntryTable.Entry] = [:]
     for number in 0..<10 {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// Reading all entries in order looks through the store once for each so many bytes of payloads, and once before.
+  /// Reading all entries in order takes one search for each such number of payload bytes, and one at the start.
   @Test(arguments: [(1_000, 2), (999, 3), (250, 6), (100, 11), (1, 11)])
   func payloadsAreHeldWithinBounds(bytes: Int, passes: Int) async throws {
     let (entries, plugin) = (try Self.entries(), DamagedPlugin(try Self.entries().map { ($0, $1) }))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// Making entries stale in place of removing them.
+/// Making entries stale instead of removing them.
 struct SofteningTests {
   private let now = Timestamp(milliseconds: 1_000_000)
 
@@ -20,7 +20,7 @@ struct SofteningTests {
     StoreAdministration(store: test.store, ledger: FakeLedger())
   }
 
-  /// What is left of an entry: everything but the end of its freshness.
+  /// The entry after softening: only the end of its freshness differs.
   private func softened(_ entry: ExportedEntry) throws -> ExportedEntry {
     var metadata = entry.metadata
     metadata.freshUntil = now
@@ -37,7 +37,7 @@ struct SofteningTests {
     #expect(report.entries == 1 && report.payloadBytes == 3 && report.missing.isEmpty && report.damage.isEmpty)
     let expected = [dryRun ? fresh : try softened(fresh), stale, expired, other]
     #expect(try await test.engine.allEntries() == expected)
-    // The entry is what its checksum says, stale, and there for as long as before.
+    // The entry is sound, stale, and kept as long as before.
     let found = try await administration(test).entry(fresh.key)
     #expect(found?.summary.metadata.state(at: now) == (dryRun ? .fresh : .stale))
     #expect(found?.summary.metadata.retainUntil == fresh.metadata.retainUntil)
@@ -68,7 +68,7 @@ struct SofteningTests {
     #expect(try await test.engine.allEntries() == [try softened(fresh), stale])
   }
 
-  /// What another process has stored since it was listed is newer than what was meant.
+  /// An entry that another process has stored since the listing must not be made stale.
   @Test func whatAnotherWriterChangedIsLookedAtAgain() async throws {
     let test = try await TestStore()
     let (first, second) = (try entry("cities/v1/a"), try entry("cities/v1/b"))
@@ -106,7 +106,7 @@ struct SofteningTests {
     #expect(try await administration(test).entry(sound.key)?.summary.metadata.freshUntil == now)
   }
 
-  /// Payloads are written together with their metadata: no more of them than some mebibytes at once.
+  /// Payloads are written with their metadata, so only a few mebibytes of them are written at once.
   @Test func largeEntriesAreWrittenFewAtATime() async throws {
     let test = try await TestStore()
     let entries = try (1...5).map { try entry("cities/v1/\($0)", bytes: 3 << 20) }

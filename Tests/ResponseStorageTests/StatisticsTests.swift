@@ -33,7 +33,7 @@ struct StatisticsTests {
     }
   }
 
-  /// What `ls` and `show` call stale is stale here too.
+  /// An entry that `ls` and `show` call stale counts as stale here too.
   @Test func whatWasStoredAheadOfTheClockIsStale() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
@@ -50,7 +50,7 @@ struct StatisticsTests {
     }
   }
 
-  /// Entries that become stale, and later expire, one a second: of so many in one slot the states are estimated.
+  /// Entries that become stale, and later expire, one per second: with this many in one slot, the states are estimated.
   @Test(arguments: [10_000, 10_001])
   func statesOfManyAreEstimated(count: Int) async throws {
     let test = try await TestStore()

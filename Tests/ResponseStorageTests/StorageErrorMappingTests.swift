@@ -14,7 +14,7 @@ import Testing
     #expect(StorageError(.damaged, message).isAbout(try CacheKey("movies/1")) == isAbout)
   }
 
-  /// A key may end with what a sentence ends with.
+  /// A key may end with a character that also ends sentences.
   @Test(arguments: ["movies/a.", "movies/'a'", "movies/a:"])
   func punctuationIsPartOfAKey(key: String) throws {
     #expect(StorageError(.damaged, "entry \(key) cannot be read").isAbout(try CacheKey(key)))

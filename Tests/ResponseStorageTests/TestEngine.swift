@@ -6,7 +6,7 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 
-/// An engine in front of another one, which changes what a read returns and makes writing fail.
+/// An engine in front of another one that changes what reads return, and can make writes fail.
 final class TestEngine: StorageEngine {
   typealias Entry = (key: CacheKey, payload: [UInt8], metadata: EntryMetadata)
 
@@ -25,25 +25,25 @@ final class TestEngine: StorageEngine {
 
   init(over base: any StorageEngine) { self.base = base }
 
-  /// How many batches were tried.
+  /// The number of batches tried.
   var batches: Int { state.withLock { $0.batches } }
 
-  /// How many reads were tried.
+  /// The number of reads tried.
   var reads: Int { state.withLock { $0.reads } }
 
-  /// From now on every read and every batch fails with `error`; with `nil` all is well again.
+  /// Makes every read and batch fail with `error` from now on; `nil` ends that.
   func breakDown(_ error: StorageError?) { state.withLock { $0.failure = error } }
 
-  /// From now on a read returns what `change` makes of the entry that it found.
+  /// Makes reads return their entries changed by `change` from now on.
   func alter(_ change: @escaping @Sendable (Entry) -> Entry) { state.withLock { $0.alter = change } }
 
-  /// Applies `batch` just before the next one, as another writer would who is faster.
+  /// Applies `batch` just before the next batch, as a faster writer would.
   func overtake(by batch: WriteBatch) { state.withLock { $0.overtaking = batch } }
 
   /// Cancels the calling task after `count` more batches.
   func cancelCaller(after count: Int) { state.withLock { $0.cancelsAfter = $0.batches + count } }
 
-  /// Refuses the next `count` batches as if another writer had been faster.
+  /// Refuses the next `count` batches, as if another writer had been faster.
   func refuse(_ count: Int) { state.withLock { $0.conflicts = count } }
 
   func read<Output: Sendable>(
@@ -85,7 +85,7 @@ final class TestEngine: StorageEngine {
   func close() async throws(StorageError) { try await base.close() }
 }
 
-/// A store over the memory engine at second 1,000, with a hand on everything.
+/// A store over the memory engine at second 1,000, fully controlled by the test.
 struct TestStore {
   let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
   let engine: TestEngine
@@ -104,7 +104,7 @@ struct TestStore {
     EngineMovieQueriesStorage(store: store, maximumCount: maximumCount)
   }
 
-  /// The head of a response that is stored now, fresh for a minute and kept for five.
+  /// The head of a response stored now, fresh for a minute and kept for five.
   func head(_ tag: String? = nil, fresh: Duration = .seconds(60), kept: Duration = .seconds(300)) -> StoredHead {
     let now = clock.now.sinceEpoch
     return StoredHead(
@@ -112,14 +112,14 @@ struct TestStore {
       freshUntil: now + fresh, retainUntil: now + kept)
   }
 
-  /// The only key of the store.
+  /// The key of the only entry in the store.
   func onlyKey() async throws -> CacheKey? {
     let entries = try await engine.scan(KeyRange(), limit: 2)
     return entries.count == 1 ? entries[0].key : nil
   }
 }
 
-/// The code of the error that `body` throws; `nil` where it throws none.
+/// The code of the error that `body` throws; `nil` if it throws none.
 func errorCode(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
   do throws(CacheError) {
     try await body()

@@ -114,7 +114,7 @@ struct VerificationTests {
     #expect(scans < 1_000)
   }
 
-  /// In a store that keeps namespaces apart or not: what lies before an entry with a name is checked all the same.
+  /// Entries before a named one are checked too, whether or not the store keeps namespaces apart.
   @Test func behindDamageWithoutANameTheEntriesBeforeTheNextNamedOneAreChecked() async throws {
     let store = try await SoundStore(700)
     let unnamed = DamagedEngine(over: store.engine, DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false))

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import Transport
 
-/// Connections that are left open.
+/// Connections left open.
 @Suite(.timeLimit(.minutes(10)))
 struct DescriptorTests {
   @Test func nothingStaysOpenAfterManyRequests() async throws {

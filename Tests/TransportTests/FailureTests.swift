@@ -3,15 +3,15 @@ import TestOrigin
 import Testing
 import Transport
 
-/// Responses that are not valid or not whole, and servers that cannot be reached: each has its code.
+/// Responses that are invalid or incomplete, and unreachable servers: each case has its error code.
 @Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
-  /// What a server does, and which error that is.
+  /// What a server does, and the resulting error.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let response: TestResponse
     let code: TransportError.Code
-    /// The content that came before.
+    /// The content that arrives before the failure.
     var body = ""
 
     init(_ name: String, _ response: TestResponse, _ code: TransportError.Code, body: String = "") {

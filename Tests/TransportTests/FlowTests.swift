@@ -6,10 +6,10 @@ import Testing
 
 @testable import Transport
 
-/// What flows when: pressure back to the server, cancellation, connections, threads and descriptors.
+/// The flow of data: backpressure to the server, cancellation, connections, threads and descriptors.
 @Suite(.timeLimit(.minutes(10)))
 struct FlowTests {
-  /// The test sends many times as many bytes as the buffers of both systems hold.
+  /// The test sends many times more bytes than the buffers of both sides hold.
   @Test func contentThatIsNotReadStaysAtTheServer() async throws {
     let size = 64 << 20
     let server = try TestServer { _ in TestResponse(body: .repeated(Array(0...250), count: size)) }
@@ -29,7 +29,7 @@ struct FlowTests {
     #expect(isOrdered)
   }
 
-  /// What is taken while libcurl pauses does not hide from the reader that it has to have libcurl resume.
+  /// Content taken while libcurl is paused must not make the reader forget to resume libcurl.
   @Test func aPauseLastsUntilTheReaderHasTakenHalf() async throws {
     let request = try OutgoingRequest(HTTPRequest(url: "http://localhost/"), content: nil)
     let loop = TransferLoop(NetworkSettings(TransportOptions(), environment: { _ in nil }))
@@ -56,7 +56,7 @@ struct FlowTests {
     await server.abandoned(1)
   }
 
-  /// More of the content is asked for only when libcurl has taken most of what was given.
+  /// More content is requested only when libcurl has taken most of the last piece.
   @Test func requestContentIsAskedForAsItIsSent() async throws {
     let pieces = Mutex(0)
     let size = 1 << 20
@@ -191,7 +191,7 @@ struct FlowTests {
     #expect(server.connectionCount == 10)
   }
 
-  /// The thread is joined with the last reference, so that nothing of it is left afterwards.
+  /// The thread is joined with the last reference, so nothing of it is left afterwards.
   @Test func theThreadEndsWithItsTransport() async throws {
     let server = try TestServer { _ in TestResponse("hi") }
     var ended: TransferLoop?

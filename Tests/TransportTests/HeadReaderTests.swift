@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-/// The reading of header lines, for what libcurl does not let through, or may not in other versions.
+/// Parsing of header lines that libcurl rejects, or may reject in other versions.
 struct HeadReaderTests {
   @Test(arguments: [
     ["HTTP/1.1 20\r\n"], ["HTTP/1.1 2000 OK\r\n"], ["HTTP/1.1 099 OK\r\n"], ["HTTP/1.1 -20 OK\r\n"], ["HTTP/9 200\r\n"],
@@ -31,7 +31,7 @@ struct HeadReaderTests {
     #expect(reader.trailers == ["x-sum": "1"])
   }
 
-  /// Otherwise a program that prints the head would print lines that the server made up.
+  /// Otherwise a program that prints the head would print lines invented by the server.
   @Test func carriageReturnsEndNoLine() throws {
     var reader = HeadReader()
     for line in ["HTTP/1.1 200 O\rK\r\r\n", "A: b\rc\r\r\n", " \r\n", " d\re\r\n"] {
@@ -41,7 +41,7 @@ struct HeadReaderTests {
     #expect(try reader.read(Array("\r\n".utf8)) == .final(head))
   }
 
-  /// Whatever the lines are, reading them ends with a head or a failure.
+  /// For any lines, parsing ends with a head or a failure.
   @Test func randomLines() {
     var numbers = SeededGenerator(seed: 1)
     let alphabet = Array("HTTP/1.1 200\r\n:\t xX".utf8) + [0, 0x80, 0xE9, 0xFF]

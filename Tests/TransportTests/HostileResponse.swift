@@ -1,8 +1,8 @@
 import SeededNumbers
 import TestOrigin
 
-/// What a hostile server sends: pieces of HTTP in any order, damaged, cut off, in chunks of any size. It depends on a
-/// seed alone.
+/// The output of a hostile server: pieces of HTTP in any order, damaged, cut off, in chunks of any size. It depends
+/// only on a seed.
 struct HostileResponse {
   private static let sound = [
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\nhello",
@@ -23,7 +23,7 @@ struct HostileResponse {
     "ffffffffffffffff\r\n", "-1\r\n", "hello", "220 mail.example ESMTP\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
   ]
 
-  /// A response for `seed`.
+  /// The response for `seed`.
   static func response(seed: UInt64) -> TestResponse {
     var numbers = SeededGenerator(seed: seed)
     if numbers.isOne(in: 20) { return .hangUp }

@@ -6,11 +6,11 @@ import TestOrigin
 import Testing
 import Transport
 
-/// A server that sends what it likes: each request ends with a response or an error, another server's responses are
+/// A server that sends arbitrary data: each request ends with a response or an error, another server's responses are
 /// unharmed, and no connection stays open.
 ///
-/// `CACHECTL_HOSTILE_MINUTES` has it go on for so long, from `CACHECTL_SEED` on; a round depends on its seed, but for
-/// the order of what happens at the same time.
+/// `CACHECTL_HOSTILE_MINUTES` makes the test run that long, starting with `CACHECTL_SEED`. A round depends only on its
+/// seed, except for the order of concurrent events.
 @Suite(.timeLimit(.minutes(120)))
 struct HostileServerTests {
   private static let variables = ProcessInfo.processInfo.environment
@@ -34,7 +34,7 @@ struct HostileServerTests {
 
   private func play(_ round: UInt64) async throws {
     let server = try TestServer { HostileResponse.response(seed: UInt64($0.path.dropFirst()) ?? 0) }
-    // Another one: what a server sends too much may arrive as the answer to its next request.
+    // Use a new server: surplus data may arrive as the answer to the next request.
     let soundServer = try TestServer(script: [TestResponse("hello")])
     do {
       let transport = Transport.plain()
@@ -53,7 +53,7 @@ struct HostileServerTests {
     #expect(OpenDescriptors.connections(to: server.port) == 0, "round \(round)")
   }
 
-  /// Sends one request, and reads as much of the response as chance wants.
+  /// Sends one request, and reads a random part of the response.
   private static func send(to url: String, _ transport: Transport, seed: UInt64) async {
     var numbers = SeededGenerator(seed: ~seed)
     let request = HTTPRequest(

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What is open in this process. Other tests open and close descriptors too, so that only those of one server count: the
-/// connections whose other end is its port.
+/// The open descriptors of this process. Other tests open and close some too, so the tests count only connections to
+/// one server's port.
 enum OpenDescriptors {
-  /// How many descriptors there are.
+  /// The number of open descriptors.
   static var all: Int { (0..<Int32(4096)).count { fcntl($0, F_GETFD) >= 0 } }
 
-  /// How many connections lead to `port`.
+  /// The number of connections to `port`.
   static func connections(to port: Int) -> Int {
     (0..<Int32(4096)).count { descriptor in
       var address = sockaddr_in()

@@ -3,10 +3,10 @@ import TestOrigin
 import Testing
 import Transport
 
-/// Proxies, which are servers of the test that answer by themselves.
+/// Proxies: servers of the test that answer requests themselves.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyTests {
-  /// Variables of the environment (P stands for the proxy's URL), and whether a request goes by the proxy.
+  /// Environment variables (P stands for the proxy's URL), and whether a request uses the proxy.
   @Test(arguments: [
     (["http_proxy": "P"], "http://example.invalid/a?b", true), (["all_proxy": "P"], "http://example.invalid/a?b", true),
     (["ALL_PROXY": "P"], "http://example.invalid/a?b", true),

@@ -95,11 +95,11 @@ struct RequestTests {
     let head = try await transport.send(HTTPRequest(url: server.url)).head
     let found = try #require(head.fields["ETag"])
     _ = try await transport.send(HTTPRequest(url: server.url, fields: ["If-None-Match": found]))
-    // The server reads UTF-8; a byte that is none becomes one replacement character, and not two letters.
+    // The server reads UTF-8: an invalid byte becomes one replacement character rather than two letters.
     #expect(server.requests.last?.fields["If-None-Match"] == "\"\u{FFFD}\"")
   }
 
-  /// Requests that are refused before anything is sent, and words that say why.
+  /// Requests that are refused before anything is sent, and a word of the error.
   @Test(arguments: [
     (HTTPRequest(url: ""), "no URL"), (HTTPRequest(url: "http://"), "no URL"),
     (HTTPRequest(url: "http:///a"), "no URL"),
@@ -128,7 +128,7 @@ struct RequestTests {
 }
 
 extension RequestContent {
-  /// The texts, one after the other.
+  /// The texts, one after another.
   static func pieces(_ texts: [String], length: Int?) -> RequestContent {
     let rest = Rest(texts)
     return .stream(length: length) { await rest.next() }

@@ -3,10 +3,10 @@ import TestOrigin
 import Testing
 import Transport
 
-/// Responses that servers send, well and badly: whatever is valid is given as it came.
+/// Responses from good and bad servers: a valid response is returned as it arrived.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
-  /// What a server sends, and what comes of it.
+  /// What a server sends, and the result.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let bytes: [UInt8]
@@ -184,11 +184,11 @@ struct ResponseTests {
 }
 
 extension Transport {
-  /// A transport that no variable of the environment reaches.
+  /// A transport that ignores the environment.
   static func plain(_ options: TransportOptions = TransportOptions()) -> Transport {
     Transport(options) { _ in nil }
   }
 }
 
-/// An environment with the given variables.
+/// An environment with these variables.
 func variables(_ values: [String: String]) -> @Sendable (String) -> String? { { values[$0] } }

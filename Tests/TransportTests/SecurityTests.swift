@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import Transport
 
-/// Servers that prove who they are, and clients that do.
+/// Servers that prove their identity, and clients that do.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityTests {
   @Test func onlyWhatIsTrustedAnswers() async throws {
@@ -31,7 +31,8 @@ struct SecurityTests {
     #expect(await failure(server.url, options)?.code == .tls)
     options.clientCertificate = .init(file: server.certificateFile, keyFile: server.keyFile)
     #expect(try await status(server.url, options, identity: "a") == 200)
-    // A request that is not to show it does not, also where a connection that has shown it is open.
+    // A request without an identity does not show the certificate, even if there is an open connection that has shown
+    // it.
     #expect(await failure(server.url, options)?.code == .tls)
     options.clientCertificate = .init(file: server.certificateFile, keyFile: "/nowhere")
     #expect(await failure(server.url, options, identity: "a")?.code == .unusableFile)

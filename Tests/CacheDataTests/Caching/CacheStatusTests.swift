@@ -65,7 +65,7 @@ struct CacheStatusTests {
     #expect(Self.status(.serve) { $0.timeToLive = .seconds(Int64.min) } == "cachectl; hit; ttl=-999999999999999")
   }
 
-  /// What is written is a list of structured fields of one member, read as a dictionary of one.
+  /// The text is a structured-field list with one member, parsed here as a dictionary with one member.
   @Test(arguments: ["x", "a\"b", "\\", "http://h/?q=a;b,c"]) func isAStructuredField(_ key: String) {
     let text = Self.status(.revalidate, .stale) {
       ($0.key, $0.timeToLive, $0.forwardStatus, $0.isStored) = (key, .seconds(-5), 200, true)

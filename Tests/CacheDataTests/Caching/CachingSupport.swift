@@ -3,14 +3,14 @@ public import Testing
 
 @testable public import CacheData
 
-/// Sat, 21 Nov 2026 10:00:00 GMT: the moment at which what is stored was received, where a test does not say otherwise.
+/// Sat, 21 Nov 2026 10:00:00 GMT: when the stored response was received, unless a test says otherwise.
 let received: Duration = .seconds(1_795_255_200)
 
-/// The text of the moment `seconds` after that.
+/// The text of the time `seconds` after `received`.
 func date(_ seconds: Int = 0) -> String { HTTPDate.text(received + .seconds(seconds)) }
 
 extension HTTPCacheRules {
-  /// Rules whose configured durations are in seconds.
+  /// Rules with durations in seconds.
   static func testing(
     isShared: Bool = false, timeToLive: Int = 0, staleIfError: Int = 0, staleWhileRevalidate: Int = 0
   ) -> HTTPCacheRules {
@@ -21,7 +21,7 @@ extension HTTPCacheRules {
         staleWhileRevalidate: .seconds(staleWhileRevalidate)))
   }
 
-  /// What is stored of a response that was sent and received at once.
+  /// The head stored for a response that was sent and received at once.
   func stored(
     _ fields: HTTPFields, status: Int = 200, for request: HTTPFields = [:], method: String = "GET",
     at time: Duration = received
@@ -32,7 +32,7 @@ extension HTTPCacheRules {
       responseTime: time, trace: &trace)
   }
 
-  /// The decision `seconds` after that.
+  /// The decision `seconds` after `received`.
   func decision(
     _ stored: StoredHead?, for request: HTTPFields = [:], after seconds: Int, method: String = "GET",
     options: FetchOptions = FetchOptions()
@@ -51,11 +51,11 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-  /// The lines in one, for the description of a case.
+  /// All lines in one, to describe a case.
   var text: String { lines.map { "\($0.name): \($0.value)" }.joined(separator: " | ") }
 }
 
 extension HTTPFields: CustomTestStringConvertible {
-  /// The lines in one.
+  /// All lines in one.
   public var testDescription: String { "[\(text)]" }
 }

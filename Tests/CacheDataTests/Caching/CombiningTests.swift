@@ -91,7 +91,7 @@ struct CombiningTests {
     #expect(try combined(Self.part(0..<5), other) == nil)
   }
 
-  /// Parts that come in any order end up as the whole, as long as each touches what is there.
+  /// Parts in any order add up to the whole, as long as each touches the parts before it.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func partsMakeTheWhole(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

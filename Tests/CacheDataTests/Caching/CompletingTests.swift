@@ -19,7 +19,7 @@ struct CompletingTests {
     try #require(HTTPCacheRules.testing().stored(response.head.fields, status: response.head.status))
   }
 
-  /// What is stored, what is asked for, and which range the origin is asked for then; `nil` for the request as it is.
+  /// The stored part, the request, and the range to request from the origin; `nil` for an unchanged request.
   struct Question: Sendable, CustomTestStringConvertible {
     let stored: Range<Int>
     var request: HTTPFields = [:]
@@ -42,7 +42,7 @@ struct CompletingTests {
       Question(stored: 0..<4, request: ["Range": "bytes=-8"], range: "bytes=4-"),
       Question(stored: 5..<8, request: ["Range": "bytes=3-6"], range: "bytes=3-4"),
       Question(stored: 5..<8, request: ["Range": "bytes=3-9"], range: nil),
-      // Nothing of it is stored: the client's own range is asked for, and joined with what is there.
+      // None of it is stored: the client's own range is requested, and joined with the stored part.
       Question(stored: 0..<4, request: ["Range": "bytes=4-7"], range: nil),
       Question(stored: 0..<4, request: ["Range": "bytes=2-3"], range: nil),
       Question(stored: 0..<4, request: ["Range": "bytes=2-3, 5-6"], range: nil),
@@ -72,7 +72,7 @@ struct CompletingTests {
     #expect(rest?.fields["if-range"] == question.range.map { _ in question.fields["etag"] ?? date(-99) })
   }
 
-  /// What the origin answers to the request for the rest of `0..<4`.
+  /// The origin's answer to the request for the rest of `0..<4`.
   struct Answer: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let response: HTTPResponse
@@ -120,7 +120,7 @@ struct CompletingTests {
     #expect(result.head.fields["etag"] == "\"v\"")
   }
 
-  /// A response that broke off: its head and the number of bytes that came; and the place of what is kept.
+  /// A response that broke off: its head, the number of bytes that arrived, and the range that is kept.
   @Test(
     arguments: [
       (200, ["ETag": "\"v\"", "Content-Length": "10"], 4, "bytes 0-3/10"),

@@ -33,7 +33,7 @@ struct FreshnessTests {
     }
   }
 
-  /// Expires counts from Date, whatever the clock here says.
+  /// `Expires` counts from `Date`, whatever this machine's clock says.
   @Test(
     arguments: [
       (["Expires": date(50)], 50), (["Expires": date(50), "Date": date()], 50),
@@ -54,8 +54,8 @@ struct FreshnessTests {
     #expect(lifetime.duration == .seconds(seconds))
   }
 
-  /// Section 4.2.2: what the status allows, and what is made of Last-Modified, for a configured time to live of 200
-  /// seconds: with the heuristic of URLs, and with that of typed origins.
+  /// Section 4.2.2: which statuses allow a heuristic, and the lifetime from Last-Modified, with a configured time to
+  /// live of 200 seconds: first with the heuristic for URLs, then with that for typed origins.
   @Test(
     arguments: [
       (200, ["Last-Modified": date(-1_000)], 100, 200),
@@ -79,7 +79,7 @@ struct FreshnessTests {
     }
   }
 
-  /// Section 4.2.3: the age at the time of the response, which came `delay` seconds after the request.
+  /// Section 4.2.3: the age on arrival, `delay` seconds after the request.
   @Test(
     arguments: [
       ([:], 0, 0), ([:], 3, 3), (["Age": "10"], 0, 10), (["Age": "10"], 3, 13), (["Date": date(-20)], 3, 20),
@@ -103,7 +103,7 @@ struct FreshnessTests {
   /// A response with an age of 10 seconds and a lifetime of 60.
   @Test(arguments: [
     (0, 10, 50), (1, 11, 49), (49, 59, 1), (50, 60, 0), (51, 61, -1), (5_000_000_000, 5_000_000_010, -4_999_999_950),
-    // The clocks of machines that share a store differ a little; one that was set back leaves the age unknown.
+    // The clocks of machines that share a store differ a little. If a clock was set back further, the age is unknown.
     (-1, 10, 50), (-60, 10, 50), (-61, nil, nil), (-1_000_000, nil, nil),
   ])
   func agesWithTheClock(_ later: Int, age: Int?, remaining: Int?) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheData
 
-/// Random requests, responses and clocks, in which the rules and the model decide the same at each step.
+/// Random requests, responses and clocks: the rules and the model must agree at each step.
 struct GeneratedHistoryTests {
   @Test(arguments: [false, true], (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) })
   func theRulesDecideAsTheModelDoes(isShared: Bool, seed: UInt64) throws {
@@ -15,7 +15,7 @@ struct GeneratedHistoryTests {
     }
   }
 
-  /// Histories in which nothing ever happens would prove nothing.
+  /// Makes sure that the histories contain every outcome: otherwise they would prove nothing.
   @Test(arguments: [false, true]) func everythingHappens(isShared: Bool) throws {
     var (generator, seen) = (SeededGenerator(seed: 9_111), Set<String>())
     for _ in 0..<100 {
@@ -32,7 +32,7 @@ struct GeneratedHistoryTests {
   }
 }
 
-/// One URL in a cache: what the rules and the model know of each stored response.
+/// One URL in a cache: what the rules and the model know about each stored response.
 private struct History {
   private let rules: HTTPCacheRules
   private let model: RFC9111Model
@@ -55,7 +55,7 @@ private struct History {
     label = "seed \(seed), shared: \(isShared)"
   }
 
-  /// Ends the history where the two do not agree. What it was is put into words only then.
+  /// Ends the history if rules and model disagree. Describes the state only then.
   private func check(_ isSame: Bool, _ what: @autoclosure () -> String) throws {
     if !isSame { try #require(isSame, Comment(rawValue: what())) }
   }
@@ -78,7 +78,7 @@ private struct History {
     try answer(request, sent, &generator)
   }
 
-  /// The place of the latest response that the request selects.
+  /// The index of the latest response that the request selects.
   private func select(_ request: ModelRequest) throws -> Int? {
     let message = request.message
     let selected = entries.indices.filter { entries[$0].head.selector.selects(message) }

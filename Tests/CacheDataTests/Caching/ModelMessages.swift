@@ -2,7 +2,7 @@ import SeededNumbers
 
 @testable import CacheData
 
-/// The directives of a response as values. Its text is made from them, and the model never reads the text.
+/// A response's directives as values. Its text is made from them, and the model never reads the text.
 struct ModelControl: Sendable, Hashable {
   var flags: Set<String> = []
   var seconds: [String: Int] = [:]
@@ -60,7 +60,7 @@ struct ModelResponse: Sendable, Hashable {
     response.date = generator.pick([nil, now, now, now - 20, now + 20, now - 4_000_000_000])
     response.age = generator.pick([nil, nil, nil, 0, 15, 9_000_000_000])
     response.expires = generator.pick([nil, nil, now - 10, now, now + 50, now + 4_000_000_000])
-    // A tenth of the time since then is a whole number.
+    // So that a tenth of the time since then is a whole number.
     let made = response.date ?? now
     response.lastModified = generator.pick([nil, made - 100, made - 5_000, made, made + 30, made - 90_000_000])
     response.tag = generator.pick([nil, nil, "\"a\"", "\"b\"", "W/\"a\""])
@@ -70,7 +70,7 @@ struct ModelResponse: Sendable, Hashable {
     return response
   }
 
-  /// A 304 that says some of this, or something else.
+  /// A 304 that confirms this response, or another one.
   func confirmation(at now: Int, _ generator: inout SeededGenerator) -> ModelResponse {
     var news = ModelResponse.random(at: now, &generator)
     news.status = 304

@@ -6,7 +6,7 @@ import Testing
 struct PartialContentTests {
   static let modified = date(-5_000)
 
-  /// What a request gets of ten stored bytes, or of those from the fourth to the eighth of ten.
+  /// What a request gets from ten stored bytes, or from bytes 3 to 7 of ten.
   enum Expected: Sendable, Hashable {
     case whole, missing, unsatisfiable
     case part(String)
@@ -32,7 +32,7 @@ struct PartialContentTests {
       ("bytes=0-", .part("0123456789"), .missing), ("bytes=-100", .part("0123456789"), .missing),
       ("bytes=9-100", .part("9"), .missing), ("bytes=10-", .unsatisfiable, .unsatisfiable),
       ("bytes=99999999999999999999-", .unsatisfiable, .unsatisfiable),
-      // Several ranges are the origin's business, and what is no range of bytes is none.
+      // A request for several ranges goes to the origin; an invalid range is ignored.
       ("bytes=0-1,3-4", .missing, .missing), ("bytes=3-4, 5-6", .missing, .missing), ("items=0-1", .whole, .missing),
       ("bytes=x", .whole, .missing), ("bytes=5-4", .whole, .missing), ("", .whole, .missing),
     ] as [(String, Expected, Expected)])
@@ -73,7 +73,7 @@ struct PartialContentTests {
       (["ETag": "\"v\"", "Last-Modified": Self.modified, "Date": date()], strong),
       (["ETag": "W/\"v\"", "Last-Modified": Self.modified, "Date": date()], weak),
       (["Last-Modified": Self.modified, "Date": date()], dated),
-      // A date is no strong validator where the content might have changed within the same second.
+      // A date is not a strong validator if the content may have changed within the same second.
       (["Last-Modified": Self.modified, "Date": Self.modified], false), (["Last-Modified": Self.modified], false),
       ([:], false),
     ]

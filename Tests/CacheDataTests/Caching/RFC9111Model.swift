@@ -1,5 +1,5 @@
-/// What RFC 9111 says, in its own order, over values instead of text: written for these tests, with nothing of the rules
-/// that they examine. Times are seconds since `received`.
+/// RFC 9111 in its own order, over values instead of text. Written for these tests, without any code of the rules that
+/// they check. Times are seconds since `received`.
 struct RFC9111Model: Sendable {
   struct Entry: Sendable {
     var response: ModelResponse
@@ -12,7 +12,7 @@ struct RFC9111Model: Sendable {
   enum Outcome: Sendable { case serve, serveThenRevalidate, revalidate, fetch, fail }
 
   let isShared: Bool
-  /// Whether Last-Modified counts where nothing is said about freshness, or else the time to live.
+  /// Whether the heuristic uses Last-Modified rather than the time to live.
   let guessesByLastModified: Bool
   let timeToLive: Int
   let staleWhileRevalidate: Int
@@ -43,7 +43,7 @@ struct RFC9111Model: Sendable {
     control["must-revalidate"] || control["public"] || control.seconds["s-maxage"] != nil
   }
 
-  /// RFC 9213, section 2.2: an empty field is none.
+  /// RFC 9213, section 2.2: an empty field counts as none.
   private func isTargeted(_ response: ModelResponse) -> Bool {
     isShared && response.targeted.map { !$0.text.isEmpty } ?? false
   }
@@ -66,7 +66,7 @@ struct RFC9111Model: Sendable {
     return min(.seconds(made - modified) / 10, .seconds(timeToLive))
   }
 
-  /// `nil` where a clock that was set back leaves it unknown.
+  /// `nil` if the clock was set back, so that the age is unknown.
   func currentAge(_ entry: Entry, at now: Int) -> Duration? {
     if entry.responseTime - now > 60 { return nil }
     let apparentAge = max(0, entry.responseTime - (entry.response.date ?? entry.responseTime))
@@ -76,12 +76,13 @@ struct RFC9111Model: Sendable {
     return .seconds(correctedInitialAge + max(0, now - entry.responseTime))
   }
 
-  /// Section 1.2.2: a number that is too great is the greatest.
+  /// Section 1.2.2: a number that is too large becomes the largest.
   private static func delta(_ seconds: Int) -> Duration { .seconds(min(seconds, infinity)) }
 
   func matches(_ entry: Entry, _ request: ModelRequest) -> Bool {
     for name in entry.response.vary where entry.selecting[name] != request.selecting[name] { return false }
-    // Beyond the RFC: credentials select, except where a shared cache was allowed to store an answer to some.
+    // Beyond the RFC: credentials select too, unless a shared cache was allowed to store the answer to a request with
+    // credentials.
     return isShared && entry.credentials != nil || entry.credentials == request.credentials
   }
 
@@ -97,7 +98,7 @@ struct RFC9111Model: Sendable {
     request.flags.contains("only-if-cached") ? .fail : outcome
   }
 
-  /// How the entry answers without a confirmation; `nil` where it may not.
+  /// How the entry answers without a confirmation; `nil` if it must not.
   private func reuse(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Outcome? {
     let lifetime = lifetime(entry)
     let isControlled = !request.flags.isEmpty || !request.seconds.isEmpty
@@ -147,9 +148,10 @@ struct RFC9111Model: Sendable {
 
   func confirms(_ news: ModelResponse, _ entry: Entry) -> Bool {
     let old = entry.response
-    // Beyond the RFC: a 304 that changes what selects the response is not used.
+    // Beyond the RFC: a 304 with another `Vary` is not used.
     if !news.vary.isEmpty, Set(news.vary) != Set(old.vary) { return false }
-    // Beyond the RFC: tags are compared weakly, and a 304 without a validator confirms the one that was asked about.
+    // Beyond the RFC: tags are compared weakly, and a 304 without a validator confirms the response that was asked
+    // about.
     if let tag = news.tag { return old.tag.map { Self.opaque($0) == Self.opaque(tag) } ?? false }
     return news.lastModified == nil || news.lastModified == old.lastModified
   }

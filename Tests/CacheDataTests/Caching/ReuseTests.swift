@@ -5,7 +5,7 @@ import Testing
 
 /// RFC 9111, sections 4, 4.2.4 and 5.2; RFC 5861.
 struct ReuseTests {
-  /// What is stored, what is asked, how much later, and the decision of a private and of a shared cache.
+  /// The stored response, the request, the time between them, and the decisions of a private and of a shared cache.
   struct Row: Sendable, CustomStringConvertible {
     let response: HTTPFields
     let request: HTTPFields
@@ -130,7 +130,7 @@ struct ReuseTests {
     }
   }
 
-  /// Section 5.4: Pragma counts where Cache-Control is absent.
+  /// Section 5.4: `Pragma` counts only without `Cache-Control`.
   @Test(
     arguments: [
       (["Pragma": "no-cache"], .revalidate), (["Pragma": "x, No-Cache"], .revalidate), (["Pragma": "x"], .serve),
@@ -197,7 +197,7 @@ struct ReuseTests {
     #expect(rules.decision(stored, after: 61, options: FetchOptions(policy: .cacheOnly)).action == .fail)
   }
 
-  /// What the configuration allows where the origin says nothing.
+  /// What the configuration allows if the origin says nothing.
   @Test(
     arguments: [
       ("max-age=60", 89, .serveThenRevalidate), ("max-age=60", 90, .revalidate),

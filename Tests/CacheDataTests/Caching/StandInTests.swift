@@ -4,7 +4,7 @@ import Testing
 
 /// RFC 5861, section 4.
 struct StandInTests {
-  /// Whether a response stands in for a failing origin, where 30 seconds are configured.
+  /// Whether a response may answer for a failing origin, with 30 seconds configured.
   @Test(arguments: [
     ("max-age=60", "", 59, true, true), ("max-age=60", "", 89, true, true), ("max-age=60", "", 90, false, false),
     ("max-age=60, stale-if-error=100", "", 159, true, true), ("max-age=60, stale-if-error=100", "", 160, false, false),
@@ -13,10 +13,10 @@ struct StandInTests {
     ("no-cache, stale-if-error=100", "", 1, false, false),
     ("max-age=60, proxy-revalidate", "", 61, true, false), ("max-age=60, s-maxage=60", "", 61, true, false),
     ("max-age=60, no-cache=\"a\"", "", 61, true, true),
-    // A response stored ahead of the clock is of unknown age, and better than none where any stale one is.
+    // A response stored ahead of the clock has an unknown age; it may answer if any stale response may.
     ("max-age=60", "", -61, true, true), ("max-age=60, stale-if-error=0", "", -61, false, false),
     ("max-age=60, must-revalidate", "", -61, false, false),
-    // The request may say so as well, within what the response allows.
+    // The request may allow it too, within what the response allows.
     ("max-age=60", "stale-if-error=100", 159, true, true), ("max-age=60", "stale-if-error=100", 160, false, false),
     ("max-age=60, must-revalidate", "stale-if-error=100", 61, false, false),
     ("max-age=60", "stale-if-error=0", 61, false, false),

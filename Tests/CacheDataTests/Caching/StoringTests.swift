@@ -56,7 +56,7 @@ struct StoringTests {
         Row(status, control("no-cache"), false, false), Row(status, ["Last-Modified": date(-9)], false, false),
       ]
     }
-    // Neither a part of an exchange nor an answer to a condition or a range says anything about the URL alone.
+    // These statuses say nothing about the URL alone: they are interim, or answer a condition or a range.
     + [100, 103, 199, 304, 412, 416].map { Row($0, control("public, max-age=60"), false, false) }
 
   static let understanding: [Row] = [
@@ -96,7 +96,7 @@ struct StoringTests {
     Row(200, ["CDN-Cache-Control": "", "Cache-Control": "no-store"], false, false),
     Row(599, ["CDN-Cache-Control": "max-age=60"], false, true),
     Row(599, ["CDN-Cache-Control": "s-maxage=60"], false, true),
-    // Beside directives for shared caches, Expires says nothing.
+    // With directives for shared caches, `Expires` is ignored.
     Row(599, ["CDN-Cache-Control": "x", "Expires": date(60)], true, false),
   ]
 
@@ -134,7 +134,7 @@ struct StoringTests {
     }
   }
 
-  /// Section 3.1: what is kept of the header fields.
+  /// Section 3.1: which header fields are stored.
   @Test(
     arguments: [
       (["A": "1", "Set-Cookie": "a=b", "X-Frame-Options": "deny"], ["A", "Set-Cookie", "X-Frame-Options"], nil),
@@ -159,7 +159,7 @@ struct StoringTests {
     }
   }
 
-  /// What is stale is kept for as long as it may be of use.
+  /// A stale response is kept as long as it may be used.
   @Test(arguments: [
     ("max-age=60", 0, 0, 60), ("max-age=60", 300, 0, 360), ("max-age=60", 0, 30, 90), ("max-age=60", 300, 900, 960),
     ("max-age=60, stale-if-error=100", 5, 5, 160), ("max-age=60, stale-while-revalidate=100", 5, 5, 160),

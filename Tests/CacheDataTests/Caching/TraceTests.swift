@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheData
 
-/// Each decision says what it was made of.
+/// Each decision records the steps that led to it.
 struct TraceTests {
   @Test(arguments: [
     ("max-age=60", "", 10, ["stored response", "age", "lifetime", "freshness"], "fresh"),

@@ -25,7 +25,7 @@ struct ValidationTests {
     arguments: [
       (["ETag": "\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "\"w\""], false),
       (["ETag": "W/\"v\""], ["ETag": "W/\"v\""], true), (["ETag": "W/\"v\""], ["ETag": "W/\"w\""], false),
-      // Servers that compress weaken the tag of a 200 and forget to in the 304.
+      // Servers that compress weaken the tag of a 200, but forget to in the 304.
       (["ETag": "W/\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "W/\"v\""], true),
       (["ETag": "\"v\""], [:], true), (["Last-Modified": modified], [:], true), ([:], [:], true),
       (["Last-Modified": modified], ["ETag": "\"v\""], false), ([:], ["ETag": "\"v\""], false),
@@ -35,7 +35,7 @@ struct ValidationTests {
       (["ETag": "\"v\""], ["Last-Modified": modified], false),
       (["ETag": "\"v\"", "Last-Modified": modified], ["Last-Modified": modified], true),
       (["ETag": "\"v\"", "Last-Modified": modified], ["ETag": "\"v\"", "Last-Modified": date(-4_000)], true),
-      // A 304 that names other selecting fields does not say what the stored response was selected by.
+      // A 304 with another `Vary` does not say which values selected the stored response.
       (["ETag": "\"v\"", "Vary": "Accept"], ["ETag": "\"v\"", "Vary": "accept"], true),
       (["ETag": "\"v\"", "Vary": "Accept"], ["ETag": "\"v\""], true),
       (["ETag": "\"v\"", "Vary": "Accept"], ["ETag": "\"v\"", "Vary": "Accept, Accept-Language"], false),
@@ -63,7 +63,7 @@ struct ValidationTests {
       (["A": "1", "B": "2", "C": "3"], ["D": "4", "b": "5"], ["A": "1", "b": "5", "C": "3", "D": "4"]),
       // The stored tag belongs to the stored bytes.
       (["ETag": "W/\"v\""], ["ETag": "\"v\""], ["ETag": "W/\"v\""]), ([:], ["ETag": "\"v\""], ["ETag": "\"v\""]),
-      // What was said of the age and the date before does not hold for what was just confirmed.
+      // The earlier age and date do not apply to a response that has just been confirmed.
       (["Age": "10", "Date": date(-10), "A": "1"], [:], ["A": "1"]), (["Age": "10"], ["Age": "3"], ["Age": "3"]),
       (["Date": date(-10)], ["Date": date()], ["Date": date()]),
       (
@@ -91,7 +91,7 @@ struct ValidationTests {
     #expect(updated.head.fields == ["Cache-Control": "private=\"a\""])
   }
 
-  /// A response with a lifetime of 60 seconds, confirmed after 100 by an answer that took 2 seconds.
+  /// A response with a lifetime of 60 seconds, confirmed after 100 seconds by an answer that took 2 seconds.
   @Test(
     arguments: [
       ([:], 2, 58), (["Cache-Control": "max-age=10"], 2, 8), (["Cache-Control": "max-age=10", "Age": "4"], 6, 4),

@@ -17,12 +17,12 @@ struct VaryTests {
       ("A, B, C", ["A": "1", "C": "3"], ["A": "1", "C": "3"], true),
       ("A, B, C", ["A": "1", "C": "3"], ["A": "1", "B": "3"], false),
       ("B, A, b", ["A": "1", "B": "2"], ["A": "1", "B": "2"], true),
-      // What is the same by the syntax of lists.
+      // Equal by list syntax.
       ("A", ["A": "1,2"], ["A": " 1 ,  2"], true), ("A", ["A": "1, 2"], ["A": "1", "a": "2"], true),
       ("A", ["A": "1, 2"], ["A": "2, 1"], false), ("A", ["A": "\"1, 2\""], ["A": "\"1,2\""], false),
       ("A", ["A": "a"], ["A": "A"], false), ("A", ["A": "12"], ["A": "1, 2"], false),
       ("A", ["A": "1, 2"], ["A": "1, 2, 2"], false),
-      // What is the same because the field does not regard case.
+      // Equal because the field is case-insensitive.
       ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "eN,De"], true),
       ("Accept-Encoding", ["Accept-Encoding": "gzip;q=1"], ["Accept-Encoding": "GZIP;Q=1"], true),
       ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "de, en"], false),
@@ -35,8 +35,8 @@ struct VaryTests {
     }
   }
 
-  /// A private cache gives an answer to the credentials that asked for it. A shared one stores only answers that are
-  /// allowed to everybody (section 3.5).
+  /// A private cache answers only with the same credentials. A shared one stores only answers that are allowed for all
+  /// users (section 3.5).
   @Test(
     arguments: [
       (["Authorization": "a"], ["Authorization": "a"], true, true),
@@ -62,7 +62,7 @@ struct VaryTests {
     #expect(!stored.selector.selects(.testing()))
   }
 
-  /// A client's certificate is credentials like any other.
+  /// A client's certificate counts as credentials.
   @Test(arguments: [false, true])
   func regardsTheCertificateOfTheClient(isShared: Bool) throws {
     let requests = ["a", "b", nil].map { HTTPRequest(url: "https://example.com/", clientIdentity: $0) }
@@ -108,7 +108,7 @@ struct VaryTests {
     #expect(!text.contains("topsecret") && !text.contains("hush") && stored.selector.digest.count == 64)
   }
 
-  /// A selector that was kept as its parts is the same one.
+  /// A selector restored from its stored parts is equal to the original.
   @Test(arguments: [[:], ["Authorization": "a"], ["A": "1"]] as [HTTPFields], [false, true])
   func itsPartsAreAllThereIs(_ original: HTTPFields, isShared: Bool) throws {
     for vary in ["", "A"] {
@@ -116,7 +116,7 @@ struct VaryTests {
       let selector = try #require(rules.stored(["Vary": vary, "Cache-Control": "public"], for: original)).selector
       let copy = VariantSelector(names: selector.names, digest: selector.digest)
       #expect(copy == selector && copy.selects(.testing(original)))
-      // Text in which the parts are joined by spaces can be taken apart again.
+      // The parts can be joined with spaces and split again.
       #expect(selector == .always || !selector.digest.isEmpty)
       #expect(selector.names.allSatisfy { !$0.isEmpty && !$0.contains(" ") })
     }

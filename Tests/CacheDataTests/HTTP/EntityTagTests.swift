@@ -22,7 +22,7 @@ struct EntityTagTests {
     arguments: [
       ("", []), ("\"a\"", ["\"a\""]), ("\"a\", W/\"b\" ,, \"c\"", ["\"a\"", "\"b\"", "\"c\""]),
       ("\"a,b\", \"c\"", ["\"a,b\"", "\"c\""]),
-      // A backslash is a character like any other.
+      // A backslash is an ordinary character.
       ("\"a\\\", \"b\"", ["\"a\\\"", "\"b\""]), ("a, b", ["a", "b"]),
     ] as [(String, [String])])
   func readsAList(_ value: String, _ tags: [String]) {

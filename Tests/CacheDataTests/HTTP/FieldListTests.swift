@@ -27,7 +27,7 @@ struct FieldListTests {
     #expect(FieldList.names(value) == names)
   }
 
-  /// Joining members that are parts of lists gives the members back, whatever is around them.
+  /// Splitting a joined list returns its members, whatever surrounds them.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func membersComeBack(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

@@ -15,7 +15,7 @@ struct HTTPDateTests {
     ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400), ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000),
     ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
     ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200),
-    // A leap second is the first second of the next minute, and a wrong day of the week is no reason to refuse.
+    // A leap second becomes the first second of the next minute, and a wrong day of the week is accepted.
     ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Fri, 06 Nov 1994 08:49:37 GMT", 784_111_777),
   ])
   func understands(_ text: String, seconds: Int) {
@@ -42,7 +42,7 @@ struct HTTPDateTests {
     #expect(HTTPDate.time(text, now: Self.now) == nil, "\(text)")
   }
 
-  /// RFC 9110, section 5.6.7: a year of two digits that seems to be more than 50 years in the future is in the past.
+  /// RFC 9110, section 5.6.7: a two-digit year that seems to be more than 50 years in the future is in the past.
   @Test(arguments: [
     (1_795_255_200, "Sunday, 06-Nov-94 00:00:00 GMT", 1994), (1_795_255_200, "Sunday, 06-Nov-26 00:00:00 GMT", 2026),
     (1_795_255_200, "Sunday, 06-Nov-76 00:00:00 GMT", 2076), (1_795_255_200, "Sunday, 06-Nov-77 00:00:00 GMT", 1977),
@@ -67,7 +67,7 @@ struct HTTPDateTests {
     #expect(HTTPDate.text(.milliseconds(784_111_777_999)) == "Sun, 06 Nov 1994 08:49:37 GMT")
   }
 
-  /// What is written is understood again, in each of the three forms.
+  /// Dates can be read back in each of the three formats.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func whatIsWrittenIsUnderstood(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

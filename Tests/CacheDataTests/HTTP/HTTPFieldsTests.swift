@@ -5,7 +5,7 @@ import Testing
 struct HTTPFieldsTests {
   @Test(arguments: [
     ("Accept", "accept", true), ("ETag", "ETAG", true), ("a", "b", false), ("a", "aa", false), ("", "", true),
-    // Only ASCII letters have a case; the bytes around them in ASCII have none.
+    // Only ASCII letters are case-insensitive, not the bytes next to them.
     ("@[`{", "@[`{", true), ("@", "`", false), ("[", "{", false), ("É", "é", false), ("K", "\u{212A}", false),
   ])
   func comparesNames(_ left: String, _ right: String, isSame: Bool) {

@@ -22,7 +22,8 @@ struct SHA256Tests {
     #expect(Self.digest([Array(text.utf8)]) == digest)
   }
 
-  /// Lengths around the place of the length and around the end of a block, as coreutils' `sha256sum` digests them.
+  /// Lengths around the position of the length field and around the end of a block, with digests by coreutils'
+  /// `sha256sum`.
   @Test(arguments: [
     (54, "a3f01b6939256127582ac8ae9fb47a382a244680806a3f613a118851c1ca1d47"),
     (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),

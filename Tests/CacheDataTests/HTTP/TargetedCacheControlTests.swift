@@ -37,7 +37,7 @@ struct TargetedCacheControlTests {
     #expect(control?.seconds("max-age") == .valid(.seconds(60)))
   }
 
-  /// The value of another type than the directive has is no value.
+  /// A value of another type than the directive's is ignored.
   @Test(arguments: [
     "max-age=\"60\"", "max-age=60.0", "max-age=a", "max-age", "max-age=(60)", "max-age=:YWJj:", "max-age=-1",
   ])

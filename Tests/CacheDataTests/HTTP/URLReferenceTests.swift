@@ -27,13 +27,13 @@ struct URLReferenceTests {
     ("http://[::1]:8080/x", "http://[::1]:8080/x"), ("/a%2Fb?c=%20", "http://a/a%2Fb?c=%20"),
     ("http://[::1]/", "http://[::1]/"), ("http://h:/x", "http://h/x"), ("http://a@b@c/", "http://c/"),
     ("http://127.1", "http://127.1/"), ("http://h_h/a:b//c", "http://h_h/a:b//c"), ("//g:80", "http://g/"),
-    // What may not stand there is encoded, and what is encoded stays.
+    // Characters that must not occur are encoded; existing codes stay.
     ("http://h/é ü?ö ä", "http://h/%C3%A9%20%C3%BC?%C3%B6%20%C3%A4"), ("x y#z", "http://a/b/c/x%20y"),
     ("http://h/a[b]?c[d]=e|f", "http://h/a%5Bb%5D?c%5Bd%5D=e%7Cf"), ("http://h/%zz%7e?%", "http://h/%25zz%7e?%25"),
     ("http://ä.de/", "http://%c3%a4.de/"), ("http://h/?a?b/c", "http://h/?a?b/c"),
     ("http://h/a/../b/./c", "http://h/b/c"), ("//g/../x", "http://g/x"), ("http://h:080/", "http://h/"),
     ("http://h:65535/", "http://h:65535/"),
-    // A mark that combines with a character of the syntax does not hide it.
+    // A combining mark after a syntax character does not hide it.
     ("http://good/\u{338}@evil/", "http://good/%CC%B8@evil/"), ("http://good?\u{301}@evil", "http://good/?%CC%81@evil"),
     ("http://h/#\u{FE0F}secret", "http://h/"), ("http://a@\u{301}b/", "http://%cc%81b/"),
   ])

@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Synchronization
 
-/// A transfer that has an answer for every URL, the same one as a rule, and remembers what it was asked.
+/// A transfer with an answer for every URL, usually the same one, which records its requests.
 final class FakeTransfer: DataTransferService {
   private let result: Result<HTTPResponse, CacheError>
   private let others: [String: HTTPResponse]
@@ -23,12 +23,12 @@ final class FakeTransfer: DataTransferService {
     result = .failure(error)
   }
 
-  /// One that answers with the JSON `body`.
+  /// A transfer that answers with the JSON `body`.
   static func json(_ body: String, status: Int = 200) -> FakeTransfer {
     FakeTransfer(status, ["Content-Type": "application/json; charset=utf-8"], body)
   }
 
-  /// What was asked, in order.
+  /// The requests so far, in order.
   var requests: [HTTPRequest] { asked.withLock { $0 } }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
@@ -38,7 +38,7 @@ final class FakeTransfer: DataTransferService {
   }
 }
 
-/// A server at `url` that answers as `transfer` does.
+/// A server at `url` that answers with `transfer`.
 func server(
   _ url: String, _ transfer: FakeTransfer = FakeTransfer(), credentials: OriginCredentials = .none,
   fields: HTTPFields = [:], secretFields: HTTPFields = [:]
@@ -47,7 +47,7 @@ func server(
     try BaseURL(url), fields: fields, secretFields: secretFields, credentials: credentials, transfer: transfer)
 }
 
-/// The error of `body`; `nil` where it does not fail.
+/// The error of `body`; `nil` if it succeeds.
 func failure(_ body: () async throws(CacheError) -> Void) async -> CacheError? {
   do throws(CacheError) {
     try await body()
@@ -57,7 +57,7 @@ func failure(_ body: () async throws(CacheError) -> Void) async -> CacheError? {
   }
 }
 
-/// What the origins of each kind are asked in tests.
+/// Requests to the origins of each kind.
 enum Asked {
   static let cities = CitiesQuery()
 

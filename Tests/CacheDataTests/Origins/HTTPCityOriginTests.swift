@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Testing
 
-/// The package's own protocol: what is printed is what can be read.
+/// The package's own protocol: the tool can read what it prints.
 struct HTTPCityOriginTests {
   private func answer(_ body: String, page: Int = 0) async throws -> CitiesPage? {
     let origin = HTTPCityOrigin(try server("https://a.example/cities", .json(body)))

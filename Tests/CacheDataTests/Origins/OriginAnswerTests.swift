@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Testing
 
-/// What the answers of servers mean before their bodies are read.
+/// How servers' answers are understood before their bodies are read.
 struct OriginAnswerTests {
   private static let subject = "page 0 of cities"
   private static let tmdb = #"{"success": false, "status_code": 7, "status_message": "Invalid API key."}"#
@@ -41,7 +41,7 @@ struct OriginAnswerTests {
     #expect(answer.response?.toDomain().cities.isEmpty == true)
   }
 
-  /// A status, with what it means.
+  /// A status, and what it means.
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int
     var body = ""

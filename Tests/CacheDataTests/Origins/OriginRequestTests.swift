@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Testing
 
-/// What the servers are asked.
+/// The requests that servers get.
 struct OriginRequestTests {
   private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxIn0.c2ln-bmF0_dXJl"
 

@@ -2,12 +2,12 @@ import CacheData
 import CacheDomain
 import Testing
 
-/// A secret is sent, and shows nowhere else.
+/// Secrets are sent, and appear nowhere else.
 struct OriginSecretTests {
   private static let key = "k3y/with+signs"
   private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxIn0.c2ln-bmF0_dXJl"
   private static let password = "aHVudGVyMg=="
-  /// The secrets as they are and as they stand in URLs.
+  /// The secrets as they are, and percent-encoded as in URLs.
   private static let forms = [key, "k3y%2Fwith%2Bsigns", token, password, "aHVudGVyMg%3D%3D"]
 
   private func origin(_ key: String, _ transfer: FakeTransfer) throws -> TMDBMovieOrigin {

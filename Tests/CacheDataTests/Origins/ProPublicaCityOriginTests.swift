@@ -23,7 +23,7 @@ struct ProPublicaCityOriginTests {
     #"{"ein": 12345678, "name": "A fund", "city": \#(city), "state": \#(state), "score": 1}"#
   }
 
-  /// A whole page as the server sends it: every key, and every kind of value that occurs.
+  /// A complete page as the server sends it: every key, and every kind of value that occurs.
   private static let whole = #"""
     {"total_results": 56, "organizations": [
       {"ein": 1234567, "strein": "00-1234567", "name": "Friends of the Pier", "sub_name": "Friends of the Pier",

@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Testing
 
-/// Redirects are followed where that is safe, a few times, and without giving secrets away.
+/// Redirects are followed if that is safe, a limited number of times, and without revealing secrets.
 struct RedirectTests {
   private static let empty = HTTPResponse(
     HTTPResponseHead(status: 200), body: Array(#"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#.utf8))

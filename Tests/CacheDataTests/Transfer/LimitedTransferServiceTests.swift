@@ -14,7 +14,7 @@ struct LimitedTransferServiceTests {
         group.addTask { _ = try await service.transfer(HTTPRequest(url: "http://a/\(number)")) }
       }
       for number in 0..<30 {
-        // As many as may be are under way before one of them ends.
+        // The limit is reached before any of them ends.
         while held.started.count < min(number + limit, 30) { await Task.yield() }
         #expect(held.started.count - number <= limit)
         held.finishOne()
@@ -51,7 +51,7 @@ struct LimitedTransferServiceTests {
     #expect(failing.requests.count == 2)
   }
 
-  /// A transfer that ends when it is told to, those that began first before the others.
+  /// A transfer that ends on demand, in the order of the requests.
   private final class HeldTransfer: DataTransferService {
     private struct State {
       var started: [String] = []
@@ -61,12 +61,12 @@ struct LimitedTransferServiceTests {
 
     private let state = Mutex(State())
 
-    /// The URLs that were asked for, in order.
+    /// The requested URLs, in order.
     var started: [String] { state.withLock { $0.started } }
-    /// The highest number at once.
+    /// The highest number of concurrent requests.
     var greatest: Int { state.withLock { $0.greatest } }
 
-    /// Ends one of the transfers that are under way.
+    /// Ends the oldest transfer under way.
     func finishOne() {
       let first = state.withLock { $0.held.isEmpty ? nil : $0.held.removeFirst() }
       first?.resume()

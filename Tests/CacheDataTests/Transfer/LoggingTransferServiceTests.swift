@@ -35,7 +35,7 @@ import Testing
     #expect(!String(reflecting: record).contains("hidden"))
   }
 
-  /// Each look at the clock finds it a second and a half later.
+  /// Each reading of the clock is a second and a half after the last one.
   private func service(_ transfer: any DataTransferService, _ logger: Records) -> LoggingTransferService {
     let time = ManualTime()
     return LoggingTransferService(transfer, logger: logger) { time.next() }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct RetryingTransferServiceTests {
-  /// A request, the answers of the server in order, and what becomes of them.
+  /// A request, the server's answers in order, and the result.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = "GET"
@@ -70,7 +70,7 @@ import Testing
     #expect(script.count == 1)
   }
 
-  /// With a number of retries every failure that may pass is tried again, after longer and longer pauses.
+  /// With a number of retries, every failure that may pass is retried, with longer and longer pauses.
   @Test func everyPassingFailureIsRepeatedWhereRetriesAreAskedFor() async throws {
     let delays = Mutex<[Duration]>([])
     let failures = [500, 502, 504, 408].map {
@@ -99,7 +99,7 @@ import Testing
     #expect(script.count == 1)
   }
 
-  /// Waits three quarters of what it may wait for, at the time of 100 seconds after 1970.
+  /// Waits three quarters of the longest wait, with a clock at 100 seconds after 1970.
   private func service(
     _ transfer: any DataTransferService, _ sleep: @escaping @Sendable (Duration) async throws -> Void
   ) -> RetryingTransferService {
@@ -110,14 +110,14 @@ import Testing
   }
 }
 
-/// A transfer that gives its results in order, whatever it is asked.
+/// A transfer that returns its results in order, whatever the request.
 final class ScriptedTransfer: DataTransferService {
   private let results: [Result<HTTPResponse, CacheError>]
   private let next = Mutex(0)
 
   init(_ results: [Result<HTTPResponse, CacheError>]) { self.results = results }
 
-  /// How many requests came.
+  /// The number of requests.
   var count: Int { next.withLock { $0 } }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {

@@ -9,15 +9,15 @@ struct CompletionTests {
   private static let url = "http://a.example/x"
   private static let text = "abcdef"
 
-  /// A server whose content is `text`: it answers ranges, and breaks off where `cut` says.
+  /// A server with the content `text`, which answers ranges, and breaks off after `cut` bytes.
   private final class RangeServer: DataTransferService {
     struct Behaviour: Sendable {
       var text = CompletionTests.text
       var tag = "\"1\""
       var control = "max-age=60"
-      /// After how many bytes of content the connection breaks off.
+      /// After how many bytes of content to break off the connection.
       var cut: Int?
-      /// What it answers to a request for a range in place of what it should.
+      /// The answer to range requests, instead of the right one.
       var toRanges: HTTPResponse?
     }
 
@@ -25,7 +25,7 @@ struct CompletionTests {
 
     init(_ behaviour: Behaviour = Behaviour()) { state = Mutex((behaviour, [])) }
 
-    /// The `Range` fields of the requests so far; an empty one where there was none.
+    /// The `Range` fields of the requests so far; empty for a request without one.
     var ranges: [String] { state.withLock { $0.1.map { $0["range"] ?? "" } } }
     var conditions: [String] { state.withLock { $0.1.compactMap { $0["if-range"] } } }
 
@@ -92,7 +92,7 @@ struct CompletionTests {
     server.change { $0.cut = 2 }
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(error?.code == .originUnreachable && error?.cause == nil)
-    // The rest breaks off too, and its beginning is added to what is there.
+    // The rest breaks off too, and its beginning is added to the stored part.
     await #expect(throws: CacheError.self) { try await get() }
     server.change { $0.cut = nil }
     #expect(text(try await get()) == "abcdef")
@@ -107,7 +107,7 @@ struct CompletionTests {
     #expect(error?.message == "it broke off; and the cache could not keep what came: the disk is full")
   }
 
-  /// Offline, what broke off is no answer.
+  /// Offline, an incomplete response does not answer.
   @Test func aBeginningIsNoAnswer() async throws {
     server.change { $0.cut = 2 }
     await #expect(throws: CacheError.self) { try await get() }
@@ -122,7 +122,7 @@ struct CompletionTests {
     #expect(storage.keys.isEmpty)
   }
 
-  /// A whole response that is stored can stand in; the beginning of a newer one cannot.
+  /// A complete stored response can still answer; the beginning of a newer one cannot.
   @Test func aBeginningLeavesAWholeResponseAlone() async throws {
     server.change { $0.control = "max-age=0" }
     _ = try await get()
@@ -140,11 +140,11 @@ struct CompletionTests {
     #expect(storage.keys.count == 1)
   }
 
-  /// Answers that do not continue what is stored: everything is asked for.
+  /// Answers that do not continue the stored part: everything is requested.
   @Test(arguments: [
     HTTPResponse(HTTPResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
     HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])), HTTPResponse(HTTPResponseHead(status: 412)),
-    // What may not be stored would give the client more than it asked for.
+    // Joining a response that may not be stored would give the client more than it asked for.
     HTTPResponse(
       HTTPResponseHead(
         status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\"", "Cache-Control": "no-store"]),
@@ -179,7 +179,7 @@ struct CompletionTests {
     #expect(server.ranges == ["bytes=0-1", "bytes=2-"])
   }
 
-  /// What could not be kept as a whole is not made out of parts.
+  /// Content too large to be kept as a whole is not put together from parts.
   @Test func partsAreJoinedUpToTheLimit() async throws {
     _ = try await get(["Range": "bytes=0-1"], maxContentBytes: 5)
     #expect(text(try await get(maxContentBytes: 5)) == "abcdef")

@@ -84,7 +84,7 @@ struct HTTPCacheRaceTests {
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
   }
 
-  /// What another task has stored meanwhile is looked for once more before the server is asked.
+  /// Before the server is asked, the cache is searched again for what another task has stored meanwhile.
   @Test func aStorageThatFailsAtTheSecondLookUpIsAWarning() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()

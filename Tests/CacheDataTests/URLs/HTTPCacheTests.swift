@@ -3,8 +3,8 @@ import Testing
 
 @testable import CacheData
 
-/// The driver over URLs: policies, what goes on afterwards, and what it says about itself. The rules have tests of their
-/// own.
+/// Fetching URLs: policies, work in the background, and what the cache says about itself. The rules have their own
+/// tests.
 struct HTTPCacheTests {
   @Test func aFreshResponseIsServedWithItsAge() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
@@ -23,7 +23,7 @@ struct HTTPCacheTests {
     #expect(bench.observed.map(\.decision.action) == [.fetch, .serve])
   }
 
-  /// Deploy a file, and the 404 of a minute ago is forgotten; yet it stands in where the origin fails.
+  /// After a file is deployed, an earlier 404 is forgotten; but it still answers if the origin fails.
   @Test(arguments: [200, 404])
   func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
@@ -162,7 +162,7 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.isEmpty)
   }
 
-  /// Together they would be larger than an answer may be that is kept: the later one stays.
+  /// Joined, they would be larger than the limit: the later one stays.
   @Test(arguments: [(5, 1), (6, 0)])
   func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
@@ -180,7 +180,7 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.count == requests)
   }
 
-  /// A negative `ttl` says for how long a response has been stale (RFC 9211, section 2.6).
+  /// A negative `ttl` says how long a response has been stale (RFC 9211, section 2.6).
   @Test func theTimeSinceAResponseBecameStaleIsTold() async throws {
     let bench = HTTPCacheBench(
       FakeTransfer(200, ["Cache-Control": "max-age=10, stale-if-error=1000", "Age": "4"], "a"))
@@ -202,7 +202,7 @@ struct HTTPCacheTests {
     #expect(error?.code == .damaged)
   }
 
-  /// What is replaced goes, and what a POST makes stale, also where a sibling cannot be read.
+  /// Replaced and invalidated variants are removed, even if another variant cannot be read.
   @Test(arguments: ["GET", "POST"])
   func aDamagedVariantHidesNoOther(method: String) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "Vary": "Accept"], "a"))
@@ -244,7 +244,7 @@ struct HTTPCacheTests {
     #expect(bench.transfer.requests.map(\.method) == ["GET", method])
   }
 
-  /// What was stored before goes, also where the new answer cannot be kept.
+  /// The earlier response is removed, even if the new answer cannot be stored.
   @Test(arguments: [false, true])
   func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
@@ -267,7 +267,7 @@ struct HTTPCacheTests {
     #expect(bench.storage.keys.isEmpty != isStored)
   }
 
-  /// What a confirmation forbids to keep is not kept any longer.
+  /// A confirmation that forbids storing removes the stored response.
   @Test func itIsSaidThatAConfirmationForbidsToStore() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=0", "ETag": "\"1\""], "a"))
     _ = try await bench.get()

@@ -2,7 +2,7 @@ import CacheData
 import CacheDomain
 import Synchronization
 
-/// A storage of responses in memory, which can be told to fail.
+/// A storage of responses in memory that can fail on demand.
 final class ShelfOfResponses: HTTPResponseStorage {
   private struct State {
     var kept: [String: StoredResponse<HTTPResponse>] = [:]
@@ -19,10 +19,10 @@ final class ShelfOfResponses: HTTPResponseStorage {
     self.error = error
   }
 
-  /// From now on nothing can be stored.
+  /// Makes storing fail from now on.
   func failToStore(_ error: CacheError) { state.withLock { $0.writeError = error } }
 
-  /// From now on what is stored under `key` cannot be read.
+  /// Makes the response under `key` unreadable from now on.
   func damage(_ key: String) { _ = state.withLock { $0.damaged.insert(key) } }
 
   func removeAll() { state.withLock { $0.kept = [:] } }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheData
 
-/// What becomes of a request as a person writes it.
+/// Requests as a person writes them.
 struct URLQueryTests {
   @Test(arguments: [
     ("http://example.com", "http://example.com/"), ("HTTP://Example.COM:80/a", "http://example.com/a"),
@@ -51,7 +51,7 @@ struct URLQueryTests {
     #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "http://a/", method: method)) }
   }
 
-  /// What is read is kept by its URL: an answer to other content, or to none, would be taken for this one's.
+  /// Answers are stored by URL: an answer to a request with other content, or none, would be taken for this one's.
   @Test(arguments: ["GET", "HEAD"])
   func contentForARequestThatReadsIsRefused(method: String) throws {
     let error = #expect(throws: CacheError.self) {

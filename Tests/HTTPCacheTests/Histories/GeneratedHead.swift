@@ -1,10 +1,10 @@
 import CacheData
 import StorageSPI
 
-/// What a generated origin says about the use of a response, and when; with the arithmetic of RFC 9111, section 4.2,
-/// written down once more to check the cache by.
+/// What a generated origin says about a response, and when; with the arithmetic of RFC 9111, section 4.2, implemented
+/// again to check the cache.
 struct GeneratedHead: Sendable {
-  /// The directives, with their arguments where they have one.
+  /// The directives, with their arguments if they have any.
   let directives: [String: Int?]
   /// The `Age`, in seconds.
   let age: Int
@@ -12,7 +12,7 @@ struct GeneratedHead: Sendable {
   let madeAt: Duration
   let receivedAt: Duration
 
-  /// Directives, how probable each is in a hundred, and up to which number its argument goes.
+  /// Directives, the probability of each in percent, and the upper bound of its argument.
   private static let choices: [(name: String, percent: Int, bound: Int?)] = [
     ("max-age", 50, 30), ("s-maxage", 15, 30), ("no-store", 8, nil), ("no-cache", 8, nil), ("private", 12, nil),
     ("public", 20, nil), ("must-revalidate", 10, nil), ("proxy-revalidate", 8, nil),
@@ -34,7 +34,7 @@ struct GeneratedHead: Sendable {
 
   func seconds(_ directive: String) -> Duration? { directives[directive].flatMap(\.self).map { .seconds($0) } }
 
-  /// Every field each time, so that a confirmation replaces all that was said before.
+  /// Sends every field each time, so that a confirmation replaces everything said before.
   var fields: HTTPFields {
     let members = directives.sorted { $0.key < $1.key }.map { name, argument in
       argument.map { "\(name)=\($0)" } ?? name
@@ -45,30 +45,30 @@ struct GeneratedHead: Sendable {
     ]
   }
 
-  /// How old it is, by a clock that is never set back.
+  /// The age, by a clock that is never set back.
   func age(at now: Duration) -> Duration {
     max(receivedAt - madeAt, .seconds(age), .zero) + max(now - receivedAt, .zero)
   }
 
-  /// For how much longer it is fresh.
+  /// How long the response stays fresh.
   func remaining(at now: Duration, _ setting: HistorySetting) -> Duration {
     let explicit = setting.isShared ? seconds("s-maxage") ?? seconds("max-age") : seconds("max-age")
-    // Without Last-Modified nothing is guessed.
+    // Without Last-Modified there is no heuristic lifetime.
     return (explicit ?? .zero) - age(at: now)
   }
 
-  /// Whether it may never be used stale.
+  /// Whether the response may never be used stale.
   func forbidsStaleness(_ setting: HistorySetting) -> Bool {
     has("must-revalidate") || has("no-cache") || setting.isShared && (has("proxy-revalidate") || has("s-maxage"))
   }
 
-  /// Whether a cache may keep it at all.
+  /// Whether a cache may not store the response at all.
   func forbidsStoring(_ setting: HistorySetting) -> Bool {
     has("no-store") || setting.isShared && has("private")
   }
 }
 
 extension SeededGenerator {
-  /// Whether something with the probability `percent` in a hundred happens.
+  /// Returns `true` with a probability of `percent` in a hundred.
   mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }

@@ -4,24 +4,24 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 
-/// One piece of content that a generated origin gave.
+/// One piece of content from a generated origin.
 struct GeneratedContent: Sendable {
-  /// Which piece it is, from 1 on.
+  /// Its number, from 1.
   let serial: Int
-  /// For what it was given.
+  /// The request that it answered.
   let request: HTTPRequest
-  /// Whether what was last said about it in full was said to somebody with credentials.
+  /// Whether the last full statement about it answered a request with credentials.
   var isForCredentials: Bool
   let status: Int
-  /// The value of `Vary`; empty for none.
+  /// The value of `Vary`; empty for no field.
   let vary: String
   let tag: String?
-  /// What was last said about its use in full, and what was said since in answers to HEAD, which may count or not.
+  /// The last full statement about its use, and later ones in answers to HEAD, which may or may not count.
   var heads: [GeneratedHead]
 
   var body: [UInt8] { Array("content \(serial) of \(request.url)".utf8) }
 
-  /// The one among `contents` whose body is `body`.
+  /// The one of `contents` whose body is `body`.
   static func content(of body: [UInt8], among contents: [GeneratedContent]) -> GeneratedContent? {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ")
     guard words.count == 4, let serial = Int(words[1]), contents.indices.contains(serial - 1),
@@ -38,9 +38,9 @@ struct GeneratedContent: Sendable {
   }
 }
 
-/// An origin that answers at random, and remembers what it gave.
+/// An origin that answers at random, and remembers its answers.
 final class GeneratedOrigin: DataTransferService {
-  /// What became of one request to the origin.
+  /// The result of one request to the origin.
   enum Event: Sendable, Equatable {
     case gave(Int)
     case confirmed(Int)
@@ -62,10 +62,10 @@ final class GeneratedOrigin: DataTransferService {
     state = Mutex(State(generator: SeededGenerator(seed: seed)))
   }
 
-  /// All that it gave, in order.
+  /// All the content it has sent, in order.
   var contents: [GeneratedContent] { state.withLock { $0.contents } }
 
-  /// What became of the requests since this was asked last.
+  /// The results of the requests since the last call.
   func takeEvents() -> [Event] {
     state.withLock { state in
       defer { state.events = [] }
@@ -110,7 +110,7 @@ final class GeneratedOrigin: DataTransferService {
     return HTTPResponse(HTTPResponseHead(status: content.status, fields: content.fields(head)), body: content.body)
   }
 
-  /// The head of the last content that was given for the URL.
+  /// The head of the last content sent for the URL.
   private static func description(
     _ head: GeneratedHead, of request: HTTPRequest, _ state: inout State
   ) -> HTTPResponse {

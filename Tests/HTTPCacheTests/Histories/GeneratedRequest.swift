@@ -1,11 +1,11 @@
 import CacheData
 import StorageSPI
 
-/// A request of a history, and what it says about the responses that it takes.
+/// A request of a history, and its demands on responses.
 struct GeneratedRequest: Sendable {
   let message: HTTPRequest
   let maxAge: Duration?
-  /// How stale a response may be; `nil` for not at all.
+  /// How stale a response may be; `nil` if it must not be stale.
   let maxStale: Duration?
   let minFresh: Duration
   let flags: Set<String>

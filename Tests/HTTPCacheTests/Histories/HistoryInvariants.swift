@@ -1,16 +1,16 @@
 import CacheData
 
-/// What has to hold for every answer, whatever was asked before.
+/// The conditions that every answer must meet, whatever was requested before.
 struct HistoryInvariants: Sendable {
   let setting: HistorySetting
   let request: GeneratedRequest
   let now: Duration
-  /// What the origin had given before the request was made.
+  /// What the origin had sent before this request.
   let known: [GeneratedContent]
-  /// What became of the requests to the origin, those afterwards included.
+  /// The results of the requests to the origin, including later ones.
   let events: [GeneratedOrigin.Event]
 
-  /// What is wrong with `response`, which comes from the store without the origin's confirmation.
+  /// What is wrong with `response`, which comes from the store without a confirmation by the origin.
   func violation(ofStored response: HTTPResponse, _ content: GeneratedContent) -> String? {
     if content.request.url != request.message.url { return "it was given for \(content.request.url)" }
     if isForbidden(content) { return "it was not to be stored" }
@@ -23,7 +23,7 @@ struct HistoryInvariants: Sendable {
     return nil
   }
 
-  /// Whether `content` is nothing that may ever be in the store.
+  /// Whether `content` must never be in the store.
   func isForbidden(_ content: GeneratedContent) -> Bool {
     guard let head = content.heads.first else { return true }
     let mayKeepCredentials = ["public", "must-revalidate", "s-maxage"].contains { head.has($0) }
@@ -34,7 +34,7 @@ struct HistoryInvariants: Sendable {
 
   private func selects(_ content: GeneratedContent) -> Bool {
     let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
-    // RFC 9111, section 3.5: what a shared cache keeps of an answer to credentials is for everybody.
+    // RFC 9111, section 3.5: if a shared cache stores an answer to a request with credentials, it is for all users.
     let isForEverybody = setting.isShared && content.request.fields.contains("Authorization")
     return (names + (isForEverybody ? [] : ["Authorization"])).allSatisfy {
       request.message.fields[$0] == content.request.fields[$0]
@@ -44,7 +44,7 @@ struct HistoryInvariants: Sendable {
   private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
     let remaining = head.remaining(at: now, setting)
     if events.contains(.failed), !head.forbidsStaleness(setting) {
-      // RFC 5861, section 4: whatever else is said about freshness.
+      // RFC 5861, section 4: this overrides everything else about freshness.
       if .zero - remaining < head.seconds("stale-if-error") ?? setting.staleIfError { return true }
     }
     if head.has("no-cache") || request.flags.contains("no-cache") { return false }

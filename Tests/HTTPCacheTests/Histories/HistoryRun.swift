@@ -5,7 +5,7 @@ import ResponseStorage
 import StorageConformance
 import StorageSPI
 
-/// A sequence of requests at random, with the clock moving at random between them, and what is wrong with the answers.
+/// A random sequence of requests, with random changes of the clock between them, and a check of the answers.
 struct HistoryRun {
   private let setting: HistorySetting
   private let clock = ManualClock(Timestamp(milliseconds: 1_800_000_000_000))
@@ -14,11 +14,11 @@ struct HistoryRun {
   private let background = BackgroundWork()
   private let cache: HTTPCache
   private var generator: SeededGenerator
-  /// The number of pieces of content that were given for a URL when it was last changed.
+  /// For each URL, how many pieces of content had been sent for it when it last changed.
   private var changes: [String: Int] = [:]
-  /// How many seconds ago something was last changed.
+  /// The number of seconds since the last change.
   private var sinceChange = 0
-  /// How many answers came from the store: a history without any checks nothing.
+  /// The number of answers from the store: a history without any checks nothing.
   private(set) var hits = 0
 
   init(_ setting: HistorySetting) async throws {
@@ -33,7 +33,7 @@ struct HistoryRun {
         rules: setting.rules, now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background))
   }
 
-  /// Makes `count` requests; returns what is wrong, with the number of the request.
+  /// Makes `count` requests, and returns the violations with the numbers of their requests.
   mutating func violations(in count: Int) async throws -> [String] {
     var violations: [String] = []
     for step in 1...count {
@@ -51,8 +51,8 @@ struct HistoryRun {
     return violations
   }
 
-  /// Mostly a few seconds, sometimes years, sometimes back: but not behind the last change, because entries that have
-  /// expired are not looked for when a change removes what it makes invalid.
+  /// Moves the clock: usually a few seconds, sometimes years, sometimes back. But never behind the last change, because
+  /// a change does not look for expired entries when it invalidates others.
   private mutating func advance() {
     let seconds =
       switch Int.random(in: 0..<20, using: &generator) {
@@ -118,7 +118,7 @@ struct HistoryRun {
     return invariants.violation(ofStored: response, stored)
   }
 
-  /// Looks at all that is stored.
+  /// Checks everything in the store.
   private func violationOfStore(_ invariants: HistoryInvariants) async throws -> String? {
     let contents = origin.contents
     for entry in try await engine.scan(KeyRange(), limit: 1000) {

@@ -1,6 +1,6 @@
 import CacheData
 
-/// One history: the seed that it is generated from, and what the cache is set to.
+/// One history: the seed that generates it, and the cache's settings.
 struct HistorySetting: Sendable, CustomStringConvertible {
   let seed: UInt64
   let isShared: Bool
@@ -9,9 +9,9 @@ struct HistorySetting: Sendable, CustomStringConvertible {
     [false, true].map { HistorySetting(seed: seed, isShared: $0) }
   }
 
-  /// How long is fresh what says nothing about it.
+  /// How long responses without a lifetime are fresh.
   var timeToLive: Duration { seed.isMultiple(of: 2) ? .seconds(10) : .zero }
-  /// How long a stale response stands in for an origin that fails.
+  /// How long a stale response may answer for a failing origin.
   let staleIfError = Duration.seconds(30)
 
   var rules: HTTPCacheRules {

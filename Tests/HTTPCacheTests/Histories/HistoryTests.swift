@@ -1,6 +1,6 @@
 import Testing
 
-/// Random histories of requests against the real cache, and what has to hold in each.
+/// Random histories of requests to the real cache, and the conditions that all of them must meet.
 struct HistoryTests {
   private static let requests = 250
 

@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// What is made of an `Age`, in a response that is fresh for an hour.
+  /// How the cache treats an `Age` in a response that is fresh for an hour.
   static let ageParsing: [SuiteCase] = [
     fresh("age-parse-nonnumeric", "no number: ignored", ["Age": .loose("abc")]),
     fresh("age-parse-negative", "a negative number: ignored", ["Age": .loose("-7200")]),

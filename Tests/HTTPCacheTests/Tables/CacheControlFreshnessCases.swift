@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// How long a response is fresh by its `Cache-Control`.
+  /// How long a response with `Cache-Control` is fresh.
   static let cacheControlFreshness: [SuiteCase] = [
     notReused("freshness-none", .check, "nothing said about freshness: not reused", [:]),
     reused("freshness-max-age", .optimal, "max-age", ["Cache-Control": "max-age=3600"]),

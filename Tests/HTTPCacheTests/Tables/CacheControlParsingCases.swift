@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// What is made of a `Cache-Control` that is written unusually.
+  /// How the cache treats an unusually written `Cache-Control`.
   static let cacheControlParsing: [SuiteCase] = [
     reused(
       "freshness-max-age-two-fresh-stale-sameline", .check, "of two max-age the first counts (long, short)",

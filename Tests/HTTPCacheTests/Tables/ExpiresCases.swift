@@ -1,7 +1,7 @@
 extension SuiteCase {
   private static let month: SuiteFields.Value = 2_592_000
 
-  /// How long a response is fresh by its `Expires`.
+  /// How long a response with `Expires` is fresh.
   static let expiresFreshness: [SuiteCase] = [
     reused("freshness-expires-future", .optimal, "a future Expires", ["Expires": month]),
     notReused("freshness-expires-past", .required, "a past Expires", ["Expires": -2_592_000]),
@@ -21,7 +21,7 @@ extension SuiteCase {
       ["Date": 10, "Expires": 20, "Age": "15"], pauses: false),
   ]
 
-  /// What is made of an `Expires` in this form or that.
+  /// How the cache treats the various forms of `Expires`.
   static let expiresParsing: [SuiteCase] = [
     dated("freshness-expires-32bit", "past 32 bits", "Tue, 19 Jan 2038 14:14:08 GMT"),
     dated("freshness-expires-far-future", "centuries away", "Sun, 21 Nov 2286 04:46:39 GMT"),

@@ -1,11 +1,11 @@
-/// A field whose storing and updating the suite looks at, with two values for it.
+/// A field whose storage and update the suite checks, with two values for it.
 struct FieldSample: Sendable {
   let name: String
   let first: String
   let second: String
-  /// Whether a cache stores it.
+  /// Whether a cache stores the field.
   let isStored: Bool
-  /// What the suite calls it if a 304 does not change it.
+  /// What the suite expects of a cache if a 304 has the field.
   let updating: Updating
 
   enum Updating: Sendable {
@@ -23,7 +23,7 @@ struct FieldSample: Sendable {
     self.updating = updating
   }
 
-  /// Whether the content fits the field: a length that is made up cuts it short.
+  /// Whether the content fits the field: an invented length would cut it short.
   var hasContent: Bool { name != "Content-Length" }
 
   static let all: [FieldSample] = [

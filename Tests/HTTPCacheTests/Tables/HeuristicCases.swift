@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// Freshness by the age of a response that says nothing about it.
+  /// Heuristic freshness, from the age of a response without a lifetime.
   static let heuristics: [SuiteCase] =
     [200, 203, 204, 404, 405, 410, 414, 501].map { guessed($0) }
     + [201, 202, 403, 502, 503, 504, 599].map { notGuessed($0) }

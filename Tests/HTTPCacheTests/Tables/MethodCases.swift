@@ -11,7 +11,7 @@ extension SuiteCase {
       ])
   ]
 
-  /// What a response to HEAD changes of what is stored.
+  /// What a response to HEAD changes in the stored response.
   static let heads: [SuiteCase] = [
     SuiteCase(
       "head-writethrough", .check, "where the stored response is stale the origin is asked",
@@ -40,7 +40,7 @@ extension SuiteCase {
 
   private static let unsafeMethods = ["POST", "PUT", "DELETE", "M-SEARCH"]
 
-  /// What requests that change things make invalid.
+  /// What requests that change the origin invalidate.
   static let invalidation: [SuiteCase] =
     unsafeMethods.flatMap { [invalidating($0), failing($0)] }
     + unsafeMethods.map { naming($0, "location", "Location", "location_target") }

@@ -21,7 +21,7 @@ extension SuiteCase {
       ])
   }
 
-  /// What has no chapter of its own.
+  /// Cases that fit nowhere else.
   static let others: [SuiteCase] = [
     SuiteCase(
       "other-age-gen", .required, "a stored response has an Age",

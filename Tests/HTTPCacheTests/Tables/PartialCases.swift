@@ -46,7 +46,7 @@ extension SuiteCase {
       ]),
   ]
 
-  /// Five bytes, of which the suite says that they are six.
+  /// Five bytes, which the suite declares as six.
   private static func lastFive(originSees: SuiteFields = [:]) -> SuiteExchange {
     SuiteExchange(
       ask: ["Range": "bytes=-5"], status: 206,

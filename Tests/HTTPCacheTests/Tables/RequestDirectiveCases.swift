@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// The directives of requests, and the old way to write one of them.
+  /// Request directives, and the old form of one of them.
   static let requestDirectives: [SuiteCase] = [
     asked("ccreq-ma0", "max-age=0", .fresh(), "max-age=0", .notCached),
     asked("ccreq-ma1", "max-age=1", .fresh(), "max-age=1", .notCached),

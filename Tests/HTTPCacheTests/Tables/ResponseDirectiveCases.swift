@@ -1,7 +1,7 @@
 extension SuiteCase {
   private static let lasting: SuiteFields = ["Cache-Control": "max-age=10000", "Expires": 10000, "A": "1"]
 
-  /// The directives of responses that are not about freshness alone.
+  /// Response directives that are about more than freshness.
   static let responseDirectives: [SuiteCase] = [
     notReused(
       "cc-resp-private-shared", .required, "private keeps a shared cache from storing",
@@ -75,7 +75,7 @@ extension SuiteCase {
     "Cache-Control": "max-age=2, must-revalidate", "ETag": "\"abcd\"",
   ]
 
-  /// What a browser adds to a request that reloads a page.
+  /// The field that a browser adds to reload a page.
   private static let reload: SuiteFields = ["Cache-Control": "max-age=0"]
 
   private static func confirmed(_ id: String, _ name: String, _ answer: SuiteFields) -> SuiteCase {

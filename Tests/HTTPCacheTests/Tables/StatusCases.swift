@@ -1,5 +1,5 @@
 extension SuiteCase {
-  /// Which statuses are reused while they are fresh.
+  /// Which statuses are reused while fresh.
   static let statuses: [SuiteCase] =
     [
       200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599,

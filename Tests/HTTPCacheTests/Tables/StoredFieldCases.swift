@@ -10,7 +10,7 @@ extension SuiteCase {
         ])
     ] + FieldSample.all.map(storing)
 
-  /// What a 304 changes of what is stored.
+  /// What a 304 changes in the stored response.
   static let updates: [SuiteCase] =
     [
       SuiteCase(

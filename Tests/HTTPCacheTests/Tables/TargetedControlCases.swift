@@ -75,7 +75,7 @@ extension SuiteCase {
     notReused(id, kind, name, answer, pauses: pauses, for: .sharedCaches)
   }
 
-  /// A response that is fresh by this field alone still shows what `shown` says.
+  /// A response that only this field keeps fresh shows what `shown` says.
   private static func outliving(_ id: String, _ name: String, _ more: SuiteFields, _ shown: SuiteFields) -> SuiteCase {
     SuiteCase(
       id, .check, "\(name) of a response that only this field keeps fresh", .sharedCaches,

@@ -48,7 +48,7 @@ extension SuiteCase {
       "vary-normalise-space", .optimal, "a list with other spaces", "Foo", ["Foo": "1,2"], ["Foo": " 1, 2 "], .cached),
   ]
 
-  /// What is made of a `Vary` with a star in it.
+  /// How the cache treats a `Vary` that contains a star.
   static let varyParsing: [SuiteCase] = [
     starred("vary-syntax-star", ["Vary": .loose("*")]),
     starred("vary-syntax-star-star", ["Vary": .loose("*, *")]),

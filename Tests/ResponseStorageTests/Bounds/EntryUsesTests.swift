@@ -11,7 +11,7 @@ struct EntryUsesTests {
     EntryUse(lastUsedAt: Timestamp(milliseconds: last), count: count)
   }
 
-  /// A log that counts what it is told, and may fail.
+  /// A log that counts its calls, and may fail.
   private final class CountingLog: UseLog {
     let base = MemoryUseLog()
     let calls = Mutex(0)

@@ -16,7 +16,7 @@ struct VictimSelectionTests {
     return EvictionCandidate(summary, use: EntryUse(), policy: policy, now: Timestamp(milliseconds: now))
   }
 
-  /// What is chosen when all are sorted: the fewest that are enough, and `spare` more.
+  /// The expected choice, found by sorting: the fewest that are enough, and `spare` more.
   private static func expected(
     _ candidates: [EvictionCandidate], _ needed: EntryTally.Count, spare: Int
   ) -> [CacheKey] {
@@ -47,7 +47,7 @@ struct VictimSelectionTests {
     #expect(!selection.isBeginning)
   }
 
-  /// Times ahead of the clock, which was set back, do not keep their entries longest.
+  /// Entries with times ahead of the clock, which was set back, are not kept longest.
   @Test(arguments: [EvictionPolicy.leastRecentlyUsed, .leastRecentlyStored])
   func whatWasStoredAheadOfTheClockGoesFirst(policy: EvictionPolicy) throws {
     let times: [Int64] = [900, 61_001, 1_000, 61_000, 253_402_300_799_999]
@@ -61,7 +61,7 @@ struct VictimSelectionTests {
   @Test func memoryStaysBounded() throws {
     let count = VictimSelection.maximumCount + 5_000
     var selection = VictimSelection(needed: .init(entries: count, payloadBytes: 0), spareCount: 7)
-    // The last ones shown go first.
+    // The candidates offered last go first.
     for number in 0..<count {
       if let candidate = try Self.candidate(number, bytes: 0, storedAt: Int64(count - number), now: Int64(count)) {
         selection.offer(candidate)

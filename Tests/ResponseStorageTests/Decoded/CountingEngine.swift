@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import ResponseStorage
 
-/// An engine in front of the memory engine that counts its changes, or seems unable to, and counts its reads.
+/// An engine in front of the memory engine that counts its reads, and counts its changes or pretends that it cannot.
 final class CountingEngine: ChangeCounting {
   private struct State {
     var reads = 0
@@ -22,13 +22,13 @@ final class CountingEngine: ChangeCounting {
     base = try await MemoryPlugin().open(EngineConfiguration(for: MemoryPlugin().declaration, clock: clock))
   }
 
-  /// How many reads were made.
+  /// The number of reads.
   var reads: Int { state.withLock { $0.reads } }
 
-  /// From now on every read fails with `error`.
+  /// Makes every read fail with `error` from now on.
   func breakDown(_ error: StorageError) { state.withLock { $0.failure = error } }
 
-  /// Applies `batch` while the next read is on its way back to its caller.
+  /// Applies `batch` after the next read, before its caller gets the result.
   func applyAfterReading(_ batch: WriteBatch) { state.withLock { $0.afterReading = batch } }
 
   func changeCount() throws(StorageError) -> UInt64? {
@@ -60,7 +60,7 @@ final class CountingEngine: ChangeCounting {
   func close() async throws(StorageError) { try await base.close() }
 }
 
-/// A codec of texts that counts how often it decodes.
+/// A codec for texts that counts how often it decodes.
 final class CountedCodec: Sendable {
   private let count = Atomic(0)
   private let prefix: String
@@ -70,7 +70,7 @@ final class CountedCodec: Sendable {
   /// How often it has decoded.
   var decoded: Int { count.load(ordering: .relaxed) }
 
-  /// A codec whose values begin with the prefix; each is another codec.
+  /// Creates a codec that puts the prefix in front of its values; each call creates another codec.
   func codec() -> PayloadCodec<String> {
     PayloadCodec(
       encode: { text in (Array(text.utf8), "text/plain") },

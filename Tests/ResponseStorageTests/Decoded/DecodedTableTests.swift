@@ -3,7 +3,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// The table of decoded entries against a list of them.
+/// Compares the table of decoded entries with a plain list.
 struct DecodedTableTests {
   private struct Kept: Equatable {
     let key: CacheKey
@@ -12,7 +12,7 @@ struct DecodedTableTests {
     let count: UInt64?
   }
 
-  /// What was kept, the newest last, and what was turned away.
+  /// The kept entries, the newest last, and the rejected digests.
   private struct Model {
     let limits: DecodedLimits
     var kept: [Kept] = []
@@ -56,7 +56,7 @@ struct DecodedTableTests {
     let keys = try (0..<20).map { try CacheKey("notes/\($0)") }
     for step in 0..<5_000 {
       let number = random.next(20)
-      // With few digests many keys share one, and so one place.
+      // With few digests, many keys share one, and so one place.
       let (key, digest) = (keys[number], UInt64(number) &* 0x9E37_79B9_7F4A_7C15 & digestMask)
       switch random.next(5) {
       case 0, 1:
@@ -96,7 +96,7 @@ struct DecodedTableTests {
   }
 }
 
-/// The numbers of a linear congruential generator (Knuth, MMIX).
+/// A linear congruential generator (Knuth, MMIX).
 private struct GeneratorOfNumbers {
   var state: UInt64
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// When a value is used again that was decoded before, and when not.
+/// When a decoded value is used again, and when not.
 struct DecodedValuesTests {
   private let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
   private let counted = CountedCodec()
@@ -28,7 +28,7 @@ struct DecodedValuesTests {
     let before = engine.reads
     for _ in 0..<10 { #expect(try await store.read(try CacheKey("notes/a"), codec)?.value == "a") }
     #expect(counted.decoded == 1)
-    // The engine is asked for its count from the second time on.
+    // The engine is asked for its count from the second read on.
     #expect(engine.reads - before == (counts ? 2 : 10))
   }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheData
 @testable import ResponseStorage
 
-/// A store that fails never keeps a fetch from happening: the flight is this process's alone.
+/// A failing store never prevents a fetch: flights are then shared within this process only.
 @Suite(.timeLimit(.minutes(30)))
 struct FailingStoreTests {
   private static let failures: [StorageError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheData
 @testable import ResponseStorage
 
-/// Several processes over one store, with a hand on the time, on the store and on what is known of the processes.
+/// Several processes over one store. The test controls the time, the store and what is known about the processes.
 struct FlightTest {
   static let duration = Duration.seconds(10)
 
@@ -20,7 +20,7 @@ struct FlightTest {
     time = ManualTime(clock: test.clock)
   }
 
-  /// The flights of the process `number`; another store than the common one may be given.
+  /// The flights of process `number`, by default over the common store.
   func flights(_ number: Int32, store: EntryStore? = nil) -> LeasedFlights {
     LeasedFlights(
       store: store ?? test.store, processes: processes,
@@ -30,7 +30,7 @@ struct FlightTest {
     }
   }
 
-  /// The leases as the process `number` sees them; with `nil` as one that nothing is known of.
+  /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.
   func table(_ number: Int32?) -> LeaseTable {
     let process = number.map { processes.identity($0) }
     return LeaseTable(
@@ -38,7 +38,7 @@ struct FlightTest {
       holder: LeaseHolder(name: "crashed", process: process), duration: Self.duration)
   }
 
-  /// Leaves behind a lease that nobody renews.
+  /// Leaves a lease behind that is never renewed.
   @discardableResult
   func leaveLease(_ flight: String = "a", process number: Int32? = nil) async throws -> CacheKey {
     let key = try Lease.key(for: flight)
@@ -49,30 +49,31 @@ struct FlightTest {
   /// The entries of the store.
   func entries() async throws -> [EntrySummary] { try await test.engine.scan(KeyRange(), limit: 100) }
 
-  /// Boards in a task of its own.
+  /// Boards in a new task.
   func boarding(_ flights: any FetchFlights, _ key: String = "a") -> Follower {
     Follower(task: Task { try? await flights.board(key) })
   }
 
-  /// Lets time go by until `isEnough` says so, from one wake-up to the next, and returns how much did.
+  /// Lets time pass, from one wake-up to the next, until `isEnough` returns `true`. Returns how much time has passed.
   func passTime(until isEnough: @escaping @Sendable () -> Bool) async -> Duration {
     var passed = Duration.zero
     while !isEnough(), !Task.isCancelled {
-      // Whoever waits may just be about to: it is left some turns.
+      // A task may be just about to wait: give it some turns.
       for _ in 0..<50 where !isEnough() { await Task.yield() }
       if isEnough() { break }
-      // No further than the longest pause, should somebody who was to sleep be late.
+      // Advance no further than the longest pause, in case a task is late to sleep.
       let step = min(time.untilNext ?? .milliseconds(5), .milliseconds(250))
       let sleepers = time.sleeps.count
       time.advance(by: step)
       passed += step
-      // Who was woken sleeps again or has ended: on a busy machine a lease would run out before its holder gets a turn.
+      // A woken task sleeps again or has ended. Without this, on a busy machine a lease would run out before its holder
+      // gets a turn.
       for _ in 0..<10_000 where !isEnough() && time.sleeps.count < sleepers { await Task.yield() }
     }
     return passed
   }
 
-  /// What became of `follower`, and how much time went by until then.
+  /// The result of `follower`, and how much time passed until then.
   func outcome(of follower: Follower) async -> (boarding: Boarding?, passed: Duration) {
     let isDone = Flag()
     let observer = Task {
@@ -84,7 +85,7 @@ struct FlightTest {
     return (await follower.value, passed)
   }
 
-  /// Returns once `condition` holds, without letting time go by.
+  /// Returns once `condition` holds, without letting time pass.
   func expect(_ condition: () async throws -> Bool) async throws {
     while try await !condition() {
       try Task.checkCancellation()
@@ -93,11 +94,11 @@ struct FlightTest {
   }
 }
 
-/// Somebody who boards; a test that is stopped because it takes too long stops it too.
+/// A task that boards. If the test runs out of time, the task is cancelled too.
 struct Follower: Sendable {
   let task: Task<Boarding?, Never>
 
-  /// What became of boarding; `nil` where it was cancelled.
+  /// The result of boarding; `nil` if it was cancelled.
   var value: Boarding? {
     get async {
       await withTaskCancellationHandler {
@@ -111,7 +112,7 @@ struct Follower: Sendable {
   func cancel() { task.cancel() }
 }
 
-/// Something that happens once.
+/// An event that happens once.
 final class Flag: Sendable {
   private let raised = Mutex(false)
 
@@ -121,12 +122,12 @@ final class Flag: Sendable {
 }
 
 extension Boarding {
-  /// The ticket of who leads; `nil` for who has landed.
+  /// The leader's ticket; `nil` if the caller does not lead.
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
 
-  /// Whether another caller's flight ended without a failure. A lease that is gone does not say more.
+  /// Whether another caller's flight ended without a failure. A vanished lease says no more than that.
   var hasLanded: Bool {
     switch self {
     case .landed(nil), .vanished: true
@@ -134,7 +135,7 @@ extension Boarding {
     }
   }
 
-  /// The failure of somebody else's flight; `nil` where there is none.
+  /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
     if case .landed(let failure) = self { failure } else { nil }
   }

@@ -3,16 +3,16 @@ import CacheDomain
 import StorageSPI
 import Synchronization
 
-/// Many tasks that board and land as a seed says, some of which are cancelled on the way.
+/// Many tasks that board and land, generated from a seed. Some of them are cancelled on the way.
 final class FlightTraffic: Sendable {
   static let keys = ["a", "b"]
 
-  /// What one of the tasks does.
+  /// The actions of one task.
   private struct Trip: Sendable {
     let key: String
-    /// How often it yields before it boards, and before it lands.
+    /// How often the task yields before it boards, and before it lands.
     let delays: (Int, Int)
-    /// After how many yields it is cancelled; `nil` for never.
+    /// After how many yields the task is cancelled; `nil` for never.
     let cancelledAfter: Int?
   }
 
@@ -29,10 +29,10 @@ final class FlightTraffic: Sendable {
     }
   }
 
-  /// How often somebody led while another one did.
+  /// How often a task led while another one was leading.
   var collisions: Int { state.withLock { $0.collisions } }
 
-  /// Makes all trips at once, each with one of `flights`, and returns when all have ended.
+  /// Makes all trips concurrently, each with one of `flights`, and returns when all have ended.
   func run(over flights: [any FetchFlights]) async {
     await withTaskGroup(of: Void.self) { group in
       for (number, trip) in trips.enumerated() {

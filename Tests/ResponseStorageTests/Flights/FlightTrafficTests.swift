@@ -18,7 +18,7 @@ struct FlightTrafficTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func inSeveralProcessesAtMostOneLeads(seed: UInt64) async throws {
     let (traffic, test) = (FlightTraffic(seed: seed), try await FlightTest())
-    // The clock stands still and the pauses are short: no lease ever runs out.
+    // The clock stands still and the pauses are short, so no lease ever runs out.
     let duration = Duration.seconds(1_000_000)
     let timing = LeaseTiming(duration: duration) { pause in
       if pause >= .seconds(1) { try await test.time.sleep(pause) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// Leases are no concern of who looks into a store, except by the name of their namespace.
+/// Leases are hidden from listings, unless their namespace is asked for by name.
 struct HiddenLeasesTests {
   private static let selections: [(EntrySelection, isShown: Bool)] = [
     (EntrySelection(), false), (EntrySelection(prefix: "lea"), false), (EntrySelection(state: .fresh), false),

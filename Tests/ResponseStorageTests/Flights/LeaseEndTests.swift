@@ -9,7 +9,7 @@ import Testing
 /// Leases whose holders are gone, or seem to be.
 @Suite(.timeLimit(.minutes(30)))
 struct LeaseEndTests {
-  /// Longer than a lease holds by no more than a pause.
+  /// A lease's duration, plus at most one pause.
   private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(300)
 
   @Test(arguments: [nil, 9] as [Int32?])
@@ -48,7 +48,7 @@ struct LeaseEndTests {
     try await test.expect { test.time.sleeps.count == 3 }
     test.processes.end(9)
     test.time.advance(by: .milliseconds(5))
-    // One of them holds the lease and renews it, the others go on waiting.
+    // One of them holds the lease and renews it; the others keep waiting.
     try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), FlightTest.duration / 3] }
     let holder = try #require(try await test.entries().first?.metadata.attributes["holder"])
     let leader = try #require((0..<3).first { holder == "process \($0 + 1)" })
@@ -103,7 +103,7 @@ struct LeaseEndTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let first = try #require(try await here.board("a").ticket)
-    // As after a suspension: the time has gone by without a renewal.
+    // As after a suspension: time has passed without a renewal.
     test.test.clock.advance(by: FlightTest.duration)
     let second = try #require(try await there.board("a").ticket)
     await here.land(first)
@@ -120,7 +120,7 @@ struct LeaseEndTests {
     let second = try #require(try await there.board("a").ticket)
     try await test.expect { test.time.sleeps.count == 2 }
     test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
-    // That of the other is renewed, its own is not.
+    // The other's lease is renewed, its own is not.
     try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == 5 }
     await here.land(first)
     #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheData
 @testable import ResponseStorage
 
-/// Flights that end with a failure, which is told to those who saw them under way and to nobody else.
+/// Flights that end with a failure. Only those who saw the flight under way share it.
 @Suite(.timeLimit(.minutes(30)))
 struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")

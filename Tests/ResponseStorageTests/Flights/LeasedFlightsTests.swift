@@ -82,7 +82,7 @@ struct LeasedFlightsTests {
     let follower = test.boarding(test.flights(2))
     let end = test.test.clock.now.advanced(by: FlightTest.duration * 6)
     while test.test.clock.now < end {
-      // One renews, one waits. However late they get their turn, no time goes by until both sleep.
+      // One renews, one waits. However late they get their turns, no time passes until both sleep.
       try await test.expect { test.time.sleeps.count == 2 }
       test.time.advance(by: try #require(test.time.untilNext))
     }

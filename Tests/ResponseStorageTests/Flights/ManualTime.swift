@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import ResponseStorage
 
-/// Time that stands still until it is told to go on: whoever sleeps wakes when enough of it has gone by. The clock goes
-/// with it, and can be set besides.
+/// Time that stands still until the test advances it: a sleeping task wakes when enough has passed. The clock advances
+/// with it, and can also be set.
 final class ManualTime: Sendable {
   private struct Sleeper {
     let deadline: Duration
@@ -24,15 +24,15 @@ final class ManualTime: Sendable {
 
   init(clock: ManualClock) { self.clock = clock }
 
-  /// How long those sleep who do.
+  /// How long the sleeping tasks sleep.
   var sleeps: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
 
-  /// How much time is to go by until the first of those who sleep wakes; `nil` where nobody sleeps.
+  /// How much time must pass until the first sleeping task wakes; `nil` if none sleeps.
   var untilNext: Duration? {
     state.withLock { state in state.sleepers.values.map { $0.deadline - state.elapsed }.min() }
   }
 
-  /// Returns when `duration` has gone by.
+  /// Returns when `duration` has passed.
   func sleep(_ duration: Duration) async throws {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -54,7 +54,7 @@ final class ManualTime: Sendable {
     }
   }
 
-  /// Lets `duration` go by.
+  /// Lets `duration` pass.
   func advance(by duration: Duration) {
     clock.advance(by: duration)
     let woken = state.withLock { state in
@@ -67,7 +67,7 @@ final class ManualTime: Sendable {
   }
 }
 
-/// Processes that run until they are said to have ended.
+/// Processes that run until the test ends them.
 final class FakeProcesses: ProcessTable {
   private let ended = Mutex<Set<ProcessIdentity>>([])
 

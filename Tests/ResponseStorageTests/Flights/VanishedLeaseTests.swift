@@ -7,15 +7,15 @@ import Testing
 @testable import CacheData
 @testable import ResponseStorage
 
-/// Leases that are gone without a word, as where the leader dies on another machine and the store's server drops its
-/// lease at the end of its time.
+/// Leases that vanish without a result, as when the leader dies on another machine and the store's server drops its
+/// expired lease.
 @Suite(.timeLimit(.minutes(5)))
 struct VanishedLeaseTests {
   private static let processes = 4
   private static let fetchesPerProcess = 5
   private static let request = CitiesRequestDTO(origin: "counting", query: CitiesQuery())
 
-  /// Fetches one page in several processes while a lease keeps all of them waiting, then lets that lease vanish, and
+  /// Fetches a page in several processes while a lease keeps all of them waiting, then makes the lease vanish, and
   /// returns how often the origin was asked.
   private func asks(
     storing answer: CitiesPageDTO? = nil, cacheControl: String = "max-age=60"
@@ -85,7 +85,7 @@ struct VanishedLeaseTests {
   }
 }
 
-/// An origin that counts how often it is asked, and answers when `isReady` says so.
+/// An origin that counts its requests, and answers when `isReady` returns `true`.
 private final class CountingOrigin: CityOrigin {
   let name = "counting"
   private let cacheControl: String

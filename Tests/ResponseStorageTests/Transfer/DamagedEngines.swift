@@ -29,13 +29,13 @@ final class ForgetfulEngine: StorageEngine {
   func close() async throws(StorageError) { try await base.close() }
 }
 
-/// An engine that cannot decode some of its entries: every scan that comes across one fails.
+/// An engine that cannot decode some of its entries: every scan that meets one fails.
 final class UndecodableEngine: StorageEngine {
   private let base: any StorageEngine
   private let damaged: [CacheKey]
   private let isSilent: Bool
 
-  /// - Parameter isSilent: whether the engine's check does not find them.
+  /// - Parameter isSilent: whether the engine's check misses them.
   init(over base: any StorageEngine, damaged: [CacheKey], isSilent: Bool = false) {
     (self.base, self.damaged, self.isSilent) = (base, damaged, isSilent)
   }

@@ -65,7 +65,7 @@ struct ExportedEntryTests {
     #expect(entry.metadata.checksum == entry.metadata.computedChecksum(key: entry.key, payload: entry.payload.span))
   }
 
-  /// What is done to the line of the sample, and what the message says.
+  /// A change to the sample's line, and the expected message.
   static let mistakes: [(old: String, new: String, message: String)] = [
     ("{\"format\":1", "", "'{' is expected"), ("\"format\":1", "\"format\":2", "format 2"),
     ("\"format\":1", "\"format\":\"1\"", "a number is expected"),

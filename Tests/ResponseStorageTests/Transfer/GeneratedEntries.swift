@@ -3,9 +3,9 @@ import StorageSPI
 
 @testable import ResponseStorage
 
-/// Entries of every shape, made from a seed, with checksums that match.
+/// Entries of every shape, generated from a seed, with valid checksums.
 enum GeneratedEntries {
-  /// Payloads that are easily mistaken: nothing, every byte, text with escapes, text that is not normalized, half a
+  /// Payloads that are easily confused: empty, every byte, text with escapes, text that is not normalized, half a
   /// character, zeros.
   static let payloads: [[UInt8]] = [
     [], Array(0...255), Array("{\"a\": \"b\\n\"}\n\r\t\u{7F}\u{0}\u{2028}\u{85}é e\u{301} 🦜".utf8), [0xF0, 0x9F],
@@ -40,7 +40,7 @@ enum GeneratedEntries {
     return try sealed(key, payload, metadata)
   }
 
-  /// The entry with the checksum that the core gives it.
+  /// The entry with a valid checksum.
   static func sealed(
     _ key: String, _ payload: [UInt8], _ metadata: EntryMetadata, use: EntryUse? = nil
   ) throws -> ExportedEntry {
@@ -56,19 +56,19 @@ enum GeneratedEntries {
 }
 
 extension [ExportedEntry] {
-  /// The lines of an export of them.
+  /// The lines of an export of these entries.
   var lines: [UInt8] { reduce(into: []) { $1.encode(to: &$0) } }
 }
 
 extension StorageEngine {
-  /// Stores entries as they are.
+  /// Stores entries unchanged.
   func store(_ entries: [ExportedEntry]) async throws {
     var batch = WriteBatch()
     for entry in entries { batch.put(entry.key, payload: entry.payload, metadata: entry.metadata) }
     try await apply(batch)
   }
 
-  /// All entries, in the order of their keys.
+  /// All entries, sorted by key.
   func allEntries() async throws -> [ExportedEntry] {
     var entries: [ExportedEntry] = []
     for summary in try await scan(KeyRange(), limit: 1_000_000) {

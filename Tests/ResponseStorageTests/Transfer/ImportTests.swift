@@ -66,7 +66,7 @@ struct ImportTests {
     }
   }
 
-  /// The clock was set back since an entry was stored ahead of it: nothing says that it is the newer one.
+  /// The clock was set back after an entry was stored ahead of it: nothing proves that the entry is newer.
   @Test(arguments: [(-61, 10, 0), (-60, 10, 1), (10, -61, 1), (10, -60, 0), (-200, -100, 1), (-100, -200, 0)])
   func anEntryOfUnknownAgeIsNoNewerThanASoundOne(foundAge: Int, givenAge: Int, kept: Int) async throws {
     let test = try await TestStore()
@@ -82,7 +82,7 @@ struct ImportTests {
     #expect(twice.kept == kept)
   }
 
-  /// A dry run says what the import then does, also where a key comes several times.
+  /// A dry run reports what the import then does, even if a key occurs several times.
   @Test(arguments: [false, true])
   func aKeyThatComesTwiceCountsInADryRunAsInTheImport(overwrites: Bool) async throws {
     let test = try await TestStore()
@@ -113,7 +113,7 @@ struct ImportTests {
     #expect(error?.hint == "repeat it: what is there already is skipped")
   }
 
-  /// How old the entry in the store is, whether newer ones are overwritten, and whether that of the file wins; the file's
+  /// The age of the store's entry, whether newer entries are overwritten, and whether the file's entry wins; that one
   /// is 10 s old.
   @Test(arguments: [(nil, false, true), (20, false, true), (10, false, true), (5, false, false), (5, true, true)])
   func theNewerEntryIsKept(age: Int?, overwrites: Bool, isImported: Bool) async throws {

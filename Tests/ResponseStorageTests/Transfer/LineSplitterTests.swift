@@ -29,7 +29,7 @@ struct LineSplitterTests {
 }
 
 extension String {
-  /// The parts between `separator`; unlike characters, scalars do not join a line feed with what is before it.
+  /// The parts between separators. Unlike characters, scalars do not merge a line feed with the text before it.
   fileprivate func split(separator: Unicode.Scalar, omittingEmptySubsequences: Bool) -> [String] {
     unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmptySubsequences).map(String.init)
   }

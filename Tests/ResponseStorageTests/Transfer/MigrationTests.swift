@@ -142,7 +142,7 @@ struct MigrationTests {
     #expect(try await destination.engine.allEntries() == [entry])
   }
 
-  /// What a destination gives back in place of what it was given.
+  /// How a destination changes the entries it was given.
   static let changes: [@Sendable (TestEngine.Entry) -> TestEngine.Entry] = [
     { ($0.key, $0.payload.dropLast(), $0.metadata) },
     { entry in
@@ -151,7 +151,7 @@ struct MigrationTests {
       return (entry.key, entry.payload, metadata)
     },
     { entry in
-      // As if the destination had made the entry its own.
+      // As if the destination had changed the entry on purpose.
       var metadata = entry.metadata
       metadata.contentType = "y"
       metadata.checksum = metadata.computedChecksum(key: entry.key, payload: entry.payload.span)
@@ -207,7 +207,7 @@ struct MigrationTests {
     #expect(report.copied == 2_499 && report.verified == 2_499)
   }
 
-  /// A key that cannot be read is not named, and what lies between that entry and one that is must not be passed over.
+  /// An entry with an unreadable key is not named, and the entries between it and a named one must not be skipped.
   @Test(arguments: [0, 3, 6])
   func theWalkGoesPastWhatCannotBeNamed(index: Int) async throws {
     let entries = try (0..<9).map { try Self.entry("a/\($0)") }
