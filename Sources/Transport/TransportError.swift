@@ -16,7 +16,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     case cannotConnect
     /// The proxy refuses connections or is out of reach; the detail is its host and port.
     case cannotConnectToProxy
-    /// The proxy does not connect to the server; the detail says why, with the proxy's status where there is one.
+    /// The proxy does not connect to the server; the detail says why, with the proxy's status if it sent one.
     case proxy
     /// There is no secure connection, usually because the server's identity could not be verified; the detail says why.
     case tls

@@ -13,7 +13,7 @@ extension CachedFetch {
   /// How often a fetch boards: a second time if the flight it waited for vanished.
   private static var maximumBoardings: Int { 2 }
 
-  /// One fetch asks the origin. The others wait and take what it stored, or share its failure.
+  /// One fetch asks the origin. The others wait, and take what it stored or share its failure.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
     for _ in 0..<Self.maximumBoardings {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheData
 
-/// Incomplete responses in the store: the driver asks for what is missing, and checks what it gets.
+/// Incomplete responses in the store: the cache asks for what is missing, and checks what it gets.
 struct CompletionTests {
   private static let url = "http://a.example/x"
   private static let text = "abcdef"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheData
 
-/// The driver over URLs where the stored response changes, or the caller leaves, while the server answers.
+/// Fetches of URLs during which the stored response changes, or the caller leaves, while the server answers.
 struct HTTPCacheRaceTests {
   /// A server's work is done even if the task that asked for it no longer waits for the answer.
   @Test(arguments: ["POST", "PUT", "DELETE"])

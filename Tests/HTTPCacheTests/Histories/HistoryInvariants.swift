@@ -7,7 +7,7 @@ struct HistoryInvariants: Sendable {
   let now: Duration
   /// What the origin had sent before this request.
   let known: [GeneratedContent]
-  /// The results of the requests to the origin, including later ones.
+  /// The results of the requests to the origin, including those in the background afterwards.
   let events: [GeneratedOrigin.Event]
 
   /// What is wrong with `response`, which comes from the store without a confirmation by the origin.

@@ -15,8 +15,8 @@ struct Redirect {
     original = request
   }
 
-  /// The request that follows the redirect. A different server gets neither the `secretFields` nor the client's
-  /// identity; the same host over https gets both.
+  /// The request that follows the redirect. Another origin does not get the `secretFields`, nor the client's identity,
+  /// unless it is the same host over https: that one gets the identity.
   func request(without secretFields: HTTPFields) -> HTTPRequest {
     var request = original
     request.url = url
