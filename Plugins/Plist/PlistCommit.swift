@@ -53,7 +53,7 @@ struct PlistCommit {
     return PlistFile(path: path, table: table, file: file)
   }
 
-  /// Removes the temporary files that may exist. A later writer removes those that cannot be removed now.
+  /// Removes any temporary files. A later writer removes the ones that cannot be removed now.
   private func removeTemporaryFiles(of changes: [Change]) {
     for change in changes { try? folder.remove(PlistFolder.temporaryPath(folder.path(of: change.namespace))) }
   }

@@ -8,9 +8,9 @@ internal import StorageSPI
 /// The folder of a store: the names of its files, and the basic steps for reading and writing them.
 ///
 ///     cities.json         the entries of the namespace "cities"
-///     cities.json.new     its next content, while a commit is under way
-///     batch.journal       which files a commit over several namespaces replaces, while it does
-///     store.lock          empty; locked by whoever reads or writes
+///     cities.json.new     its next content, during a commit
+///     batch.journal       the files that a commit over several namespaces replaces, while it does so
+///     store.lock          empty; locked by readers and writers
 ///
 /// The name of a namespace contains neither dots nor slashes, so the files' names cannot collide.
 struct PlistFolder: Sendable {

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The same upcoming language features as in the package of the core.
+/// The same upcoming language features as in the core's package.
 let features = [
   "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
   "MemberImportVisibility", "NonisolatedNonsendingByDefault",
@@ -10,8 +10,7 @@ let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
 func core(_ product: String) -> Target.Dependency { .product(name: product, package: "cachectl") }
 
-/// An engine as a shared library. It brings the Swift runtime along, and keeps all names but `cachectl_plugin` to
-/// itself.
+/// An engine as a shared library, which contains the Swift runtime and exports only `cachectl_plugin`.
 func library(_ engine: String) -> Target {
   .target(
     name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
@@ -34,7 +33,7 @@ let package = Package(
     // The two engines as libraries that cachectl loads.
     library("Redis"),
     library("RedisCluster"),
-    // What the figures in README.md were measured with.
+    // Measures the figures in README.md.
     .executableTarget(
       name: "redis-throughput", dependencies: ["RedisStorage", core("StorageSPI")], path: "Sources/RedisThroughput",
       swiftSettings: settings),

@@ -37,10 +37,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     .milliseconds(milliseconds - earlier.milliseconds)
   }
 
-  /// The time as RFC 3339 writes it, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
+  /// The time in RFC 3339 format, in UTC with milliseconds: "2026-01-31T08:09:10.123Z".
   public var text: String { RFC3339.text(milliseconds) }
 
-  /// The time that `text` writes; `nil` where it is not exactly as the property `text` writes it.
+  /// Parses `text`; `nil` unless it has exactly the form that the property `text` produces.
   public init?(text: String) {
     guard let milliseconds = RFC3339.time(text) else { return nil }
     self.init(milliseconds: milliseconds)
