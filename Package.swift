@@ -8,12 +8,15 @@ let features = [
 ]
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
-/// One layer of the architecture. What it may import is what is listed here: the build rejects anything else with
+/// One target of a storey. What it may import is what is listed here: the build rejects anything else with
 /// `--explicit-target-dependency-import-check error`. A target also lists what it sees only because another one exports it
 /// again: without that SwiftPM may not rebuild it after a change.
-func layer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func layer(_ storey: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
 }
+
+/// What fetches through the cache. Its modules export each other's names.
+let caching: [Target.Dependency] = ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching"]
 
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
 func engine(_ folder: String, _ libraries: Target.Dependency..., module: String? = nil) -> Target {
@@ -50,10 +53,17 @@ let package = Package(
     .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
     // What answers a typed hit, without the composition root and the network.
     .library(
-      name: "ResponseStorage", targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin"]),
+      name: "ResponseStorage",
+      targets: [
+        "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
+        "CacheDomain", "CacheData", "SampleOrigin",
+      ]),
     .library(
       name: "ResponseCache",
-      targets: ["CacheDomain", "CacheData", "StorageSPI", "ResponseStorage", "SampleOrigin", "CacheComposition"]),
+      targets: [
+        "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
+        "CacheDomain", "CacheData", "SampleOrigin", "CacheComposition",
+      ]),
     // Requests over HTTP, without a cache.
     .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
     // The cache under a URLSession.
@@ -66,38 +76,36 @@ let package = Package(
     .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   targets: [
-    // What every target may use: JSON, URLs, digits, dates, encodings, random numbers, the removal of folders.
-    layer("Base"),
+    // What an engine is.
+    // What every target may use: JSON, URLs, digits, dates, encodings, digests, random numbers, the removal of folders.
+    layer("Storage", "Base", []),
     // What was meant by a misspelled name.
-    layer("Spelling"),
-    layer("CacheDomain"),
-    // Requests and responses as values.
-    layer("HTTPMessages", "Base"),
-    // libcurl, loaded when the first request is made.
-    .target(name: "CCurl"),
-    layer("Transport", "Base", "HTTPMessages", "CCurl"),
-    layer("CacheData", "Base", "CacheDomain", "HTTPMessages"),
-    layer("StorageSPI", "Base"),
-    .target(name: "CChecksum"),
+    layer("Storage", "Spelling", []),
+    layer("Storage", "StorageSPI", ["Base"]),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
-    .target(name: "CCachectlPlugin"),
-    layer("StoragePluginExport", "Base", "StorageSPI", "CCachectlPlugin"),
-    layer("ResponseStorage", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "CChecksum"),
-    layer("StorageConformance", "Base", "StorageSPI"),
+    .target(name: "CCachectlPlugin", path: "Sources/Storage/CCachectlPlugin"),
+    layer("Storage", "StoragePluginExport", ["Base", "StorageSPI", "CCachectlPlugin"]),
+    layer("Storage", "StorageConformance", ["Base", "StorageSPI"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
-    .target(name: "CStorageBenchmark", exclude: ["README.md", "Data"]),
-    layer("StorageBenchmark", "Spelling", "Base", "StorageSPI", "CStorageBenchmark"),
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CSampleData", dependencies: ["CZlib"], exclude: ["README.md", "Data"]),
-    layer("SampleOrigin", "Base", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib"),
-    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
-    layer("CacheNetwork", "CacheDomain", "CacheData", "HTTPMessages", "Transport", "CZlib", "CZstd"),
-    // The only target that imports Foundation; the tool does not link it.
-    layer(
-      "ResponseCacheURLSession", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "ResponseStorage"),
-    layer("CachePresentation", "Base", "CacheDomain"),
-    layer("ArgumentParser", "Spelling"),
+    .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark", exclude: ["README.md", "Data"]),
+    layer("Storage", "StorageBenchmark", ["Spelling", "Base", "StorageSPI", "CStorageBenchmark"]),
 
+    // The cache, as a library.
+    layer("Caching", "FetchVocabulary", []),
+    layer("Caching", "HTTPMessages", ["Base"]),
+    // The rules of RFC 9111, as values and pure functions.
+    layer("Caching", "HTTPCaching", ["Base", "FetchVocabulary", "HTTPMessages"]),
+    // The driver over the rules, for typed resources and for URLs.
+    layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
+    .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
+    layer("Caching", "ResponseStorage", caching + ["StorageSPI", "CChecksum"]),
+    // libcurl, loaded when the first request is made.
+    .target(name: "CCurl", path: "Sources/Caching/CCurl"),
+    layer("Caching", "Transport", ["Base", "HTTPMessages", "CCurl"]),
+    // The only target that imports Foundation; the tool does not link it.
+    layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage"]),
+
+    // The engines.
     engine("Memory"),
     // Engines of others, as shared libraries.
     engine("Library", "CCachectlPlugin"),
@@ -111,15 +119,35 @@ let package = Package(
     library("SQLite"),
     library("LMDB"),
 
+    // The articles' app on the cache.
+    layer("Features", "CacheDomain", ["FetchVocabulary"]),
+    layer("Features", "CacheData", caching + ["CacheDomain", "StorageSPI", "ResponseStorage"]),
+    layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "CacheDomain"]),
+    .systemLibrary(name: "CZlib", path: "Sources/Features/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CZstd", path: "Sources/Features/CZstd", providers: [.apt(["libzstd-dev"])]),
+    .target(
+      name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
+      exclude: ["README.md", "Data"]),
+    layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
+    layer("Features", "CacheNetwork", caching + ["CacheDomain", "CacheData", "Transport", "CZlib", "CZstd"]),
+
+    // The program.
+    layer("Tool", "ArgumentParser", ["Spelling"]),
     layer(
-      "CacheComposition", "Base", "CacheDomain", "CacheData", "HTTPMessages", "Spelling", "StorageSPI",
-      "ResponseStorage",
-      "StorageConformance", "StorageBenchmark", "SampleOrigin", "Transport", "CacheNetwork", "CachePresentation",
-      "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
+      "Tool", "CacheComposition",
+      caching + [
+        "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark", "ResponseStorage", "Transport",
+        "CacheDomain",
+        "CacheData", "CachePresentation", "SampleOrigin", "CacheNetwork", "MemoryStorage", "PlistStorage",
+        "SQLiteStorage", "LMDBStorage", "LibraryStorage",
+      ]),
     .executableTarget(
       name: "cachectl",
-      dependencies: ["ArgumentParser", "Base", "CacheComposition", "CacheDomain", "CachePresentation", "HTTPMessages"],
-      swiftSettings: settings),
+      dependencies: [
+        "ArgumentParser", "Base", "FetchVocabulary", "HTTPMessages", "CacheComposition", "CacheDomain",
+        "CachePresentation",
+      ],
+      path: "Sources/Tool/cachectl", swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: settings),
@@ -144,27 +172,37 @@ let package = Package(
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
-    tests("CacheDomainTests", "Base", "CacheDomain", "SeededNumbers"),
+    tests("CacheDomainTests", "Base", "FetchVocabulary", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
-    tests("TransportTests", "Base", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
-    tests("CacheDataTests", "Base", "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
     tests(
-      "ResponseStorageTests", "CacheDomain", "CacheData", "HTTPMessages", "Base", "StorageSPI", "ResponseStorage",
+      "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "SeededNumbers"),
+    tests("TransportTests", "Base", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
+    tests(
+      "CacheDataTests", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI",
+      "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
+    tests(
+      "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
+      "HTTPMessages", "Base", "StorageSPI", "ResponseStorage",
       "StorageConformance",
       "MemoryStorage"),
     tests(
-      "SampleOriginTests", "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",
+      "SampleOriginTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI", "Base",
+      "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",
       data: ["Data"]),
-    tests("CacheNetworkTests", "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "TestOrigin"),
     tests(
-      "ResponseCacheURLSessionTests", "CacheDomain", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
+      "CacheNetworkTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI", "Base",
+      "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "TestOrigin"),
+    tests(
+      "ResponseCacheURLSessionTests", "FetchVocabulary", "CacheDomain", "Base", "StorageSPI", "StorageConformance",
+      "MemoryStorage",
       "ResponseCacheURLSession",
       "TestOrigin"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
-    tests("CachePresentationTests", "Base", "CacheDomain", "CachePresentation", "SeededNumbers"),
+    tests("CachePresentationTests", "Base", "FetchVocabulary", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
-      "CacheCompositionTests", "Base", "CacheDomain", "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI",
+      "CacheCompositionTests", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
+      "HTTPMessages", "CachePresentation", "StorageSPI",
       "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition"),
     tests(
@@ -180,10 +218,12 @@ let package = Package(
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     tests("StorageBenchmarkTests", "Base", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
     tests(
-      "BoundsTests", "CacheDomain", "Base", "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
+      "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "CacheDomain", "Base",
+      "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
-      "HTTPCacheTests", "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "Base", "StorageSPI",
+      "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData", "HTTPMessages",
+      "CacheNetwork", "Base", "StorageSPI",
       "ResponseStorage",
       "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
@@ -192,7 +232,8 @@ let package = Package(
       "SQLiteStorage", data: ["Libraries"]),
     tests("StoragePluginExportTests", "Base", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
     tests(
-      "CommandLineTests", "ChildProcesses", "ArgumentParser", "CacheDomain", "cachectl", "TestOrigin",
+      "CommandLineTests", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CacheDomain", "cachectl",
+      "TestOrigin",
       data: ["Libraries"]),
   ]
 )

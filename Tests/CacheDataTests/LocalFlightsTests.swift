@@ -1,7 +1,8 @@
 import CacheDomain
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 @Suite(.timeLimit(.minutes(30)))
 struct LocalFlightsTests {

@@ -1,3 +1,4 @@
+import CacheData
 import CacheDomain
 import StorageConformance
 import StorageSPI

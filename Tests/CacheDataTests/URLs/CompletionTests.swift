@@ -1,8 +1,9 @@
 import CacheDomain
 import Synchronization
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 /// Incomplete responses in the store: the cache asks for what is missing, and checks what it gets.
 struct CompletionTests {

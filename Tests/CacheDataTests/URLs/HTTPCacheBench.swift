@@ -1,7 +1,8 @@
 import CacheDomain
 import Synchronization
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 /// An HTTP cache over storage in memory, a fake server and a clock that only the test moves.
 final class HTTPCacheBench: Sendable {

@@ -1,7 +1,8 @@
 import CacheDomain
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 /// Fetches of URLs during which the stored response changes, or the caller leaves, while the server answers.
 struct HTTPCacheRaceTests {

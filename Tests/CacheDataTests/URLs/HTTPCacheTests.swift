@@ -1,7 +1,8 @@
 import CacheDomain
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 /// Fetching URLs: policies, work in the background, and what the cache says about itself. The rules have their own
 /// tests.

@@ -1,7 +1,8 @@
 import CacheDomain
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 
 /// Requests as a person writes them.
 struct URLQueryTests {

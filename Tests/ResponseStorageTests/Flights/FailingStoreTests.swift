@@ -2,8 +2,9 @@ import CacheDomain
 import StorageConformance
 import StorageSPI
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 @testable import ResponseStorage
 
 /// A failing store never prevents a fetch: flights are then shared within this process only.

@@ -3,8 +3,9 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 @testable import ResponseStorage
 
 /// Several processes over one store. The test controls the time, the store and what is known about the processes.

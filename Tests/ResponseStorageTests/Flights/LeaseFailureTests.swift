@@ -2,8 +2,9 @@ import CacheDomain
 import StorageConformance
 import StorageSPI
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 @testable import ResponseStorage
 
 /// Flights that end with a failure. Only those who saw the flight under way share it.

@@ -2,8 +2,9 @@ import CacheDomain
 import StorageConformance
 import StorageSPI
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 @testable import ResponseStorage
 
 @Suite(.timeLimit(.minutes(30)))

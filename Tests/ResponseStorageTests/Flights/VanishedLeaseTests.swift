@@ -3,8 +3,9 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 import Testing
-
 @testable import CacheData
+@testable import CachedFetching
+@testable import HTTPCaching
 @testable import ResponseStorage
 
 /// Leases that vanish without a result, as when the leader dies on another machine and the store's server drops its

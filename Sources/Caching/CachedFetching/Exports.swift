@@ -1,0 +1,2 @@
+// A fetch is decided by the rules, whose names its callers use.
+@_exported public import HTTPCaching

@@ -1,0 +1,83 @@
+internal import FetchVocabulary
+
+/// Single flight: concurrent fetches of the same thing share one request.
+extension CachedFetch {
+  /// How asking the origin ended.
+  struct Outcome: Sendable {
+    /// What the caller gets.
+    let result: Result<Snapshot<Value>, CacheError>
+    /// The origin's failure, even if a stored response answers in its place.
+    var failure: CacheError?
+  }
+
+  /// How often a fetch boards: a second time if the flight it waited for vanished.
+  private static var maximumBoardings: Int { 2 }
+
+  /// One fetch asks the origin. The others wait, and take what it stored or share its failure.
+  func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
+    for _ in 0..<Self.maximumBoardings {
+      switch try await services.flights.board(flight) {
+      case .landed(let failure):
+        if let failure { return try fail(plan, with: failure) }
+        if let snapshot = try await follow(plan) { return snapshot }
+        return try await lead(plan).result.get()
+      case .vanished:
+        if let snapshot = try await follow(plan) { return snapshot }
+      case .leading(let ticket):
+        let outcome = await lead(plan)
+        await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
+        return try outcome.result.get()
+      }
+    }
+    return try await lead(plan).result.get()
+  }
+
+  /// Looks again first: another fetch may have stored the answer between this fetch's look-up and its boarding.
+  private func lead(_ plan: Plan) async -> Outcome {
+    guard plan.options.policy != .networkOnly else { return await exchange(plan) }
+    var plan = plan
+    let newlyFound: Stored?
+    do throws(CacheError) {
+      newlyFound = try await self.newlyFound(&plan)
+    } catch {
+      return Outcome(result: .failure(error))
+    }
+    guard let found = newlyFound else { return await exchange(plan) }
+    plan.lookup = Lookup(found: found)
+    plan.decision = services.rules.decision(
+      for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &plan.trace)
+    guard plan.decision.action == .serve else { return await exchange(plan) }
+    observe(plan)
+    return Outcome(result: .success(snapshot(of: found, plan)))
+  }
+
+  /// Returns what another fetch stored while this one waited; it counts as fresh as an answer from the origin. `nil` if
+  /// there is nothing new: an answer received before this fetch began may be stored only after its look-up.
+  private func follow(_ plan: Plan) async throws(CacheError) -> Snapshot<Value>? {
+    var plan = plan
+    guard let found = try await newlyFound(&plan), found.head.storedAt >= plan.startedAt else { return nil }
+    observe(plan)
+    return snapshot(of: found, plan)
+  }
+
+  /// Returns what a second look-up finds and the first one did not. A failure becomes a warning of the plan.
+  private func newlyFound(_ plan: inout Plan) async throws(CacheError) -> Stored? {
+    do throws(CacheError) {
+      let found = try await subject.lookUp(isCounted: false).found
+      return found?.head == plan.lookup.found?.head ? nil : found
+    } catch {
+      try note(error, in: &plan.lookup.warnings)
+      return nil
+    }
+  }
+}
+
+extension CacheError {
+  /// Whether the origin failed, rather than the store or the caller. Concurrent fetches of the same resource share such
+  /// an error instead of asking again. They do not share a store's failure or a cancellation, nor refused credentials:
+  /// another caller's credentials may be valid.
+  fileprivate var isOfOrigin: Bool {
+    [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
+  }
+}

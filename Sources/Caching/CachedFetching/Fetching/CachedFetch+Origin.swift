@@ -1,0 +1,153 @@
+internal import FetchVocabulary
+
+/// Asking the origin, and acting on its answer.
+extension CachedFetch {
+  /// Statuses with which an origin says that it cannot answer now (RFC 5861, section 4; RFC 6585, section 4).
+  private static var passingFailures: Set<Int> { [429, 500, 502, 503, 504] }
+
+  /// Asks the origin and stores its answer. If the origin fails in a way that may pass, the entry that the look-up
+  /// found answers instead (RFC 5861, section 4).
+  func exchange(_ plan: Plan) async -> Outcome {
+    do throws(CacheError) {
+      return Outcome(result: .success(try await request(plan, base: plan.lookup.found)))
+    } catch {
+      // The connection broke off because the task was cancelled: a stored entry must not hide that.
+      if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
+      do throws(CacheError) {
+        return Outcome(result: .success(try fail(plan, with: error)), failure: error)
+      } catch let ownFailure {
+        return Outcome(result: .failure(ownFailure), failure: error)
+      }
+    }
+  }
+
+  /// Ends a fetch whose origin failed, whether this fetch asked it or another one did: with a stale entry, or by
+  /// throwing.
+  func fail(_ plan: Plan, with error: CacheError) throws(CacheError) -> Snapshot<Value> {
+    if error.mayBeStoodInFor, let snapshot = standIn(plan, for: error) { return snapshot }
+    observe(plan)
+    // A readable cache might have answered in the origin's place, so report both failures.
+    guard error.code != .cancelled, let storage = plan.lookup.warnings.first else { throw error }
+    throw CacheError(
+      error.code, "\(error.message); and the cache could not be read: \(storage.message)", hint: error.hint,
+      cause: error)
+  }
+
+  private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
+    let rules = services.rules
+    let conditions = base.map { rules.believesServer(of: plan.message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
+    let requestTime = services.now()
+    let answer = try await subject.ask(conditions, completing: plan.lookup.part)
+    // What changed at the origin must change the cache, even if the caller no longer waits for the answer.
+    if Task.isCancelled, plan.message.isSafe { throw .cancelled }
+    let exchange = Exchange(
+      head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
+    if let response = answer.response { return try await accept(response, exchange, plan) }
+    guard let base, !conditions.lines.isEmpty else {
+      throw CacheError(.invalidAnswer, "\(subject.origin) confirmed an answer that it was not asked about")
+    }
+    // A 304 about another response says nothing about the stored one (RFC 9111, section 4.3.4).
+    guard services.rules.confirms(answer.head, base.head) else { return try await request(plan, base: nil) }
+    return try await confirm(base, exchange, plan)
+  }
+
+  private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+    var trace = plan.trace
+    var head = services.rules.updated(
+      base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &trace)
+    if !services.rules.mayStay(head.head, for: plan.message) {
+      // The 304 came with no-store or the like: use the response for this request only.
+      head.freshUntil = head.storedAt
+      head.retainUntil = head.storedAt
+    }
+    return try await keep(base.response, head, exchange, confirming: base, plan, trace)
+  }
+
+  private func accept(
+    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
+  ) async throws(CacheError) -> Snapshot<Value> {
+    // With no stored entry to fall back on, return the response as it is. It is not shared: each waiting fetch asks for
+    // its own.
+    if Self.passingFailures.contains(exchange.head.status), canStandIn(plan) {
+      throw CacheError(
+        .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later")
+    }
+    var trace = plan.trace
+    let stored = services.rules.stored(
+      exchange.head, for: plan.message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &trace)
+    guard let stored else { return try await settle(answer, exchange, plan, trace) }
+    let settled = plan.message.isSafe ? plan : try await settle(exchange, plan)
+    return try await keep(answer, stored, exchange, confirming: nil, settled, trace)
+  }
+
+  private func keep(
+    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, confirming base: Stored?, _ plan: Plan,
+    _ trace: CacheTrace
+  ) async throws(CacheError) -> Snapshot<Value> {
+    var delivery = delivery(
+      answer, head, plan, isFromCache: base != nil, forwardStatus: exchange.status)
+    var warnings = plan.lookup.warnings
+    var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
+    do throws(CacheError) {
+      key = try await subject.keep(answer, head, confirming: base)
+    } catch {
+      // On a conflict a newer answer has replaced the entry, and stays.
+      if error.code != .conflict { try note(error, in: &warnings) }
+      delivery.isKept = false
+    }
+    if head.retainUntil <= head.storedAt {
+      // Nothing can use the response after this request, so it is not kept.
+      delivery.isKept = false
+      delivery.refusal = services.rules.refusal(to: head.head, for: plan.message) ?? "it is stale at once"
+    }
+    observe(plan, trace)
+    return snapshot(delivery, key: key, warnings: warnings)
+  }
+
+  private func settle(
+    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan, _ trace: CacheTrace
+  ) async throws(CacheError) -> Snapshot<Value> {
+    let plan = try await settle(exchange, plan)
+    observe(plan, trace)
+    var delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.status)
+    delivery.refusal = services.rules.refusal(to: exchange.head, for: plan.message)
+    return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
+  }
+
+  /// Updates or removes the entries that the request affects. A failure becomes a warning of the plan.
+  private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
+    var plan = plan
+    do throws(CacheError) {
+      try await subject.settle(exchange, plan.lookup.found)
+    } catch {
+      try note(error, in: &plan.lookup.warnings)
+    }
+    return plan
+  }
+
+  /// Turns a failure of the storage into a warning, but throws a cancellation.
+  func note(_ error: CacheError, in warnings: inout [CacheError]) throws(CacheError) {
+    if error.code == .cancelled { throw error }
+    // A storage that fails altogether gives the same error on reading and on writing: report it once.
+    if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
+  }
+
+  private func canStandIn(_ plan: Plan) -> Bool {
+    guard let found = plan.lookup.found else { return false }
+    var trace = CacheTrace(isRecording: false)
+    return services.rules.mayStandIn(found.head, for: plan.message.fields, at: services.now(), trace: &trace)
+  }
+
+  private func standIn(_ plan: Plan, for error: CacheError) -> Snapshot<Value>? {
+    var plan = plan
+    guard let found = plan.lookup.found,
+      services.rules.mayStandIn(
+        found.head, for: plan.message.fields, at: services.now(), trace: &plan.trace)
+    else { return nil }
+    plan.lookup.warnings.append(error)
+    observe(plan)
+    return snapshot(of: found, plan)
+  }
+}

@@ -1,0 +1,91 @@
+internal import FetchVocabulary
+
+/// Answers one request from the cache and the origin. No other type knows the fetch policies.
+///
+/// A failing storage never withholds the origin's answer: its failure becomes a warning on the snapshot. If the origin
+/// fails, a stored entry may answer in its place, and that failure becomes a warning too.
+struct CachedFetch<Subject: FetchSubject>: Sendable {
+  let subject: Subject
+  let services: FetchServices
+
+  typealias Value = Subject.Value
+  typealias Step = Snapshots<Value>.Step
+  typealias Stored = StoredResponse<Subject.Answer>
+
+  /// All that is known and decided about the request, from the first look-up on.
+  struct Plan: Sendable {
+    let message: HTTPRequest
+    let options: FetchOptions
+    let startedAt: Duration
+    var lookup: Lookup<Subject.Answer>
+    var decision: CacheDecision
+    var trace: CacheTrace
+  }
+
+  func snapshots(_ options: FetchOptions) -> Snapshots<Value> {
+    Snapshots(explain: { () async throws(CacheError) in
+      let plan = try await plan(options, isExplaining: true)
+      return try explanation(plan)
+    }) { () async throws(CacheError) in
+      try await first(options)
+    }
+  }
+
+  private func first(_ options: FetchOptions) async throws(CacheError) -> Step {
+    let plan = try await plan(options, isExplaining: false)
+    if case .fail = plan.decision.action {
+      observe(plan)
+      return Step(try refusal(plan))
+    }
+    guard let found = plan.lookup.found, [.serve, .serveThenRevalidate].contains(plan.decision.action) else {
+      return Step(try await askOrigin(plan))
+    }
+    observe(plan)
+    let snapshot = snapshot(of: found, plan)
+    guard plan.decision.action == .serveThenRevalidate else { return Step(snapshot) }
+    if options.policy == .cachedThenNetwork {
+      return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
+    }
+    // The user already has an answer, so do not report a failing origin; do report a cache that cannot store.
+    services.background.start { (try? await askOrigin(plan))?.writeFailure }
+    return Step(snapshot)
+  }
+
+  private func plan(_ options: FetchOptions, isExplaining: Bool) async throws(CacheError) -> Plan {
+    let (message, now) = (try subject.message(), services.now())
+    let lookup = try await lookUp(options, isCounted: !isExplaining)
+    var trace = CacheTrace(isRecording: isExplaining || services.observe != nil)
+    for warning in lookup.warnings { trace.note("storage", warning.message) }
+    var decision = services.rules.decision(
+      for: message, stored: lookup.found?.head, missing: lookup.missing, options: options, now: now, trace: &trace)
+    if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, now) {
+      decision = CacheDecision(.serveThenRevalidate, "the cached value is asked for first, then the origin's")
+    }
+    return Plan(
+      message: message, options: options, startedAt: now, lookup: lookup, decision: decision, trace: trace)
+  }
+
+  /// Whether `found` may be shown before the origin is asked: at any age, unless a directive forbids stale use.
+  private func mayBeShownFirst(_ found: Stored?, _ message: HTTPRequest, _ now: Duration) -> Bool {
+    guard let found else { return false }
+    var trace = CacheTrace(isRecording: false)
+    let decision = services.rules.decision(
+      for: message, stored: found.head, options: FetchOptions(policy: .cacheOnly), now: now, trace: &trace)
+    return decision.action == .serve
+  }
+
+  private func lookUp(_ options: FetchOptions, isCounted: Bool) async throws(CacheError) -> Lookup<Subject.Answer> {
+    if options.policy == .networkOnly {
+      // Fail before asking the origin if the request cannot have an entry.
+      _ = try subject.key()
+      return Lookup()
+    }
+    do throws(CacheError) {
+      return try await subject.lookUp(isCounted: isCounted)
+    } catch {
+      let isFatal = [.cancelled, .invalidRequest].contains(error.code)
+      if isFatal || options.policy == .cacheOnly { throw error }
+      return Lookup(warnings: [error])
+    }
+  }
+}

@@ -1,0 +1,78 @@
+internal import FetchVocabulary
+
+/// Fetches a typed resource. Storage and origin may be existentials: this call opens them. An answer for which
+/// `mayKeep` returns `false` is returned but not stored.
+package func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
+  _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,
+  mayKeep: @escaping @Sendable (Storage.Response) -> Bool = { _ in true },
+  toDomain: @escaping @Sendable (Storage.Response) -> Value
+) -> Snapshots<Value> where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
+  let subject = ResourceSubject(
+    request: request, storage: storage, source: origin, mayKeep: mayKeep, toDomain: toDomain)
+  return CachedFetch(subject: subject, services: services).snapshots(options)
+}
+
+/// A typed resource: one entry for each request.
+///
+/// `Answer` is a parameter of its own because otherwise the runtime would search the program for `Storage`'s
+/// conformance at each start.
+private struct ResourceSubject<Storage: ResponseStore, Origin: ResponseOrigin, Answer: Sendable, Value: Sendable>:
+  FetchSubject
+where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Response == Answer {
+  let request: Storage.Request
+  let storage: Storage
+  let source: Origin
+  let mayKeep: @Sendable (Answer) -> Bool
+  let toDomain: @Sendable (Answer) -> Value
+
+  var origin: String { source.name }
+
+  func message() throws(CacheError) -> HTTPRequest { try source.message(for: request) }
+
+  func key() throws(CacheError) -> String { try storage.key(for: request) }
+
+  func flight() throws(CacheError) -> String? { source.isInProcess ? nil : try key() }
+
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer> {
+    guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }
+    guard stored.head.selector.selects(try message()) else { return Lookup(missing: .varyMiss) }
+    return Lookup(found: stored)
+  }
+
+  /// Asks for the whole answer, as typed resources are never stored in part.
+  func ask(
+    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
+  ) async throws(CacheError) -> OriginAnswer<Answer> {
+    let answer = try await source.answer(to: request, conditions: conditions)
+    guard let response = answer.response, !mayKeep(response) else { return answer }
+    var head = answer.head
+    head.fields["Cache-Control"] = "no-store"
+    return OriginAnswer(head: head, response: response)
+  }
+
+  func keep(
+    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
+  ) async throws(CacheError) -> String {
+    try await storage.store(answer, head: head, for: request, expecting: base?.version)
+    return try key()
+  }
+
+  /// Does nothing: a typed resource is only ever read.
+  func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError) {}
+
+  func value(_ delivery: Delivery<Answer>) -> Value { toDomain(delivery.answer) }
+
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value {
+    throw try .notCached(key(), decision)
+  }
+}
+
+extension CacheError {
+  /// The error if only the cache may answer for `name`, and it cannot.
+  static func notCached(_ name: String, _ decision: CacheDecision) -> CacheError {
+    let message =
+      decision.forwardReason == .stale
+      ? "\(name) may not be used: \(decision.reason)" : "\(name) is not in the cache"
+    return CacheError(.notCached, message, hint: "fetch it once without --offline")
+  }
+}

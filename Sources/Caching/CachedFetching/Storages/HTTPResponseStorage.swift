@@ -1,0 +1,56 @@
+public import FetchVocabulary
+
+/// Stores responses to GET requests by URL: several for one URL if they differ by `Vary`.
+public protocol HTTPResponseStorage: Sendable {
+  /// The stored responses for `url` that may still be used, without their content.
+  ///
+  /// - Throws: `CacheError`: the storage failed; `invalidRequest` if the URL is too long for a key.
+  func variants(of url: String) async throws(CacheError) -> [StoredVariant]
+
+  /// Like `variants(of:)`, but leaves damaged responses out.
+  ///
+  /// - Throws: `CacheError`: as `variants(of:)`, except `damaged`.
+  func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant]
+
+  /// The stored response under `key`; `nil` if it is gone.
+  ///
+  /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
+  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>?
+
+  /// Stores the content `body` with `head` for `url`, removes the entries under the keys `replaced`, and returns the
+  /// new entry's key.
+  ///
+  /// - Parameter version: the version that the key's entry must still have; `nil` to store in any case.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if the entry has another version. After an error nothing
+  ///   has changed.
+  func store(
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
+  ) async throws(CacheError) -> String
+
+  /// Removes the entries under `keys`.
+  ///
+  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
+  func remove(_ keys: [String]) async throws(CacheError)
+
+  /// The key of the entry for `url` and `selector`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
+  func key(of url: String, selector: VariantSelector) throws(CacheError) -> String
+
+  /// Counts a look-up as a hit on the entry under `key`, or, with `nil`, as a miss.
+  func countLookUp(_ key: String?)
+}
+
+/// A stored response without its content.
+public struct StoredVariant: Sendable, Hashable {
+  /// The key of its entry.
+  public let key: String
+  /// What decides how the response may be used.
+  public let head: StoredHead
+
+  /// Creates a variant stored under `key`.
+  public init(key: String, head: StoredHead) {
+    self.key = key
+    self.head = head
+  }
+}

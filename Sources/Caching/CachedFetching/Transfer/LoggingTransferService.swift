@@ -1,0 +1,70 @@
+public import FetchVocabulary
+
+/// A transfer as it may be logged: without anything that could be a secret.
+public struct TransferRecord: Sendable, Hashable {
+  /// The method.
+  public let method: String
+  /// The URL without credentials, and with `?...` instead of the query, which may contain a key.
+  public let url: String
+  /// The status of the answer; `nil` if there was none.
+  public let status: Int?
+  /// The number of content bytes; if the content is read as it arrives, the number of bytes so far.
+  public let byteCount: Int
+  /// The duration of the transfer.
+  public let duration: Duration
+  /// The kind of failure; `nil` if there was an answer.
+  public let failure: CacheError.Code?
+}
+
+/// Records transfers.
+public protocol TransferLogger: Sendable {
+  /// Records a transfer that has ended.
+  func log(_ record: TransferRecord)
+}
+
+/// Passes a record of each transfer to a logger.
+public struct LoggingTransferService: DataTransferService {
+  private let base: any DataTransferService
+  private let logger: any TransferLogger
+  private let now: @Sendable () -> ContinuousClock.Instant
+
+  /// Creates a service in front of `base` that reports to `logger`. `now` is the clock that measures durations.
+  public init(
+    _ base: any DataTransferService, logger: any TransferLogger,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.base = base
+    self.logger = logger
+    self.now = now
+  }
+
+  /// The answer of `base`.
+  ///
+  /// - Throws: `CacheError`: what `base` throws.
+  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let start = now()
+    do throws(CacheError) {
+      let response = try await base.transfer(request)
+      log(request, status: response.head.status, byteCount: response.body.count, since: start)
+      return response
+    } catch {
+      log(request, failure: error.code, since: start)
+      throw error
+    }
+  }
+
+  private func log(
+    _ request: HTTPRequest, status: Int? = nil, byteCount: Int = 0, failure: CacheError.Code? = nil,
+    since start: ContinuousClock.Instant
+  ) {
+    logger.log(
+      TransferRecord(
+        method: request.method, url: Self.harmless(request.url), status: status, byteCount: byteCount,
+        duration: now() - start, failure: failure))
+  }
+
+  private static func harmless(_ url: String) -> String {
+    guard let parts = URLReference(url), let start = parts.withoutQuery else { return "(no URL)" }
+    return start + (parts.query == nil ? "" : "?...")
+  }
+}

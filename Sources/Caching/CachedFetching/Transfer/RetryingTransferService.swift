@@ -1,0 +1,100 @@
+public import FetchVocabulary
+
+/// Repeats requests that a server is too busy to answer (429 and 503), if they change nothing. With more patience, also
+/// repeats requests after other failures that may pass.
+///
+/// It waits as long as `Retry-After` says, or without one a little longer each time. If that would be too long, or the
+/// last attempt fails too, it returns the server's answer as it is.
+public struct RetryingTransferService: DataTransferService {
+  /// How often to retry, and how long to wait.
+  public struct Patience: Sendable, Hashable {
+    /// The total number of attempts, 1 or more.
+    public let attempts: Int
+    /// The pause before the second attempt if the server does not give one. It doubles before each further attempt.
+    public let firstPause: Duration
+    /// The longest pause before one attempt.
+    public let longestPause: Duration
+    /// The statuses that lead to another attempt.
+    public var statuses: Set = [429, 503]
+    /// Whether to try again if the server cannot be reached, or its answer breaks off.
+    public var isForFailures = false
+
+    /// Creates the patience for requests that a busy server rejects.
+    public init(
+      attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(20)
+    ) {
+      self.attempts = attempts
+      self.firstPause = firstPause
+      self.longestPause = longestPause
+    }
+
+    /// Creates the patience for `retries` further attempts. As with `curl --retry`, all statuses and failures that may
+    /// pass count, and a pause lasts at most ten minutes.
+    public init(retries: Int) {
+      self.init(attempts: retries + 1, firstPause: .seconds(1), longestPause: .seconds(600))
+      statuses = [408, 429, 500, 502, 503, 504]
+      isForFailures = true
+    }
+  }
+
+  private let base: any DataTransferService
+  private let patience: Patience
+  private let now: @Sendable () -> Duration
+  private let random: @Sendable () -> Double
+  private let sleep: @Sendable (Duration) async throws -> Void
+
+  /// Creates a service in front of `base`.
+  ///
+  /// - Parameters:
+  ///   - now: the time since 1970-01-01T00:00:00Z, for dates in `Retry-After`.
+  ///   - random: a number from 0 to 1, which spreads out clients that were rejected together.
+  ///   - sleep: waits, and throws as soon as its task is cancelled.
+  public init(
+    _ base: any DataTransferService, patience: Patience = Patience(), now: @escaping @Sendable () -> Duration,
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.base = base
+    self.patience = patience
+    self.now = now
+    self.random = random
+    self.sleep = sleep
+  }
+
+  /// Sends `request`, repeatedly if necessary and `patience` allows, and returns the answer.
+  ///
+  /// - Throws: `CacheError`: what `base` throws, from the last attempt if `patience` covers failures; `cancelled`.
+  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    var attempt = 1
+    while true {
+      let result = await result(of: request)
+      guard attempt < patience.attempts, isRepeatable(request), let pause = pause(after: result, attempt: attempt)
+      else { return try result.get() }
+      do { try await sleep(pause) } catch { throw .cancelled }
+      attempt += 1
+    }
+  }
+
+  private func result(of request: HTTPRequest) async -> Result<HTTPResponse, CacheError> {
+    do throws(CacheError) { return .success(try await base.transfer(request)) } catch { return .failure(error) }
+  }
+
+  private func isRepeatable(_ request: HTTPRequest) -> Bool {
+    request.isSafe && request.body.isEmpty && request.stream == nil
+  }
+
+  /// How long to wait after attempt number `attempt`; `nil` if there must not be another, or the wait is too long.
+  private func pause(after result: Result<HTTPResponse, CacheError>, attempt: Int) -> Duration? {
+    switch result {
+    case .success(let response):
+      guard patience.statuses.contains(response.head.status) else { return nil }
+      if let demanded = RetryAfter.delay(response.head, now: now()) {
+        return demanded <= patience.longestPause ? demanded : nil
+      }
+    case .failure(let error):
+      guard patience.isForFailures, error.code == .originUnreachable else { return nil }
+    }
+    let pause = min(patience.firstPause * (1 << min(attempt - 1, 16)), patience.longestPause)
+    return pause / 2 + pause / 2 * random()
+  }
+}

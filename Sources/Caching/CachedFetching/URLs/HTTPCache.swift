@@ -1,0 +1,92 @@
+public import FetchVocabulary
+
+/// An HTTP cache: answers requests for URLs from a storage or from the server, by the rules of HTTP caching.
+///
+/// Every answer carries `Cache-Status` (RFC 9211), and `Age` if it comes from the storage.
+public struct HTTPCache: Sendable {
+  private let storage: any HTTPResponseStorage
+  private let transfer: any DataTransferService
+  private let services: FetchServices
+  private let maxContentBytes: Int
+
+  /// Creates a cache over `storage`, in front of the servers that `transfer` reaches. A response without a lifetime is
+  /// fresh for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services`
+  /// say.
+  ///
+  /// - Parameter maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer`
+  ///   limits content that arrives in one piece.
+  public init(
+    storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices,
+    maxContentBytes: Int = .max
+  ) {
+    self.storage = storage
+    self.transfer = transfer
+    self.maxContentBytes = maxContentBytes
+    var services = services
+    services.rules = services.rules.with(.lastModified)
+    self.services = services
+  }
+
+  /// Fetches the responses to `request` as `options` say. Any status is a response, not an error.
+  public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
+    CachedFetch(subject: subject(request), services: services).snapshots(options)
+  }
+
+  private func subject(_ request: HTTPRequest) -> URLSubject {
+    URLSubject(
+      request: request, storage: storage, transfer: transfer, rules: services.rules, now: services.now,
+      maxContentBytes: maxContentBytes)
+  }
+
+  /// Like `responses(to:options:)`, but follows at most `maxRedirects` redirects in a row. More are an error with the
+  /// cause `TooManyRedirects`; with 0, a redirect is returned as the response.
+  ///
+  /// - Parameter completing: turns a request that follows a redirect into what is sent, for example by adding cookies
+  ///   for its URL. It is not called for `request` itself, which is complete.
+  public func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
+    completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest = { $0 }
+  ) -> Snapshots<LocatedResponse> {
+    followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing, followed: 0)
+  }
+
+  /// Removes the entries that `head`, the answer to `request`, invalidates. For a request that bypassed the cache.
+  ///
+  /// - Throws: `CacheError`: the storage failed.
+  public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
+    try await subject(request).invalidate(by: head)
+  }
+
+  private func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
+    _ complete: @escaping @Sendable (HTTPRequest) -> HTTPRequest, followed: Int
+  ) -> Snapshots<LocatedResponse> {
+    let responses = responses(to: request, options: options).mapValues {
+      LocatedResponse(url: request.url, response: $0)
+    }
+    return responses.following { snapshot throws(CacheError) in
+      guard maxRedirects > 0, let redirect = Redirect(snapshot.value.response.head, to: request) else { return nil }
+      guard followed < maxRedirects else {
+        throw CacheError(
+          .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
+      }
+      let next = complete(redirect.request(without: Self.ownFields))
+      return followedResponses(
+        to: next, options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)
+    }
+  }
+
+  /// Fields for one server only: a redirect to another one must not carry them.
+  private static let ownFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": "", "Host": ""]
+}
+
+/// A response and the URL that it came from.
+public struct LocatedResponse: Sendable, Hashable {
+  /// The URL, without credentials and without a fragment.
+  public let url: String
+  /// The response from that URL.
+  public let response: HTTPResponse
+}
+
+/// A request was redirected more often than the caller allows.
+public struct TooManyRedirects: Error {}

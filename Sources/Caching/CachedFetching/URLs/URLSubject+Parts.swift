@@ -1,0 +1,56 @@
+internal import FetchVocabulary
+
+/// Content that arrives in parts: keep what came if a transfer breaks off, and ask for the rest later.
+extension URLSubject {
+  /// Asks the origin for the rest of `part`, and joins the two. `nil` if the origin must be asked for everything:
+  /// `part` cannot be completed, or the answer does not continue it.
+  func askForRest(of part: StoredResponse<HTTPResponse>) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
+    let (stored, content) = (part.head, part.response.body)
+    // Do not complete a response that may not be stored: the client would get bytes that it did not ask for.
+    guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
+      let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
+    else { return nil }
+    let answer = try await send(rest)
+    switch answer.head.status {
+    case 206:
+      guard answer.rest == nil,
+        let whole = rules.completed(stored, content, with: answer, for: request, now: now()),
+        rules.mayStay(whole.head, for: request)
+      else { return nil }
+      return OriginAnswer(head: whole.head, response: whole, status: 206)
+    // The content has changed and the server did not compare the validator, or it took the validator for another
+    // condition.
+    case 304, 412, 416: return nil
+    default: return OriginAnswer(head: answer.head, response: answer)
+    }
+  }
+
+  /// Sends `request` and returns the answer. If the answer breaks off, keeps the part that arrived.
+  func send(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let requestTime = now()
+    do throws(CacheError) {
+      return try await transfer.transfer(request)
+    } catch {
+      guard let incomplete = error.cause as? IncompleteResponse else { throw error }
+      var message = error.message
+      do throws(CacheError) {
+        try await keepBeginning(of: incomplete.response, requestTime: requestTime)
+      } catch {
+        message += "; and the cache could not keep what came: \(error.message)"
+      }
+      throw CacheError(error.code, message, hint: error.hint, cause: incomplete.cause)
+    }
+  }
+
+  private func keepBeginning(of response: HTTPResponse, requestTime: Duration) async throws(CacheError) {
+    let responseTime = now()
+    var trace = CacheTrace(isRecording: false)
+    guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
+      let head = rules.stored(
+        beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
+      // A complete stored response can still answer if the origin fails, and a part cannot.
+      !selected(try await storage.variants(of: request.url)).contains(where: { $0.head.head.status != 206 })
+    else { return }
+    _ = try await keep(beginning, head, confirming: nil)
+  }
+}

@@ -1,0 +1,167 @@
+internal import Base
+internal import FetchVocabulary
+
+/// A request for a URL, which can have several entries, partial content, and methods that change the origin.
+struct URLSubject: FetchSubject {
+  let request: HTTPRequest
+  let storage: any HTTPResponseStorage
+  let transfer: any DataTransferService
+  let rules: HTTPCacheRules
+  let now: @Sendable () -> Duration
+  /// The largest content that is put together from parts, in bytes.
+  let maxContentBytes: Int
+
+  var origin: String { URLReference.host(of: request.url) ?? request.url }
+
+  func message() throws(CacheError) -> HTTPRequest { request }
+
+  func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
+
+  func flight() throws(CacheError) -> String? {
+    // The failure of a server without proof of its identity is not shared with other callers.
+    guard request.retrieves, rules.believesServer(of: request) else { return nil }
+    var digest = SHA256()
+    for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
+    if let identity = request.shownIdentity { digest.update(Array("\n\(identity)".utf8)) }
+    return "\(try key())/\(request.method)/\(digest.hexText)"
+  }
+
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard request.retrieves else { return Lookup(missing: .method) }
+    let lookup = try await usable(await storage.variants(of: request.url))
+    if isCounted { storage.countLookUp(lookup.found?.key) }
+    return lookup
+  }
+
+  private func usable(_ variants: [StoredVariant]) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard let latest = selected(variants).max(by: { $0.head.storedAt < $1.head.storedAt }) else {
+      return Lookup(missing: variants.isEmpty ? .uriMiss : .varyMiss)
+    }
+    guard let found = try await read(latest.key) else { return Lookup() }
+    let now = found.head.storedAt
+    guard let content = PartialContent(found.head.head, count: found.response.body.count),
+      content.answer(to: request, now: now) != .missing
+    else { return Lookup(missing: .partial, part: found) }
+    // Only the origin may answer these preconditions.
+    if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
+    return Lookup(found: found)
+  }
+
+  /// Reads the response under `key`. An error names the URL, by which people know the entry.
+  private func read(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await storage.response(under: key) } catch {
+      throw error.naming(request, not: key)
+    }
+  }
+
+  func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
+    variants.filter { $0.head.selector.selects(request) }
+  }
+
+  func ask(
+    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?
+  ) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+    if let part, let answer = try await askForRest(of: part) { return answer }
+    var conditional = request
+    if !conditions.lines.isEmpty {
+      let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
+      conditional.fields = HTTPFields(kept + conditions.lines)
+    }
+    let response = try await send(conditional)
+    let isConfirmation = response.head.status == 304 && !conditions.lines.isEmpty
+    return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
+  }
+
+  func keep(
+    _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?
+  ) async throws(CacheError) -> String {
+    // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
+    let variants = selected(try await storage.readableVariants(of: request.url))
+    guard head.retainUntil > head.storedAt else {
+      if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
+      return try key()
+    }
+    guard answer.rest == nil else {
+      // The stored response is older than this answer.
+      if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
+      throw CacheError(
+        CacheError.Code(rawValue: "tooLarge"), "the answer is larger than cache.maxEntryBytes allows to keep",
+        hint: "raise cache.maxEntryBytes in the configuration")
+    }
+    guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
+    let key = try storage.key(of: request.url, selector: head.selector)
+    let outdated = variants.map(\.key).filter { $0 != key }
+    let version = base?.key == key ? base?.version : nil
+    do throws(CacheError) {
+      return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
+    } catch {
+      throw error.naming(request, not: key)
+    }
+  }
+
+  /// The head and content to store for `answer`. A part is joined with the stored part if they belong together and the
+  /// result is not too large. `nil` if it is unclear which part of the content `answer` has.
+  private func combined(
+    _ answer: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
+  ) async throws(CacheError) -> (StoredHead, [UInt8])? {
+    guard head.head.status == 206 else { return (head, answer.body) }
+    guard PartialContent(head.head, count: answer.body.count) != nil else { return nil }
+    var trace = CacheTrace(isRecording: false)
+    for variant in variants {
+      guard let stored = try await storage.response(under: variant.key) else { continue }
+      let joined = rules.combined(
+        stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
+        trace: &trace)
+      if let joined, joined.1.count <= maxContentBytes { return joined }
+    }
+    return (head, answer.body)
+  }
+
+  func settle(_ exchange: Exchange, _ found: StoredResponse<HTTPResponse>?) async throws(CacheError) {
+    guard rules.believesServer(of: request) else { return }
+    if request.method == "HEAD", let found {
+      return try await refresh(found, exchange)
+    }
+    try await invalidate(by: exchange.head)
+  }
+
+  /// Removes the entries that `head`, the answer to the request, invalidates.
+  func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
+    var keys: [String] = []
+    for url in rules.invalidated(by: head, to: request) {
+      keys += try await storage.readableVariants(of: url).map(\.key)
+    }
+    if !keys.isEmpty { try await storage.remove(keys) }
+  }
+
+  /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes, and marks any other as stale.
+  private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
+    var (head, trace) = (found.head, CacheTrace(isRecording: false))
+    if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
+      head = rules.updated(
+        head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime, trace: &trace)
+    } else {
+      head.freshUntil = min(head.freshUntil, exchange.responseTime)
+    }
+    do throws(CacheError) {
+      _ = try await storage.store(
+        found.response.body, head: head, for: request.url, replacing: [], expecting: found.version)
+    } catch {
+      // A newer response was stored meanwhile.
+      if error.code != .conflict { throw error }
+    }
+  }
+
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
+    if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
+    // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
+    return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
+  }
+}
+
+extension CacheError {
+  /// The same error, with the URL of `request` in the message instead of `key`.
+  fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
+    CacheError(code, message.replacing(key, by: request.url), hint: hint, cause: cause)
+  }
+}

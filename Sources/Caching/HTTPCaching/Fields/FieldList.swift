@@ -1,0 +1,49 @@
+/// The members of a list in the value of a header field (RFC 9110, section 5.6.1).
+package enum FieldList {
+  /// The members of `value`, split at commas outside quoted strings and trimmed. Leaves out empty members.
+  package static func members(_ value: String) -> [Substring] {
+    split(value[...], at: UInt8(ascii: ","))
+  }
+
+  /// The parts of `text`, split at separators outside quoted strings and trimmed. Leaves out empty parts. A backslash
+  /// escapes the next character in a quoted string, if `isEscaping`.
+  static func split(_ text: Substring, at separator: UInt8, isEscaping: Bool = true) -> [Substring] {
+    // Uses no other collection types: the runtime would have to build them during every hit.
+    var parts: [Substring] = []
+    var (start, index, isQuoted, isEscaped) = (text.startIndex, text.startIndex, false, false)
+    while index < text.endIndex {
+      let byte = text.utf8[index]
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\"") {
+        isQuoted.toggle()
+      } else if isEscaping, isQuoted, byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if !isQuoted, byte == separator {
+        add(text[start..<index], to: &parts)
+        start = text.utf8.index(after: index)
+      }
+      index = text.utf8.index(after: index)
+    }
+    add(text[start...], to: &parts)
+    return parts
+  }
+
+  private static func add(_ part: Substring, to parts: inout [Substring]) {
+    let part = trimmed(part)
+    if !part.isEmpty { parts.append(part) }
+  }
+
+  /// `text` without surrounding white space.
+  package static func trimmed(_ text: Substring) -> Substring {
+    let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    var text = text.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
+  }
+
+  /// The names in `value`, in lower case, as in a `Vary` or `Connection` field.
+  static func names(_ value: String) -> [String] {
+    members(value).map { $0.lowercased() }
+  }
+}

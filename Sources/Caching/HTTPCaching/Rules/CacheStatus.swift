@@ -1,0 +1,54 @@
+internal import FetchVocabulary
+
+/// How a cache handled a request, as the `Cache-Status` field reports it (RFC 9211).
+package struct CacheStatus: Sendable, Hashable {
+  /// This cache's name in the field.
+  static let cacheName = "cachectl"
+
+  /// Whether the cache answered without asking the origin.
+  package var isHit: Bool
+  /// Why the origin was asked; `nil` if it was not.
+  var forwardReason: CacheDecision.ForwardReason?
+  /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
+  package var forwardStatus: Int?
+  /// Whether the origin's answer was stored.
+  package var isStored = false
+  /// Whether the request waited for another request's answer instead of asking the origin.
+  var isCollapsed = false
+  /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
+  package var timeToLive: Duration?
+  /// The key under which the response is stored; `nil` to leave it out.
+  var key: String?
+  /// Anything else worth reporting; `nil` for nothing.
+  package var detail: String?
+
+  /// Creates the status of a request that `decision` answers.
+  package init(_ decision: CacheDecision) {
+    isHit = decision.action == .serve || decision.action == .serveThenRevalidate
+    // If the origin may not be asked, the decision gives the reason why it would have to be.
+    forwardReason = decision.action == .fail ? nil : decision.forwardReason
+  }
+
+  /// The field's value: one member of a structured-field list, to which each cache on the way adds its own.
+  package var text: String {
+    let parameters = [
+      isHit ? "hit" : forwardReason.map { "fwd=\($0.rawValue)" },
+      forwardReason == nil ? nil : forwardStatus.map { "fwd-status=\($0)" }, isStored ? "stored" : nil,
+      isCollapsed ? "collapsed" : nil, timeToLive.map { "ttl=\(Self.integer($0))" },
+      key.flatMap(Self.string).map { "key=\($0)" }, detail.flatMap(Self.string).map { "detail=\($0)" },
+    ]
+    return ([Self.cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
+  }
+
+  /// A structured-field integer has at most 15 digits (RFC 8941, section 3.3.1).
+  private static func integer(_ duration: Duration) -> Int64 {
+    min(max(duration.components.seconds, -999_999_999_999_999), 999_999_999_999_999)
+  }
+
+  /// `text` as a structured-field string (RFC 8941, section 3.3.3); `nil` if it contains anything but printable ASCII.
+  private static func string(_ text: String) -> String? {
+    guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+    let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
+    return "\"\(escaped.joined())\""
+  }
+}

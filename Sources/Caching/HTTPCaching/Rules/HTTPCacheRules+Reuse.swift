@@ -1,0 +1,182 @@
+public import FetchVocabulary
+
+/// Deciding how far a stored response can be used (RFC 9111, section 4; RFC 5861, section 3).
+extension HTTPCacheRules {
+  /// Decides how to answer `request`, if it selects `stored`; `nil` if it selects no stored response.
+  ///
+  /// - Parameters:
+  ///   - missing: why there is none: nothing is stored, nothing for such a request, or not the part that it asks for.
+  ///   - options: what the user allows.
+  ///   - now: the current time.
+  ///   - trace: records what was examined.
+  public func decision(
+    for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
+    options: FetchOptions, now: Duration, trace: inout CacheTrace
+  ) -> CacheDecision {
+    let allowed = RequestDirectives(request.fields, options)
+    guard request.retrieves else {
+      trace.note("method", "\(request.method) is never answered from the cache")
+      return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
+    }
+    if options.policy == .networkOnly {
+      trace.note("policy", "network-only: the cache is not asked")
+      return forwarded(.fetch, "the origin's answer is asked for", .bypass, allowed)
+    }
+    guard let stored else {
+      let reason = Self.reason(missing)
+      trace.note("stored response", reason)
+      return forwarded(.fetch, reason, missing, allowed)
+    }
+    trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
+    return decision(stored, allowed, now: now, trace: &trace)
+  }
+
+  private func decision(
+    _ stored: StoredHead, _ allowed: RequestDirectives, now: Duration, trace: inout CacheTrace
+  ) -> CacheDecision {
+    let directives = directives(stored.head)
+    if allowed.mustRevalidate {
+      trace.note("request", "no-cache: only what the origin confirms")
+      return revalidated(stored, "the request says no-cache", .request, allowed)
+    }
+    if directives.needsRevalidation {
+      trace.note("response", "no-cache: only after the origin has confirmed it")
+      return revalidated(stored, "the response says no-cache", .stale, allowed)
+    }
+    guard let age = stored.age(at: now), let remaining = stored.remainingFreshness(at: now) else {
+      return ofUnknownAge(stored, directives, allowed, now: now, &trace)
+    }
+    trace.note("age", Self.seconds(age))
+    noteLifetime(of: stored, &trace)
+    trace.note(
+      "freshness",
+      remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
+    let isImmutable = remaining > .zero && directives.control.contains("immutable")
+    let excess = (isImmutable ? allowed.maxAgeOfImmutable : allowed.maxAge).map { age - $0 } ?? .zero
+    if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
+    if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
+    return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)
+  }
+
+  /// Handles a response stored ahead of the clock: the clock was set back, the age is unknown, and the response is
+  /// stale.
+  private func ofUnknownAge(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, now: Duration,
+    _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
+    trace.note("freshness", "stale, because the age is unknown")
+    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
+    // With an unknown age, no limit on staleness can be checked.
+    if allowed.maxStale == .any {
+      return CacheDecision(.serve, "its age is unknown, and a stale response is accepted")
+    }
+    return revalidated(stored, "the age of the stored response is unknown", .stale, allowed)
+  }
+
+  private func noteLifetime(of stored: StoredHead, _ trace: inout CacheTrace) {
+    guard trace.isRecording else { return }
+    let lifetime = lifetime(of: stored)
+    // The lifetime does not explain a response that was marked stale early, or stored under another configuration.
+    guard stored.freshUntil == stored.storedAt + lifetime.duration - stored.initialAge else { return }
+    trace.note("lifetime", "\(Self.seconds(lifetime.duration)) by \(lifetime.source)")
+  }
+
+  private func fresh(
+    _ stored: StoredHead, _ remaining: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    guard remaining >= allowed.minFresh else {
+      trace.note("min-fresh", "is to stay fresh for \(Self.seconds(allowed.minFresh))")
+      return revalidated(stored, "the request asks for a response that stays fresh for longer", .request, allowed)
+    }
+    return CacheDecision(.serve, "the stored response is fresh")
+  }
+
+  private func stale(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ staleness: Duration, _ remaining: Duration,
+    _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    guard remaining <= .zero else { return tooOld(stored, staleness, allowed, &trace) }
+    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
+    if isAccepted(staleness, allowed, &trace) {
+      return CacheDecision(.serve, "it is stale, and a stale response is accepted")
+    }
+    let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
+    if !allowed.wantsFresh, .zero - remaining < window {
+      trace.note("stale-while-revalidate", "may be used for \(Self.seconds(window + remaining)) more")
+      let action: CacheDecision.Action = allowed.isOnlyIfCached ? .serve : .serveThenRevalidate
+      return CacheDecision(action, "it is stale, and may be used while it is revalidated")
+    }
+    return revalidated(stored, "the stored response is stale", .stale, allowed)
+  }
+
+  private func staleUseRefusal(
+    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision? {
+    guard let prohibition = directives.staleProhibition else { return nil }
+    trace.note("stale use", "forbidden by \(prohibition)")
+    return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
+  }
+
+  /// Handles a response that is fresh but older than the request allows. No response directive matters here.
+  private func tooOld(
+    _ stored: StoredHead, _ excess: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
+  ) -> CacheDecision {
+    if isAccepted(excess, allowed, &trace) {
+      return CacheDecision(.serve, "it is older than the request allows, and a stale response is accepted")
+    }
+    return revalidated(stored, "the stored response is older than the request allows", .request, allowed)
+  }
+
+  private func isAccepted(_ staleness: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace) -> Bool {
+    guard allowed.maxStale.allows(staleness) else { return false }
+    trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+    return true
+  }
+
+  private func revalidated(
+    _ stored: StoredHead, _ reason: String, _ forward: CacheDecision.ForwardReason, _ allowed: RequestDirectives
+  ) -> CacheDecision {
+    forwarded(stored.hasValidator ? .revalidate : .fetch, reason, forward, allowed)
+  }
+
+  private func forwarded(
+    _ action: CacheDecision.Action, _ reason: String, _ forward: CacheDecision.ForwardReason,
+    _ allowed: RequestDirectives
+  ) -> CacheDecision {
+    if allowed.isOnlyIfCached {
+      return CacheDecision(.fail, "\(reason), and only the cache may answer", forward: forward)
+    }
+    return CacheDecision(action, reason, forward: forward)
+  }
+
+  private static func reason(_ missing: CacheDecision.ForwardReason) -> String {
+    switch missing {
+    case .varyMiss: "no stored response was selected by the same header fields"
+    case .partial: "only a part is stored, and not the one that is asked for"
+    default: "nothing is stored"
+    }
+  }
+
+  /// Whether `stored` may answer at `now` because the origin failed (RFC 5861, section 4).
+  ///
+  /// - Parameter request: the request's header fields.
+  public func mayStandIn(
+    _ stored: StoredHead, for request: HTTPFields = [:], at now: Duration, trace: inout CacheTrace
+  ) -> Bool {
+    let directives = directives(stored.head)
+    if let prohibition = directives.staleProhibition {
+      trace.note("stale-if-error", "forbidden by \(prohibition)")
+      return false
+    }
+    let wish = CacheControl(request).seconds("stale-if-error").duration
+    let window = wish ?? directives.staleIfError ?? freshness.staleIfError
+    guard let remaining = stored.remainingFreshness(at: now) else {
+      trace.note("stale-if-error", window > .zero ? "may stand in, its age unknown" : "may not stand in")
+      return window > .zero
+    }
+    let left = window + remaining
+    trace.note("stale-if-error", left > .zero ? "may stand in for \(Self.seconds(left)) more" : "too stale to stand in")
+    return left > .zero
+  }
+}

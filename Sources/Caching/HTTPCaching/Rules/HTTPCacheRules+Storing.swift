@@ -1,0 +1,136 @@
+/// Deciding what to store, and for how long (RFC 9111, section 3).
+extension HTTPCacheRules {
+  /// Statuses that this cache understands, as `must-understand` requires.
+  private static let understoodStatuses: Set = [
+    200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
+  ]
+
+  /// Statuses that answer one request's condition or range, and mean nothing to another request.
+  private static let dependentStatuses: Set = [304, 412, 416]
+
+  /// The head to store for the final response `response` to `request`; `nil` if the response may not be stored.
+  ///
+  /// - Parameters:
+  ///   - requestTime: when the request was sent.
+  ///   - responseTime: when the head of the response arrived.
+  ///   - trace: records what was examined.
+  public func stored(
+    _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
+    trace: inout CacheTrace
+  ) -> StoredHead? {
+    if let refusal = refusal(to: response, for: request) {
+      trace.note("storing", "not stored: \(refusal)")
+      return nil
+    }
+    guard let selector = VariantSelector(response: response.fields, request: request, isShared: isShared) else {
+      return nil
+    }
+    var kept = response
+    kept.fields = storedFields(response.fields)
+    return times(
+      of: StoredHead(
+        head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),
+      from: response, requestTime: requestTime, trace: &trace)
+  }
+
+  /// Returns `stored` with the times that follow from `response`, which arrived at `stored.storedAt`.
+  func times(
+    of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: inout CacheTrace
+  ) -> StoredHead {
+    var stored = stored
+    let now = stored.storedAt
+    let lifetime = freshnessLifetime(of: response, receivedAt: now)
+    stored.initialAge = initialAge(of: response, requestTime: requestTime, responseTime: now)
+    stored.freshUntil = now + lifetime.duration - stored.initialAge
+    stored.retainUntil = max(stored.freshUntil, now) + retention(response)
+    trace.note(
+      "storing",
+      "fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
+        + "\(Self.seconds(stored.initialAge)) have passed")
+    return stored
+  }
+
+  /// How long a response with a validator is kept at least, even if it may never be used stale: confirming it costs
+  /// less than sending it again.
+  private static let revalidationTime: Duration = .seconds(86_400)
+
+  /// How long after it becomes stale a response may still be of use.
+  private func retention(_ response: HTTPResponseHead) -> Duration {
+    let directives = directives(response)
+    let hasValidator = response.fields.contains("etag") || response.fields.contains("last-modified")
+    return [
+      freshness.staleIfError, freshness.staleWhileRevalidate, directives.staleIfError ?? .zero,
+      directives.staleWhileRevalidate ?? .zero, hasValidator ? Self.revalidationTime : .zero,
+    ].reduce(.zero, max)
+  }
+
+  /// Why `response` to `request` may not be stored, in a few words; `nil` if it may.
+  package func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
+    let directives = directives(response)
+    let control = directives.control
+    let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
+    return switch true {
+    case request.method != "GET" && !answersGet(response, directives, to: request): "the method is \(request.method)"
+    case !believesServer(of: request): "the server need not prove who it is"
+    case response.status < 200 || Self.dependentStatuses.contains(response.status):
+      "\(response.status) is no final answer of its own"
+    case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
+      "it is not one part of a content whose length is known"
+    case control.contains("must-understand") && !isUnderstood: "must-understand, and the status is not understood"
+    case CacheControl(request.fields).contains("no-store"): "the request says no-store"
+    case control.contains("no-store") && !isUnderstood: "no-store"
+    case directives.isPrivate: "it is private, and the cache is shared"
+    case !isAllowed(directives, withCredentials: request.hasCredentials):
+      "the request had credentials, and the cache is shared"
+    case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
+      "nothing allows to store the status \(response.status)"
+    case response.fields.values(of: "vary").contains(where: { FieldList.members($0).contains("*") }):
+      "Vary: * selects no further request"
+    default: nil
+    }
+  }
+
+  /// Whether `response` answers a POST and is also what a GET would return (RFC 9110, section 9.3.3).
+  private func answersGet(
+    _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
+  ) -> Bool {
+    guard request.method == "POST", response.status == 200, let place = response.fields["content-location"] else {
+      return false
+    }
+    let hasLifetime = directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
+    return hasLifetime
+      && URLReference.resolve(place, against: request.url) == URLReference.resolve(request.url, against: request.url)
+  }
+
+  /// Whether a stored response may stay once a confirmation has turned it into `response`.
+  package func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
+    // What the request says about storing applies to the confirmation, not to the response stored earlier.
+    var request = request
+    request.method = "GET"
+    request.fields["cache-control"] = nil
+    return refusal(to: response, for: request) == nil
+  }
+
+  /// Whether a response to a request with credentials may be stored (section 3.5).
+  private func isAllowed(_ directives: ResponseDirectives, withCredentials: Bool) -> Bool {
+    !isShared || !withCredentials
+      || ["public", "must-revalidate", "s-maxage"].contains { directives.control.contains($0) }
+  }
+
+  private func isExplicitlyCacheable(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
+    ["public", "max-age"].contains { directives.control.contains($0) }
+      || !directives.isTargeted && response.fields.contains("expires")
+      || directives.control.contains(isShared ? "s-maxage" : "private")
+  }
+
+  /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
+  /// cache may not store (section 3.1).
+  func storedFields(_ fields: HTTPFields) -> HTTPFields {
+    let directives = ResponseDirectives(fields, isShared: isShared)
+    let omitted = ConnectionFields.names(of: fields)
+      .union(directives.privateFields).union(directives.fieldsWithRevalidation)
+    return HTTPFields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+  }
+
+  static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
+}

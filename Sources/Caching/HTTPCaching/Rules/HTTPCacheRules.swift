@@ -1,0 +1,48 @@
+/// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213): what to store, how far a stored response can be used, and
+/// what to ask the origin. They are functions of requests, responses and the time: they read no clock and store
+/// nothing.
+///
+/// Each question has its own function in its own file. Functions that decide take a trace, and record in it what they
+/// examine.
+public struct HTTPCacheRules: Sendable, Hashable {
+  /// Whether several users share the store. A shared cache stores no private responses, stores responses to requests
+  /// with credentials only if they allow it, and obeys the directives for shared caches.
+  public let isShared: Bool
+  /// How to find the lifetime of a response whose origin does not give one.
+  public enum Heuristic: Sendable, Hashable {
+    /// The configured time to live: what users expect of an API whose answers do not mention caching.
+    case timeToLive
+    /// A tenth of the time since the last change, but at most the configured time to live. A response without a
+    /// `Last-Modified` is stale at once (RFC 9111, section 4.2.2).
+    case lastModified
+  }
+
+  /// Applies if an origin says nothing about freshness.
+  public let freshness: FreshnessPolicy
+  /// How to find the lifetime of such a response.
+  public let heuristic: Heuristic
+  /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
+  public var isInsecure = false
+
+  /// Creates rules for a private or a shared cache.
+  public init(isShared: Bool = false, freshness: FreshnessPolicy, heuristic: Heuristic = .timeToLive) {
+    self.isShared = isShared
+    self.freshness = freshness
+    self.heuristic = heuristic
+  }
+
+  /// Returns the same rules with another heuristic.
+  package func with(_ heuristic: Heuristic) -> HTTPCacheRules {
+    var rules = HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
+    rules.isInsecure = isInsecure
+    return rules
+  }
+
+  /// Whether the answer of `request`'s server may change what is stored.
+  package func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !request.isSecure }
+
+  /// The demands that `response` makes on this cache.
+  package func directives(_ response: HTTPResponseHead) -> ResponseDirectives {
+    ResponseDirectives(response.fields, isShared: isShared)
+  }
+}

@@ -1,0 +1,51 @@
+internal import CachedFetching
+internal import FetchVocabulary
+internal import Foundation
+internal import FoundationNetworking
+
+extension HTTPRequest {
+  /// Creates the message for `request`, without its content. Credentials in the URL become a field.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the URL is not that of a web server.
+  init(_ request: URLRequest) throws(CacheError) {
+    guard let url = request.url else { throw CacheError(URLError(.badURL)) }
+    let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+    self.init(
+      method: request.httpMethod ?? "GET", url: try Self.normalizedURL(url.absoluteString),
+      fields: HTTPFields(fields.map { HTTPFields.Field($0.key, $0.value) }))
+    guard let user = url.user(percentEncoded: false), !self.fields.contains("authorization") else { return }
+    let credentials = Data("\(user):\(url.password(percentEncoded: false) ?? "")".utf8)
+    self.fields.append("Authorization", "Basic \(credentials.base64EncodedString())")
+  }
+}
+
+extension HTTPResponseHead {
+  /// Creates the head of `response`, with fields sorted by name, as their original order is lost.
+  init(_ response: HTTPURLResponse) {
+    let fields = response.allHeaderFields.map { HTTPFields.Field("\($0.key)", "\($0.value)") }
+    self.init(status: response.statusCode, fields: HTTPFields(fields.sorted { $0.name < $1.name }))
+  }
+
+  /// Creates the head of `response` after `URLSession` has undone its content coding, which left `count` bytes. That is
+  /// another representation, which a strong tag must not name (RFC 9110, section 8.8.3.3).
+  init(_ response: HTTPURLResponse, decoded count: Int) {
+    self.init(response)
+    guard let coding = fields["content-encoding"], coding.lowercased() != "identity" else { return }
+    fields["Content-Encoding"] = nil
+    fields["Content-Length"] = count > 0 ? String(count) : nil
+    if let tag = fields["etag"], !tag.hasPrefix("W/") { fields["ETag"] = "W/\(tag)" }
+  }
+}
+
+extension HTTPURLResponse {
+  /// Creates the response that a program gets, with the head `head` from `url`; `nil` if that is not a URL. The answer
+  /// to `request` itself has the request's own URL.
+  convenience init?(_ head: HTTPResponseHead, url text: String, of request: URLRequest) {
+    let isOwn = request.url.map { (try? HTTPRequest.normalizedURL($0.absoluteString)) == text } ?? false
+    guard let url = isOwn ? request.url : URL(string: text) else { return nil }
+    let names = head.fields.lines.map { ($0.name, head.fields[$0.name] ?? "") }
+    self.init(
+      url: url, statusCode: head.status, httpVersion: head.version?.rawValue ?? "HTTP/1.1",
+      headerFields: Dictionary(names, uniquingKeysWith: { first, _ in first }))
+  }
+}

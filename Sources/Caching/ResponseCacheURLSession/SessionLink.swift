@@ -1,0 +1,132 @@
+internal import CachedFetching
+internal import FetchVocabulary
+internal import Foundation
+internal import FoundationNetworking
+
+/// Leads from a session to its cache. `URLSession` creates the instances of a protocol class itself, and passes them
+/// what the configuration's `URLCache` has for their request: this one returns itself. So nothing is global, and each
+/// session finds its own cache.
+///
+/// `@unchecked` because `URLCache` is not checked; the properties added here are constant.
+final class SessionLink: URLCache, @unchecked Sendable {
+  private static let key = "ResponseCacheURLSession"
+  /// The number that `URLSession` follows.
+  private static let maxRedirects = 20
+
+  private let cache: SessionCache
+  private let transfers: SessionTransfers
+  private let cookies: SessionCookies
+  private let policy: URLRequest.CachePolicy
+  /// Fields that the session adds to each request without them.
+  private let fields: HTTPFields
+  private let protocolClasses: [AnyClass]
+
+  /// Creates the link to `cache` for a session whose transfers use `configuration`.
+  init(
+    _ cache: SessionCache, transfers configuration: URLSessionConfiguration, cookies: SessionCookies,
+    policy: URLRequest.CachePolicy
+  ) {
+    self.cache = cache
+    self.cookies = cookies
+    self.policy = policy
+    protocolClasses = configuration.protocolClasses ?? []
+    let added = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
+    fields = HTTPFields(added.sorted { $0.0 < $1.0 }.map { HTTPFields.Field($0.0, $0.1) })
+    transfers = SessionTransfers(configuration, limit: cache.maxEntryBytes)
+    super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+  }
+
+  /// The link that came with a task; `nil` for tasks without one, such as downloads.
+  static func link(in response: CachedURLResponse?) -> SessionLink? { response?.userInfo?[key] as? SessionLink }
+
+  override func getCachedResponse(
+    for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) {
+    let url = dataTask.originalRequest?.url ?? URL(fileURLWithPath: "/")
+    let empty = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+    completionHandler(
+      CachedURLResponse(response: empty, data: Data(), userInfo: [Self.key: self], storagePolicy: .notAllowed))
+  }
+
+  override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {}
+
+  override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {}
+
+  /// The class that would load `request` without a cache.
+  static func plainClass(for request: URLRequest, _ link: SessionLink?) -> URLProtocol.Type? {
+    let classes = link?.protocolClasses ?? URLSessionConfiguration.default.protocolClasses ?? []
+    return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
+  }
+
+  /// Fetches `request` through the cache, and returns the outcome for its task.
+  func outcome(of request: URLRequest) async -> Load.Outcome {
+    do throws(CacheError) {
+      let (options, message) = (FetchOptions(policy(of: request)), try message(request))
+      var snapshots = cache.responses(over: SessionTransfer(transfers, template: request))
+        .followedResponses(
+          to: message, options: options, maxRedirects: Self.maxRedirects, completing: cookies.completed
+        ).makeAsyncIterator()
+      guard let snapshot = try await snapshots.next() else { return .failure(URLError(.unknown)) }
+      let response = snapshot.value.response
+      // Nothing has been delivered yet, so the task can fetch it again.
+      guard response.rest == nil else { return .plain }
+      for warning in snapshot.warnings { cache.warn(warning) }
+      guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
+        return .failure(URLError(.badServerResponse))
+      }
+      return .response(head, Data(response.body))
+    } catch {
+      return .failure(URLError(error, url: request.url))
+    }
+  }
+
+  /// Removes what `request`, which bypassed the cache and got the answer `response`, invalidated.
+  func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
+    do throws(CacheError) {
+      try await cache.responses(over: SessionTransfer(transfers, template: request))
+        .invalidate(by: response, to: try message(request))
+    } catch {
+      cache.warn(error)
+    }
+  }
+
+  private func policy(of request: URLRequest) -> URLRequest.CachePolicy {
+    request.cachePolicy == .useProtocolCachePolicy ? policy : request.cachePolicy
+  }
+
+  private func message(_ request: URLRequest) throws(CacheError) -> HTTPRequest {
+    var message = try HTTPRequest(request)
+    for field in fields.lines where !message.fields.contains(field.name) {
+      message.fields.append(field.name, field.value)
+    }
+    // `URLSession` would add this field later; it must be there to select among the stored responses.
+    if !message.fields.contains("accept-language"), let language = Locale.current.language.languageCode?.identifier {
+      message.fields.append("Accept-Language", language)
+    }
+    if policy(of: request).asksOrigin, !message.fields.contains("cache-control") {
+      message.fields.append("Cache-Control", "no-cache")
+    }
+    return message
+  }
+}
+
+extension URLRequest.CachePolicy {
+  /// Whether caches on the way must ask the origin.
+  fileprivate var asksOrigin: Bool {
+    self == .reloadIgnoringLocalAndRemoteCacheData || self == .reloadRevalidatingCacheData
+  }
+}
+
+extension FetchOptions {
+  /// The options for a policy of `URLSession`. A response that must not be used stale is revalidated even if the policy
+  /// accepts any response.
+  fileprivate init(_ policy: URLRequest.CachePolicy) {
+    switch policy {
+    case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self.init(policy: .networkOnly)
+    case .returnCacheDataElseLoad: self.init(maxStale: .seconds(Int64(1) << 40))
+    case .returnCacheDataDontLoad: self.init(policy: .cacheOnly)
+    case .useProtocolCachePolicy, .reloadRevalidatingCacheData: self.init()
+    @unknown default: self.init()
+    }
+  }
+}

@@ -1,0 +1,62 @@
+public import FetchVocabulary
+public import StorageSPI
+
+extension StoreAdministration {
+  /// Passes the first `limit` (1 or more) selected entries after `cursor` to `body`, sorted by key. It works in pages,
+  /// so memory stays bounded for any limit. `body` also gets the time at which the page was read, which determines the
+  /// states.
+  ///
+  /// - Returns: the key after which the listing continues, `nil` if it is complete; and what could not be listed.
+  /// - Throws: `CacheError`: what `body` throws, or the engine failed.
+  public func list(
+    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
+    _ body: (_ page: [EntrySummary], _ readAt: Timestamp) async throws(CacheError) -> Void
+  ) async throws(CacheError) -> (cursor: CacheKey?, damage: StoreDamage) {
+    var (count, last, hasMore) = (0, CacheKey?.none, false)
+    let damage = try await visit(selection, after: cursor) { page throws(CacheError) in
+      let wanted = page.prefix(limit - count)
+      hasMore = page.count > wanted.count
+      if !wanted.isEmpty { try await body(Array(wanted), store.clock.now) }
+      count += wanted.count
+      last = wanted.last?.key ?? last
+      return !hasMore
+    }
+    return (hasMore ? last : nil, damage)
+  }
+
+  /// Lists the entries in one piece.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func list(
+    _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
+  ) async throws(CacheError) -> EntryListing {
+    var (entries, readAt) = ([EntrySummary](), store.clock.now)
+    let (cursor, damage) = try await list(selection, after: cursor, limit: limit) { page, time in
+      entries += page
+      readAt = time
+    }
+    return EntryListing(entries: entries, cursor: cursor, damage: damage, readAt: readAt)
+  }
+
+  /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
+  ///
+  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
+  /// each, but not with the others.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read.
+  public func list(
+    _ selection: EntrySelection, by order: EntryOrder, limit: Int
+  ) async throws(CacheError) -> EntryListing {
+    let uses = order == .used ? try store.uses.reader() : nil
+    var first = MaxHeap<RankedEntry>()
+    let damage = try await visit(selection, after: nil) { page in
+      for entry in page {
+        first.insert(RankedEntry(entry, by: order, uses))
+        if first.count > limit { _ = first.removeLargest() }
+      }
+      return true
+    }
+    return EntryListing(
+      entries: first.elements.sorted().map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
+  }
+}

@@ -1,0 +1,109 @@
+public import FetchVocabulary
+public import StorageSPI
+
+extension StoreAdministration {
+  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, sound store
+  /// is left.
+  ///
+  /// - Parameter held: called with what the store held, before anything is removed.
+  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
+  public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
+    do throws(StorageError) {
+      held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
+    } catch {
+      throw CacheError(error)
+    }
+    let report = try await remove(EntrySelection(), dryRun: false)
+    var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
+    if problem == nil {
+      do throws(StorageError) {
+        try await giveRoomBack()
+        problem = try await store.engine.checkIntegrity().first?.message
+      } catch {
+        throw CacheError(error)
+      }
+    }
+    if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
+  }
+
+  /// Checks that the emptied store can hold an entry: on a full disk a removal may take up more space than it frees.
+  ///
+  /// - Throws: `CacheError`: the engine cannot store an entry.
+  public func requireRoom() async throws(CacheError) {
+    do throws(StorageError) {
+      let key = try CacheKey(Lease.keyPrefix + "room")
+      let metadata = EntryMetadata(
+        storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
+      var batch = WriteBatch()
+      batch.put(key, payload: [], metadata: metadata)
+      batch.remove(key)
+      try await store.engine.apply(batch)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Returns space to the file system, as a full disk cannot store anything before that. If another process is using
+  /// the store, that may be impossible, but the entries are gone all the same.
+  private func giveRoomBack() async throws(StorageError) {
+    do throws(StorageError) {
+      try await store.engine.compact()
+    } catch {
+      guard error.code == .busy else { throw error }
+    }
+  }
+
+  /// How often other writers may be faster before a removal gives up.
+  private static let removalAttempts = 100
+
+  /// Removes the entries of `page`, which `selection` selected when they were listed, and returns them. An entry that
+  /// has been written since is removed only if it is still selected: another process may have updated it.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
+  ///   the page was removed.
+  func remove(
+    _ page: [EntrySummary], selectedBy selection: EntrySelection
+  ) async throws(CacheError) -> [EntrySummary] {
+    do throws(StorageError) {
+      var rest = page
+      for _ in 1..<Self.removalAttempts {
+        do throws(StorageError) {
+          try await remove(rest, isConditional: selection.mayCease)
+          return rest
+        } catch {
+          guard error.code == .conflict else { throw error }
+        }
+        rest = try await current(rest, selectedBy: selection)
+      }
+      try await remove(rest, isConditional: selection.mayCease)
+      return rest
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(StorageError) {
+    var batch = WriteBatch()
+    for entry in entries {
+      if isConditional { batch.remove(entry.key, ifStill: entry.metadata.checksum) } else { batch.remove(entry.key) }
+    }
+    try await store.engine.apply(batch)
+  }
+
+  /// Those of `entries` that still exist and are still selected, in their present state.
+  private func current(
+    _ entries: [EntrySummary], selectedBy selection: EntrySelection
+  ) async throws(StorageError) -> [EntrySummary] {
+    var found: [EntrySummary] = []
+    for entry in entries {
+      let listed = try await store.engine.scan(KeyRange(prefix: entry.key.text), limit: 1).first
+      if let listed, listed.key == entry.key, selection.contains(listed, at: store.clock.now) { found.append(listed) }
+    }
+    return found
+  }
+}
+
+extension EntrySelection {
+  /// Whether writing a selected entry again can end its selection.
+  fileprivate var mayCease: Bool { state != nil || minimumAge != nil }
+}

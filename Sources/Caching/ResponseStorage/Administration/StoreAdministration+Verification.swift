@@ -1,0 +1,73 @@
+public import FetchVocabulary
+internal import StorageSPI
+
+extension StoreAdministration {
+  /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
+  ///
+  /// An unreadable entry is an issue, but does not stop the check. The leases of flights are checked, but not counted.
+  /// Cost: each payload is read twice, in bounded memory.
+  ///
+  /// - Parameter progress: called from time to time with the number of entries checked and the total (`nil` if
+  ///   unknown).
+  /// - Throws: `CacheError`: the check was impossible, because the store is busy, out of reach or closed, or the task
+  ///   was cancelled. Damage is not an error but part of the report.
+  public func verify(
+    progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
+  ) async throws(CacheError) -> VerificationReport {
+    let total = try await store.count()
+    do throws(StorageError) {
+      progress(0, total)
+      var report = VerificationReport()
+      for issue in try await structuralIssues() { report.add(issue) }
+      let unreadable = report.keys
+      var walk = StoreWalk(engine: store.engine, known: report.issues)
+      while let page = try await walk.next() {
+        await store.engine.releaseMemory()
+        for entry in page {
+          if entry.key.namespace != Lease.namespace { report.countEntries(1) }
+          if !unreadable.contains(entry.key), let issue = try await check(entry) { report.add(issue) }
+        }
+        progress(report.entriesChecked, total)
+      }
+      report.countEntries(walk.unreadableEntries.count)
+      for issue in walk.gaps { report.add(issue) }
+      return report
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  private func structuralIssues() async throws(StorageError) -> [IntegrityIssue] {
+    do throws(StorageError) {
+      return try await store.engine.checkIntegrity()
+    } catch {
+      guard error.isOfData else { throw error }
+      return [IntegrityIssue(kind: .structure, message: error.message)]
+    }
+  }
+
+  /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
+  private func check(_ entry: EntrySummary) async throws(StorageError) -> IntegrityIssue? {
+    let key = entry.key
+    do throws(StorageError) {
+      let isSound = try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+        metadata.isSound(key: key, payload: bytes)
+      }
+      if let isSound { return isSound ? nil : .mismatch(key) }
+      // It may have been removed by now; but if it is still listed, it must be readable.
+      let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
+      guard listed.first == entry else { return nil }
+      return IntegrityIssue(key: key, kind: .structure, message: "it is listed, but not found by its key")
+    } catch {
+      guard error.isOfData else { throw error }
+      return IntegrityIssue(key: key, kind: .undecodable, message: error.message)
+    }
+  }
+}
+
+extension IntegrityIssue {
+  fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
+    IntegrityIssue(
+      key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")
+  }
+}

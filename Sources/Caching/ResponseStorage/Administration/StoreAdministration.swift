@@ -1,0 +1,94 @@
+public import FetchVocabulary
+public import StorageSPI
+
+/// Administers a store: lists, removes, measures and verifies its entries.
+///
+/// It visits entries in pages, so memory stays bounded for stores of any size.
+public struct StoreAdministration: Sendable {
+  /// The largest number of entries to examine one by one to find their states.
+  static let maximumCensus = 10_000
+
+  let store: EntryStore
+  let ledger: any UsageLedger
+
+  /// Creates the administration of `store`, whose use `ledger` counts.
+  public init(store: EntryStore, ledger: any UsageLedger) {
+    self.store = store
+    self.ledger = ledger
+  }
+
+  /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
+    do throws(StorageError) {
+      return try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(StorageError) in
+        try metadata.verify(key: key, payload: bytes)
+        return StoredEntry(
+          summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
+          payload: bytes.withUnsafeBufferPointer { Array($0) }, readAt: clock.now)
+      }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Removes the selected entries, in pages; with `dryRun` it only counts them. Damaged entries that cannot be listed
+  /// stay, and are reported.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
+  ///   before that stay removed.
+  public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    var report = RemovalReport()
+    do throws(CacheError) {
+      report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
+        report.add(dryRun ? page : try await remove(page, selectedBy: selection))
+        return true
+      }
+    } catch {
+      throw error.code == .cancelled ? report.interruption("removed", dryRun: dryRun) : error
+    }
+    return report
+  }
+
+  /// Removes the entries under `keys` in one batch; with `dryRun` it only looks for them.
+  ///
+  /// - Throws: `CacheError`: the engine failed, and no entry was removed.
+  public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
+    var report = RemovalReport()
+    for key in Set(keys).sorted() {
+      do throws(StorageError) {
+        let found = try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+          EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
+        }
+        if let found { report.add([found]) } else { report.missing.append(key) }
+      } catch {
+        guard error.code == .damaged else { throw CacheError(error) }
+        report.addDamaged()
+      }
+    }
+    if !dryRun { try await remove(keys) }
+    return report
+  }
+
+  private func remove(_ keys: [CacheKey]) async throws(CacheError) {
+    var batch = WriteBatch()
+    for key in keys { batch.remove(key) }
+    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+  }
+
+  /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
+  ///
+  /// - Returns: what could not be listed.
+  @discardableResult
+  func visit(
+    _ selection: EntrySelection, after cursor: CacheKey?,
+    _ body: ([EntrySummary]) async throws(CacheError) -> Bool
+  ) async throws(CacheError) -> StoreDamage {
+    var walk = EntryWalk(store, selection, after: cursor, includesLeases: true)
+    while let page = try await walk.next() {
+      guard try await body(page) else { break }
+    }
+    return walk.damage
+  }
+}

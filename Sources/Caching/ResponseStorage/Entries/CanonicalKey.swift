@@ -1,0 +1,50 @@
+public import CachedFetching
+public import FetchVocabulary
+public import StorageSPI
+
+extension CacheKey {
+  /// The version of the key scheme. Entries under keys of another version are never found, and expire.
+  static let schemeVersion = "v1"
+
+  /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, with parameters sorted by
+  /// name, and names and values percent-encoded.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
+  public init(for request: some CacheableRequest) throws(CacheError) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.usualLength)
+    bytes.append(text: type(of: request).resource)
+    bytes.append(UInt8(ascii: "/"))
+    bytes.append(text: Self.schemeVersion)
+    for (name, value) in Self.sorted(request.parameters) {
+      bytes.append(UInt8(ascii: "/"))
+      PercentEncoding.append(name, to: &bytes)
+      bytes.append(UInt8(ascii: "="))
+      PercentEncoding.append(value, to: &bytes)
+    }
+    do throws(StorageError) {
+      try self.init(bytes.span)
+    } catch {
+      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+    }
+  }
+
+  /// The prefix of the keys of all requests of one kind that have parameters.
+  public static func prefix(of kind: (some CacheableRequest).Type) -> String {
+    "\(kind.resource)/\(schemeVersion)/"
+  }
+
+  /// The capacity that most keys need.
+  private static let usualLength = 96
+
+  private static func sorted(_ parameters: [(name: String, value: String)]) -> [(name: String, value: String)] {
+    let isSorted = parameters.indices.dropFirst().allSatisfy { parameters[$0 - 1].name < parameters[$0].name }
+    return isSorted ? parameters : parameters.sorted { $0.name < $1.name }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(text: String) {
+    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+}

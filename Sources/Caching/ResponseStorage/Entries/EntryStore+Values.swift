@@ -1,0 +1,101 @@
+public import FetchVocabulary
+public import StorageSPI
+
+/// Entries whose values belong to a resource, in this library or another one.
+extension EntryStore {
+  /// How often other writers may be faster before an update gives up: then they are writing without pause.
+  private static let maximumAttempts = 1_000
+  /// How many entries to visit at once.
+  private static let pageSize = 1_000
+
+  /// The value under `key`, with its entry's metadata; `nil` if there is none, or an expired one. Reuses a decoded
+  /// value while its entry stays the same; see `DecodedLimits`.
+  ///
+  /// - Throws: `CacheError`: the engine failed; `damaged` if the entry is not as it was written.
+  public func read<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
+    let found = try await decoded(key, codec.identity) { bytes, metadata throws(StorageError) in
+      try codec.decode(bytes, key, metadata)
+    }
+    return found.map { ($0.value, $0.metadata) }
+  }
+
+  /// Replaces the value under `key` by what `change` makes of it, if no other writer changes it in between, and tries
+  /// again if one does. So nothing is lost when several tasks or processes change a value at the same time.
+  ///
+  /// Meant for values that are not copies of an origin's: they stay fresh until they expire.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the entry.
+  ///   - codec: encodes and decodes the value.
+  ///   - change: receives the value, `nil` if there is none or an expired one, and returns the new one with the time
+  ///     from which it may be dropped. It is called once per attempt; an error ends the update.
+  /// - Throws: `CacheError`: what `change` throws, the engine failed, the entry is `damaged`, or other writers kept
+  ///   changing it (`conflict`); then nothing has changed.
+  public func update<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>,
+    _ change: (Value?) throws(CacheError) -> (value: Value, retainUntil: Timestamp)
+  ) async throws(CacheError) {
+    for attempt in 1... {
+      do throws(CacheError) {
+        return try await tryUpdating(key, codec, change)
+      } catch {
+        guard error.code.rawValue == StorageError.Code.conflict.rawValue, attempt < Self.maximumAttempts else {
+          throw error
+        }
+        if Task.isCancelled { throw .cancelled }
+      }
+    }
+  }
+
+  /// The keys with the prefix `prefix` whose entries have not expired, sorted. All of them are in memory at once.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func keys(prefix: String) async throws(CacheError) -> [CacheKey] {
+    let now = clock.now
+    var range = KeyRange(prefix: prefix)
+    var keys: [CacheKey] = []
+    while true {
+      if Task.isCancelled { throw .cancelled }
+      let page: [EntrySummary]
+      do throws(StorageError) {
+        page = try await engine.scan(range, limit: Self.pageSize)
+      } catch {
+        throw CacheError(error)
+      }
+      keys += page.filter { $0.metadata.state(at: now) != .expired }.map(\.key)
+      guard page.count == Self.pageSize else { return keys }
+      range.after = page.last?.key
+    }
+  }
+
+  private func tryUpdating<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>,
+    _ change: (Value?) throws(CacheError) -> (value: Value, retainUntil: Timestamp)
+  ) async throws(CacheError) {
+    let current = try await version(key, codec)
+    let (value, retainUntil) = try change(current?.value)
+    let (payload, contentType) = try codec.encode(value)
+    let metadata = EntryMetadata(
+      storedAt: clock.now, freshUntil: retainUntil, retainUntil: retainUntil, contentType: contentType)
+    let expected = current.map { WriteBatch.Expectation.checksum($0.checksum) } ?? .absent
+    try await write(key, payload: payload, metadata: metadata, expecting: expected)
+  }
+
+  /// The present version of the entry under `key`; for an expired entry only the checksum.
+  private func version<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
+    let now = clock.now
+    do throws(StorageError) {
+      return try await engine.read(key) { bytes, metadata throws(StorageError) in
+        try metadata.verify(key: key, payload: bytes)
+        if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
+        return (try codec.decode(bytes, key, metadata), metadata.checksum)
+      }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+internal import CachedFetching
+public import FetchVocabulary
+public import StorageSPI
+
+/// An engine, with what the core adds to every entry: absolute times, and a checksum that is computed on each write and
+/// verified on each read. No write exceeds the store's limits, if it has any.
+public struct EntryStore: Sendable {
+  let engine: any StorageEngine
+
+  /// The clock that decides whether entries are fresh, stale or expired.
+  public let clock: any WallClock
+
+  /// Counts hits, misses and evictions.
+  public let usage: UsageCounter
+
+  /// Records how each entry is used.
+  public let uses: EntryUses
+
+  /// The decoded values; `nil` if none are kept.
+  let decodedEntries: DecodedEntries?
+
+  /// The damage that is known without reading entries. Empty if the store is read as it is.
+  public var damage: StoreDamage { salvageDamage ?? StoreDamage() }
+
+  /// The damage of a store that is read as a repair would save it; `nil` if the store is read as it is.
+  var salvageDamage: StoreDamage? { (engine as? SalvagedEngine)?.damage ?? (engine as? RecoveringEngine)?.damage }
+
+  private let writer: BoundedWriter
+
+  /// Creates a store over `engine`.
+  ///
+  /// - Parameters:
+  ///   - limits: how much it may hold; `nil` for no limits.
+  ///   - uses: the earlier uses of its entries, which later ones are added to.
+  ///   - removesExpired: whether writes also remove a few expired entries, if there are limits. Not needed if the
+  ///     engine drops expired entries itself.
+  ///   - decoded: how many decoded values to keep in memory.
+  public init(
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil, uses: EntryUses = EntryUses(),
+    removesExpired: Bool = true, decoded: DecodedLimits = .standard
+  ) {
+    self.engine = engine
+    self.clock = clock
+    self.uses = uses
+    usage = UsageCounter()
+    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
+    writer = BoundedWriter(
+      engine: engine, clock: clock, limits: limits, usage: usage, uses: uses, removesExpired: removesExpired)
+  }
+
+  /// Closes the engine.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure.
+  public func close() async throws(CacheError) {
+    decodedEntries?.removeAll()
+    do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
+  }
+
+  /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
+  /// one.
+  ///
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
+  public func read<Value: Sendable>(
+    _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
+  ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
+    let now = clock.now
+    do throws(StorageError) {
+      let found = try await engine.read(key) { bytes, metadata throws(StorageError) in
+        try metadata.verify(key: key, payload: bytes)
+        if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
+        return (try decode(bytes, metadata), metadata)
+      }
+      return found ?? nil
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
+  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { UseRecord.digest(of: $0) }) }
+
+  /// Counts a look-up in the same way, by the digest of the key.
+  func countLookUp(digest: UInt64?) {
+    usage.record(hit: digest != nil)
+    if let digest { uses.record(digest: digest, at: clock.now) }
+  }
+
+  /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
+  /// evicts other entries.
+  ///
+  /// - Parameters:
+  ///   - key: the entry's key.
+  ///   - payload: the entry's bytes.
+  ///   - metadata: the entry's metadata; the checksum is computed here.
+  ///   - expecting: what the store must hold under the key; `nil` for anything.
+  ///   - batch: further changes; all are made, or none.
+  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` if the entry alone exceeds the store's
+  ///   limits, `overBounds` if no other entry may be evicted, `busy` if other writers keep filling the store; then
+  ///   nothing has changed.
+  public func write(
+    _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
+    with batch: WriteBatch = WriteBatch()
+  ) async throws(CacheError) {
+    var (batch, metadata) = (batch, metadata)
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: payload, metadata: metadata)
+    do throws(StorageError) {
+      try await writer.apply(batch, storing: key, bytes: payload.count)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}
+
+extension EntryMetadata {
+  /// Whether the entry is as it was written, by its checksum.
+  func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
+    computedChecksum(key: key, payload: payload) == checksum
+  }
+
+  /// Checks that the entry is as it was written.
+  ///
+  /// - Throws: `StorageError` with the code `damaged` if it is not.
+  func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
+    guard isSound(key: key, payload: payload) else {
+      throw StorageError(
+        .damaged, "entry \(key) is damaged: its checksum does not match",
+        hint: "remove it with: cachectl rm \(key) (an entry is changed by export, an editor and import)")
+    }
+  }
+}
+
+extension Timestamp {
+  /// The time since 1970-01-01T00:00:00Z, as the domain uses it.
+  public var sinceEpoch: Duration { .milliseconds(milliseconds) }
+}

@@ -1,0 +1,78 @@
+internal import FetchVocabulary
+internal import StorageSPI
+
+/// The holder of a lease.
+public struct LeaseHolder: Sendable, Hashable {
+  /// A unique name, such as a random number.
+  public let name: String
+  /// The holder's process; `nil` if it cannot be identified.
+  public let process: ProcessIdentity?
+
+  /// Creates a holder called `name` in the process `process`.
+  public init(name: String, process: ProcessIdentity?) {
+    self.name = name
+    self.process = process
+  }
+}
+
+/// The leadership of a flight, stored for other processes to see: an entry without a payload, retained as long as the
+/// lease holds. Its attributes hold the rest.
+struct Lease: Sendable {
+  /// The namespace of leases, and of nothing else. Listings of a store leave it out.
+  static let namespace = "leases"
+  /// The prefix of every lease's key.
+  static let keyPrefix = namespace + "/"
+
+  let holder: LeaseHolder
+  /// From this time on, other processes may take the lease over.
+  let until: Timestamp
+  /// The failure with which the flight ended, for those who saw it under way; `nil` if it is under way or was
+  /// abandoned.
+  var failure: CacheError?
+
+  /// The key of the lease for `flight`: the flight's own key, percent-encoded, or a digest of it if that would be too
+  /// long. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
+  /// checks that its own answer is stored.
+  static func key(for flight: String) throws(StorageError) -> CacheKey {
+    let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(PercentEncoding.text(flight))"
+    guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
+    let bytes = Array(flight.utf8)
+    return try CacheKey("\(keyPrefix)\(CacheKey.schemeVersion)/xxh3=\(EntryMetadata.xxh3(bytes.span, seed: 0))")
+  }
+}
+
+extension Lease {
+  /// The names of the attributes.
+  private enum Name {
+    static let holder = "holder"
+    static let code = "code"
+    static let message = "message"
+    static let hint = "hint"
+  }
+
+  /// Reads the lease from an entry's metadata; `nil` if the metadata names no holder.
+  init?(_ metadata: EntryMetadata) {
+    guard let name = metadata.attributes[Name.holder] else { return nil }
+    self.init(
+      holder: LeaseHolder(name: name, process: ProcessIdentity(metadata.attributes)), until: metadata.retainUntil,
+      failure: Self.failure(metadata.attributes))
+  }
+
+  /// The metadata of the lease's entry, stored at `now`, without a checksum.
+  func metadata(storedAt now: Timestamp) -> EntryMetadata {
+    var attributes = [Name.holder: holder.name]
+    attributes.merge(holder.process?.attributes ?? [:]) { $1 }
+    if let failure {
+      attributes[Name.code] = failure.code.rawValue
+      attributes[Name.message] = failure.message
+      attributes[Name.hint] = failure.hint
+    }
+    return EntryMetadata(
+      storedAt: now, freshUntil: until, retainUntil: until, contentType: "text/plain", attributes: attributes)
+  }
+
+  private static func failure(_ attributes: [String: String]) -> CacheError? {
+    guard let code = attributes[Name.code], let message = attributes[Name.message] else { return nil }
+    return CacheError(CacheError.Code(rawValue: code), message, hint: attributes[Name.hint] ?? "")
+  }
+}

@@ -1,0 +1,92 @@
+internal import FetchVocabulary
+internal import StorageSPI
+
+/// The leases in a store, as one holder reads and changes them. Every change is a compare and swap: if several holders
+/// try to take a lease at the same time, exactly one gets it.
+struct LeaseTable: Sendable {
+  /// How long a failure stays readable for waiting processes, which look at least four times a second.
+  static let failureDuration = Duration.seconds(2)
+
+  /// A lease in the store.
+  struct Found: Sendable {
+    /// The lease; `nil` if the entry cannot be read as one.
+    let lease: Lease?
+    /// The version of the entry, which changes with each renewal.
+    let version: UInt64
+  }
+
+  let store: EntryStore
+  let processes: any ProcessTable
+  let holder: LeaseHolder
+  /// How long a lease holds without a renewal.
+  let duration: Duration
+
+  /// The lease under `key`, even if it has run out; `nil` if there is none.
+  func find(_ key: CacheKey) async throws(StorageError) -> Found? {
+    try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+      let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
+      return Found(lease: isWhole ? Lease(metadata) : nil, version: metadata.checksum)
+    }
+  }
+
+  /// The failure with which the lease's flight has just ended.
+  func failure(_ found: Found) -> CacheError? {
+    found.lease.flatMap { store.clock.now < $0.until ? $0.failure : nil }
+  }
+
+  /// Whether another holder may take the lease: it has run out, its flight failed, or its holder's process has ended.
+  func hasEnded(_ found: Found) -> Bool {
+    guard let lease = found.lease, store.clock.now < lease.until, lease.failure == nil else { return true }
+    return lease.holder.process.map { processes.hasEnded($0) } ?? false
+  }
+
+  /// Takes or renews the lease under `key`, and returns its version; `nil` if the store does not hold what `expecting`
+  /// says.
+  func take(_ key: CacheKey, expecting: WriteBatch.Expectation) async throws(StorageError) -> UInt64? {
+    try await write(key, until: store.clock.now.advanced(by: duration), expecting: expecting)
+  }
+
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store as one that has run
+  /// out by any clock. A waiting process then takes it over instead of believing that an answer was stored.
+  func abandon(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+    _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
+  }
+
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
+  /// those who saw the flight under way. For everyone else the lease has run out.
+  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(StorageError) {
+    let until = store.clock.now.advanced(by: Self.failureDuration)
+    _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
+  }
+
+  /// Removes the lease under `key`, if it still has the version `version`.
+  func release(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+    var batch = WriteBatch()
+    batch.require(key, .checksum(version))
+    batch.remove(key)
+    _ = try await isApplied(batch)
+  }
+
+  private func write(
+    _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
+  ) async throws(StorageError) -> UInt64? {
+    var metadata = Lease(holder: holder, until: until, failure: failure).metadata(storedAt: store.clock.now)
+    let payload: [UInt8] = []
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var batch = WriteBatch()
+    batch.require(key, expecting)
+    batch.put(key, payload: payload, metadata: metadata)
+    return try await isApplied(batch) ? metadata.checksum : nil
+  }
+
+  /// Makes the changes of `batch`; `false` if another holder was faster.
+  private func isApplied(_ batch: WriteBatch) async throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try await store.engine.apply(batch)
+      return true
+    } catch {
+      guard error.code == .conflict else { throw error }
+      return false
+    }
+  }
+}

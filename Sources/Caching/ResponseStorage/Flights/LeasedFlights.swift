@@ -1,0 +1,180 @@
+public import CachedFetching
+public import FetchVocabulary
+internal import StorageSPI
+internal import Synchronization
+
+/// Flights that all processes share that use the same store.
+///
+/// Within a process one caller for each key tries to take the lease in the store; the others wait without touching the
+/// store. The caller that gets the lease leads, and the lease is renewed until the caller lands. In any other process
+/// one caller for each key looks at the lease, with growing pauses, until the lease is gone.
+///
+/// The lease of a crashed holder ends by itself: at once if its process is known to have ended, otherwise when it runs
+/// out. A store whose server drops expired entries may drop it first. So a missing lease does not say how its flight
+/// ended: if the answer is not in the store, one of the waiting callers leads. A lease that is lost, because the
+/// process was suspended or the clock was set, costs a second request and nothing else. If the store fails or is
+/// read-only, flights are shared within this process only.
+///
+/// A failed flight leaves its failure in the lease for two seconds, for those who saw the flight under way. A caller
+/// that boards later takes the lease over at once.
+///
+/// Cost: boarding and landing each write a small entry; waiting reads it. Nothing happens before the first boarding.
+public final class LeasedFlights: FetchFlights {
+  /// The result of trying to take a lease.
+  private enum Claim {
+    /// This process has the lease, or leases do not work.
+    case taken
+    /// Another process had the lease, and its flight failed.
+    case failed(CacheError)
+    /// Another process had the lease, and it is gone: that process landed and removed it, or the store's server dropped
+    /// it as expired.
+    case vanished
+  }
+
+  private struct State {
+    var holder: LeaseHolder?
+    /// The tasks that renew the leases of this process's flights. Each returns the last version of its lease, or `nil`
+    /// if the lease was lost.
+    var renewals: [FlightTicket: Task<UInt64?, Never>] = [:]
+  }
+
+  private let store: EntryStore
+  private let processes: any ProcessTable
+  private let timing: LeaseTiming
+  private let identify: @Sendable () -> LeaseHolder
+  /// The flights within this process.
+  let local = LocalFlights()
+  private let state = Mutex(State())
+
+  /// Creates flights whose leases are kept in `store`.
+  ///
+  /// - Parameters:
+  ///   - store: keeps the leases beside the entries.
+  ///   - processes: tells which holders' processes have ended.
+  ///   - timing: how long a lease holds.
+  ///   - holder: makes the holder that names this process in leases; called once, at the first boarding.
+  public init(
+    store: EntryStore, processes: any ProcessTable, timing: LeaseTiming = LeaseTiming(),
+    holder: @escaping @Sendable () -> LeaseHolder
+  ) {
+    self.store = store
+    self.processes = processes
+    self.timing = timing
+    identify = holder
+  }
+
+  /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended, in this
+  /// process or another.
+  ///
+  /// - Throws: `CacheError` with the code `cancelled`.
+  public func board(_ key: String) async throws(CacheError) -> Boarding {
+    let boarding = try await local.board(key)
+    guard case .leading(let ticket) = boarding else { return boarding }
+    do throws(CacheError) {
+      switch try await claim(ticket) {
+      case .taken: return .leading(ticket)
+      case .failed(let failure):
+        await local.land(ticket, failure: failure)
+        return .landed(failure)
+      case .vanished:
+        local.vanish(ticket)
+        return .vanished
+      }
+    } catch {
+      await local.land(ticket)
+      throw error
+    }
+  }
+
+  /// Ends the flight of `ticket`: removes its lease, or leaves `failure` in it, and resumes the waiting callers.
+  ///
+  /// A task of its own deals with the lease, so that this also works if the caller's task was cancelled. If it fails,
+  /// the lease runs out by itself.
+  public func land(_ ticket: FlightTicket, failure: CacheError?) async {
+    let isAbandoned = Task.isCancelled
+    if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
+      renewal.cancel()
+      await Task { [table] in
+        guard let version = await renewal.value, let key = try? Lease.key(for: ticket.key) else { return }
+        if isAbandoned {
+          try? await table.abandon(key, version: version)
+        } else if let failure {
+          try? await table.fail(key, version: version, failure)
+        } else {
+          try? await table.release(key, version: version)
+        }
+      }.value
+    }
+    await local.land(ticket, failure: failure)
+  }
+
+  /// Tries to take the lease, and waits while another process has it.
+  private func claim(_ ticket: FlightTicket) async throws(CacheError) -> Claim {
+    do throws(StorageError) {
+      let key = try Lease.key(for: ticket.key)
+      let taken = try await table.take(key, expecting: .absent)
+      if let taken {
+        keep(key, version: taken, for: ticket)
+        return .taken
+      }
+      return try await claimAfterWaiting(key, ticket)
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      return .taken
+    }
+  }
+
+  private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(StorageError) -> Claim {
+    var wait = LeaseWait(duration: timing.duration)
+    while let found = try await table.find(key) {
+      // A failure found at the first look belongs to an earlier flight.
+      if wait.hasBegun, let failure = table.failure(found) { return .failed(failure) }
+      wait.note(version: found.version)
+      if wait.isOver || table.hasEnded(found) {
+        let taken = try await table.take(key, expecting: .checksum(found.version))
+        if let taken {
+          keep(key, version: taken, for: ticket)
+          return .taken
+        }
+      }
+      if wait.isHopeless { throw StorageError(.busy, "the lease \(key) can be neither taken over nor waited for") }
+      try await pause(wait.nextPause())
+    }
+    return .vanished
+  }
+
+  private func pause(_ duration: Duration) async throws(StorageError) {
+    do { try await timing.sleep(duration) } catch { throw StorageError(.cancelled, "cancelled", cause: error) }
+  }
+
+  /// Keeps renewing the lease from now on.
+  private func keep(_ key: CacheKey, version: UInt64, for ticket: FlightTicket) {
+    let renewal = Task { [table, timing] in
+      var version = version
+      while (try? await timing.sleep(timing.renewal)) != nil {
+        do throws(StorageError) {
+          guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
+          version = renewed
+        } catch {
+          // The lease holds for a while yet: try again at the next renewal.
+          continue
+        }
+      }
+      return version
+    }
+    state.withLock { $0.renewals[ticket] = renewal }
+  }
+
+  private var table: LeaseTable {
+    LeaseTable(store: store, processes: processes, holder: holder, duration: timing.duration)
+  }
+
+  private var holder: LeaseHolder {
+    state.withLock { state in
+      if let holder = state.holder { return holder }
+      let holder = identify()
+      state.holder = holder
+      return holder
+    }
+  }
+}

@@ -1,0 +1,154 @@
+public import CachedFetching
+public import FetchVocabulary
+internal import StorageSPI
+
+/// Stores responses for URLs as entries of an engine. The content as it arrived is the payload, and the head becomes
+/// metadata.
+///
+/// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other.
+public struct EngineHTTPResponseStorage: HTTPResponseStorage {
+  /// The number of responses for one URL to list in one scan.
+  private static let variantsPerScan = 64
+  /// The text between the URL and the digest in a key.
+  private static let variantName = "variant="
+
+  private let store: EntryStore
+
+  /// Creates a storage over `store`.
+  public init(store: EntryStore) {
+    self.store = store
+  }
+
+  /// The stored responses for `url` that have not expired, without their content.
+  public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
+    // Only to check that the key is not too long.
+    _ = try key(of: url, selector: .always)
+    do throws(StorageError) {
+      var (found, last) = ([StoredVariant](), CacheKey?.none)
+      while true {
+        let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
+        found += page.compactMap { StoredVariant($0, at: now) }
+        guard page.count == Self.variantsPerScan else { return found }
+        last = page.last?.key
+      }
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Like `variants(of:)`, but leaves damaged responses out.
+  ///
+  /// Cost: about sixty scans of the engine if there is a damaged one.
+  public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
+    do throws(CacheError) { return try await variants(of: url) } catch {
+      guard error.code == .damaged else { throw error }
+    }
+    // Use the whole prefix that the keys share, so that the walk finds the keys behind damage by the rest.
+    let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
+    do throws(StorageError) {
+      var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
+      var found: [StoredVariant] = []
+      while let page = try await walk.next() { found += page.compactMap { StoredVariant($0, at: now) } }
+      return found
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// The stored response under `key`; `nil` if there is none, or an expired one.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(StorageError) in
+      (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead, metadata.checksum)
+    }
+    guard let (body, head, version) = found?.value else { return nil }
+    return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head, version: version)
+  }
+
+  /// Stores `body` with `head` for `url` and removes the entries under the keys `replaced`: both or neither.
+  ///
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`.
+  public func store(
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64? = nil
+  ) async throws(CacheError) -> String {
+    let key = try key(of: url, selector: head.selector)
+    let metadata = EntryMetadata(
+      head, contentType: head.head.fields["content-type"] ?? "", attributes: head.head.blockAttributes)
+    var batch = WriteBatch()
+    for other in replaced { batch.remove(try Self.cacheKey(other)) }
+    try await store.write(
+      try Self.cacheKey(key), payload: body, metadata: metadata, expecting: version.map { .checksum($0) }, with: batch)
+    return key
+  }
+
+  /// Removes the entries under `keys`: all or none.
+  public func remove(_ keys: [String]) async throws(CacheError) {
+    var batch = WriteBatch()
+    for key in keys { batch.remove(try Self.cacheKey(key)) }
+    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+  }
+
+  /// The key of the entry for `url` and `selector`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
+  public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
+    let variant = selector.digest.isEmpty ? "any" : selector.digest
+    return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
+  }
+
+  /// Counts a look-up in the store's usage, and a use of the entry under `key`, if the look-up found one.
+  public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
+
+  /// The prefix of the keys of all entries for `url`, which must be in its normal form.
+  public static func keyPrefix(of url: String) -> String {
+    "url/\(CacheKey.schemeVersion)/url=\(PercentEncoding.text(url))/"
+  }
+
+  private static func cacheKey(_ text: String) throws(CacheError) -> CacheKey {
+    do throws(StorageError) {
+      return try CacheKey(text)
+    } catch {
+      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+    }
+  }
+}
+
+extension StoredVariant {
+  /// The variant that `entry` holds; `nil` if it has expired.
+  fileprivate init?(_ entry: EntrySummary, at now: Timestamp) {
+    if entry.metadata.state(at: now) == .expired { return nil }
+    self.init(key: entry.key.text, head: entry.metadata.httpHead)
+  }
+}
+
+/// The header of a response for a URL is stored whole, with its fields in order, and the rest of its status line.
+extension EntryMetadata {
+  fileprivate static let blockName = ":fields"
+  /// The protocol version, followed by a space and the reason, if there is one.
+  fileprivate static let lineName = ":line"
+
+  fileprivate var httpHead: StoredHead {
+    // Split by bytes: a value may begin with a combining mark, which would merge with the space before it.
+    let lines = (attributes[Self.blockName] ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      line.firstIndex(of: UInt8(ascii: ":")).map { colon in
+        let value = line[line.index(after: colon)...].dropFirst()
+        return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))
+      }
+    }
+    var stored = storedHead(fields: HTTPFields(lines))
+    let line = (attributes[Self.lineName] ?? "").split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String($0)) }
+    stored.head.reason = line.count == 2 ? String(line[1]) : nil
+    return stored
+  }
+}
+
+extension HTTPResponseHead {
+  fileprivate var blockAttributes: [String: String] {
+    var attributes = [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
+    if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }
+    return attributes
+  }
+}

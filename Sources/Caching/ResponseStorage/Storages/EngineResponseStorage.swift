@@ -1,0 +1,55 @@
+public import CachedFetching
+public import FetchVocabulary
+internal import StorageSPI
+
+/// Stores answers as entries of any engine. A request becomes a key, a response a payload, and the origin's caching
+/// header fields become attributes.
+///
+/// Each resource has its own name for this type, in its own file. Resources know no engine and engines know no
+/// resource, so N engines and M resources take N + M types.
+public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendable>: ResponseStore {
+  private let store: EntryStore
+  private let codec: PayloadCodec<Response>
+
+  /// Creates a storage over `store` whose payloads `codec` makes.
+  public init(store: EntryStore, codec: PayloadCodec<Response>) {
+    self.store = store
+    self.codec = codec
+  }
+
+  /// The answer stored for `request`, fresh or stale; `nil` if there is none, or an expired one.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  public func response(
+    for request: Request, isCounted: Bool = true
+  ) async throws(CacheError) -> StoredResponse<Response>? {
+    let key = try CacheKey(for: request)
+    let found = try await store.decoded(key, codec.identity) { [codec] bytes, metadata throws(StorageError) in
+      StoredResponse(
+        key: key.text, response: try codec.decode(bytes, key, metadata),
+        head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
+    }
+    if isCounted { store.countLookUp(digest: found?.digest) }
+    return found?.value
+  }
+
+  /// Stores `response` with `head`, and replaces the entry for `request`.
+  ///
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`. After an
+  ///   error nothing has changed.
+  public func store(
+    _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+  ) async throws(CacheError) {
+    let key = try CacheKey(for: request)
+    let (payload, contentType) = try codec.encode(response)
+    let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
+    try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
+  }
+
+  /// The key of the entry that answers `request`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
+  public func key(for request: Request) throws(CacheError) -> String {
+    try CacheKey(for: request).text
+  }
+}

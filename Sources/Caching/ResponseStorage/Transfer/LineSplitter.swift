@@ -1,0 +1,72 @@
+public import FetchVocabulary
+
+/// Splits input that arrives in pieces into lines. It holds at most one line and one piece.
+struct LineSplitter {
+  /// The longest line, in bytes: enough for a payload of 64 MiB, in any encoding.
+  static let maximumLength = 512 << 20
+
+  private let read: () async throws(CacheError) -> [UInt8]
+  private var bytes: [UInt8] = []
+  /// Where in `bytes` the next line begins.
+  private var start = 0
+  /// How much of `bytes` has been searched for a line feed.
+  private var searched = 0
+  private var isAtEnd = false
+
+  /// The number of lines returned so far.
+  private(set) var number = 0
+
+  /// Creates a splitter for the pieces that `read` returns; an empty one means the end.
+  init(_ read: @escaping () async throws(CacheError) -> [UInt8]) { self.read = read }
+
+  /// The next line without its line feed; `nil` at the end. The last line need not have one.
+  ///
+  /// - Throws: `CacheError`: what reading throws; `malformed` if a line is too long.
+  mutating func next() async throws(CacheError) -> [UInt8]? {
+    while true {
+      if let end = nextLineFeed() { return take(upTo: end, skipping: 1) }
+      guard !isAtEnd else { return start < bytes.count ? take(upTo: bytes.count, skipping: 0) : nil }
+      try await readMore()
+    }
+  }
+
+  private mutating func nextLineFeed() -> Int? {
+    searched = Self.firstLineFeed(in: bytes.span, from: searched)
+    return searched < bytes.count ? searched : nil
+  }
+
+  /// The index of the first line feed from `start` on; the number of bytes if there is none.
+  private static func firstLineFeed(in bytes: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < bytes.count, bytes[index] != 0x0A { index += 1 }
+    return index
+  }
+
+  private mutating func take(upTo end: Int, skipping separator: Int) -> [UInt8] {
+    defer {
+      start = end + separator
+      searched = start
+      number += 1
+    }
+    return Array(bytes[start..<end])
+  }
+
+  private mutating func readMore() async throws(CacheError) {
+    bytes.removeFirst(start)
+    searched -= start
+    start = 0
+    // Free the memory of a very long line.
+    if bytes.isEmpty, bytes.capacity > 1 << 20 { bytes = [] }
+    let piece = try await read()
+    isAtEnd = piece.isEmpty
+    bytes += piece
+    guard bytes.count <= Self.maximumLength else {
+      throw CacheError(.malformed, "line \(number + 1) is longer than \(Self.maximumLength >> 20) MiB")
+    }
+  }
+}
+
+extension CacheError.Code {
+  /// The input of an import is not the output of an export.
+  public static let malformed = CacheError.Code(rawValue: "malformed")
+}

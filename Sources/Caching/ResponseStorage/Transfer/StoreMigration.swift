@@ -1,0 +1,141 @@
+public import FetchVocabulary
+internal import StorageSPI
+
+/// The result of a migration.
+public struct MigrationReport: Sendable, Hashable {
+  /// The number of entries copied.
+  public internal(set) var copied = 0
+  /// The total size of their payloads, in bytes.
+  public internal(set) var bytes = 0
+  /// The number of entries that the destination already had, exactly the same.
+  public internal(set) var present = 0
+  /// The number of entries that were not copied because the destination has a newer one.
+  public internal(set) var kept = 0
+  /// The number of entries that were not copied because they have expired.
+  public internal(set) var expired = 0
+  /// The number of entries that were finally read from both stores, and are the same.
+  public internal(set) var verified = 0
+  /// Damage of the source, which was left out.
+  public internal(set) var damage = StoreDamage()
+  /// The entries that differ between source and destination.
+  public internal(set) var different = KeySample()
+}
+
+/// A stage of a migration.
+public enum MigrationStage: Sendable, Hashable, CaseIterable {
+  /// Copying entries.
+  case copying
+  /// Comparing both stores.
+  case verifying
+}
+
+/// Copies every entry of a store to another one unchanged, and finally compares the stores. The source is only read.
+///
+/// A migration can be interrupted at any time, and continues when it is run again: entries that are already there are
+/// not written again. Memory is bounded by a page of keys, a batch and the largest entry.
+public struct StoreMigration: Sendable {
+  private let source: EntryStore
+  private let destination: EntryStore?
+
+  /// Creates a migration; `destination` may be `nil` for a dry run to a store that does not exist yet.
+  public init(from source: EntryStore, to destination: EntryStore?) {
+    (self.source, self.destination) = (source, destination)
+  }
+
+  /// Copies the entries except leases, and compares the stores unless it is a dry run.
+  ///
+  /// Damage and differences are not errors: they are reported, and the other entries are copied.
+  /// - Parameter progress: called with the stage, the number of entries done, and the total (`nil` if damage prevents
+  ///   counting).
+  /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
+  public func run(
+    _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
+  ) async throws(CacheError) -> MigrationReport {
+    let total = try await source.count()
+    var report = try await copy(options) { progress(.copying, $0, total) }
+    if !options.isDryRun, let destination {
+      try await verify(destination, &report) { progress(.verifying, $0, total) }
+    }
+    return report
+  }
+
+  private func copy(
+    _ options: TransferOptions, progress: (Int) -> Void
+  ) async throws(CacheError) -> MigrationReport {
+    var reading = EntryReading(source, skipsExpired: true)
+    var writer = EntryWriter(to: destination, options)
+    var done = 0
+    do throws(CacheError) {
+      while let entry = try await reading.next() {
+        try await writer.add(entry)
+        done += 1
+        progress(done)
+      }
+      try await writer.flush()
+    } catch {
+      throw error.code == .cancelled ? writer.interruption(of: "the migration", "copied") : error
+    }
+    return MigrationReport(writer.counts, expired: reading.expired, damage: reading.damage)
+  }
+
+  /// Walks through the source once more, and reads each entry from both stores.
+  private func verify(
+    _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
+  ) async throws(CacheError) {
+    var walk = EntryWalk(source)
+    var done = 0
+    while let page = try await walk.next() {
+      await destination.engine.releaseMemory()
+      for entry in page {
+        do throws(StorageError) {
+          switch try await comparison(entry.key, with: destination) {
+          case .same: report.verified += 1
+          case .different: report.different.add(entry.key)
+          case .notToBeCopied: break
+          }
+        } catch {
+          throw CacheError(error)
+        }
+        done += 1
+        progress(done)
+      }
+    }
+  }
+
+  private enum Comparison {
+    case same
+    case different
+    /// The source has no sound entry, or the destination has a newer one.
+    case notToBeCopied
+  }
+
+  private func comparison(
+    _ key: CacheKey, with destination: EntryStore
+  ) async throws(StorageError) -> Comparison {
+    guard let original = try await source.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
+      return .notToBeCopied
+    }
+    guard let copy = try await destination.soundMetadata(key) else { return .different }
+    if copy.isSame(as: original) { return .same }
+    return destination.isNewer(copy.storedAt, than: original.storedAt) ? .notToBeCopied : .different
+  }
+}
+
+extension EntryStore {
+  /// The metadata of the entry under `key`; `nil` if there is none, or it is damaged.
+  fileprivate func soundMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
+    do throws(StorageError) {
+      return try await verifiedMetadata(key)
+    } catch {
+      if error.code == .damaged { return nil }
+      throw error
+    }
+  }
+}
+
+extension MigrationReport {
+  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damage: StoreDamage) {
+    (copied, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
+    (self.expired, self.damage) = (expired, damage)
+  }
+}

@@ -1,0 +1,129 @@
+internal import CacheDomain
+public import CacheData
+internal import Synchronization
+public import Transport
+
+/// Sends requests with `Transport`, and returns responses as they arrived: header lines in order, content codings in
+/// place.
+///
+/// Cost: nothing until the first transfer, which loads libcurl.
+public final class HTTPTransferService: DataTransferService {
+  /// What to do if a response has more content than the limit.
+  public enum Excess: Sendable {
+    /// Fail. The time-out applies to the whole response.
+    case refused
+    /// Stream the rest while it is read. The time-out applies to each wait for the server.
+    case streamed
+  }
+
+  private let timeout: Duration
+  private let totalTimeout: Duration?
+  private let limit: Int
+  private let excess: Excess
+  private let transport: Transport
+
+  /// Creates a service that holds `limit` bytes of a response's content in memory, and treats longer content as
+  /// `excess` says.
+  ///
+  /// - Parameters:
+  ///   - timeout: how long the server may take: for everything, or for each piece, depending on `excess`.
+  ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
+  ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
+  ///   - environment: looks up an environment variable, for proxies and trusted certificates.
+  public init(
+    timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
+    options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
+  ) {
+    (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
+    var options = options
+    switch excess {
+    case .refused: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
+    case .streamed:
+      options.connectTimeout = timeout
+      options.idleTimeout = timeout
+      options.totalTimeout = totalTimeout
+    }
+    transport = Transport(options, environment: environment)
+  }
+
+  /// Sends `request`, and returns the response once it is complete, or once as much of it has arrived as memory may
+  /// hold. Cancelling the task ends the transfer, and so does releasing the last reference to the rest.
+  ///
+  /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete, and for a streamed one the part that
+  ///   arrived as its cause (`IncompleteResponse`); `invalidAnswer` if it is too long or not HTTP; `invalidRequest` if
+  ///   the request cannot be sent; `cancelled`.
+  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
+    let content = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
+    let exchange: Exchange
+    do throws(TransportError) {
+      if excess == .refused { return try await transport.response(to: request, content: content, limit: limit) }
+      exchange = try await transport.send(request, content: content)
+    } catch {
+      // The error of the content's source says more than a failed request.
+      if error.code == .content, let failure = source?.failure { throw failure }
+      throw self.error(error, since: start)
+    }
+    return try await begin(exchange, since: start)
+  }
+
+  private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
+    let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }
+    return CacheError(error, timeout: ended ?? timeout, isConfigured: excess == .refused)
+  }
+
+  /// The response of `exchange`, with as much of its content as memory may hold; with none if it is known to be longer,
+  /// so that nothing is delayed. If it breaks off, the error has the part that arrived as an `IncompleteResponse`.
+  private func begin(
+    _ exchange: Exchange, since start: ContinuousClock.Instant
+  ) async throws(CacheError) -> HTTPResponse {
+    var body: [UInt8] = []
+    guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body, since: start) }
+    do throws(TransportError) {
+      while let bytes = try await exchange.next() {
+        body += bytes
+        if body.count > limit { return response(exchange, body, since: start) }
+      }
+    } catch {
+      let failure = self.error(error, since: start)
+      guard failure.code == .originUnreachable, exchange.announcedLength != nil else { throw failure }
+      let incomplete = IncompleteResponse(HTTPResponse(exchange.head, body: body))
+      throw CacheError(failure.code, failure.message, hint: failure.hint, cause: incomplete)
+    }
+    return HTTPResponse(exchange, body: body)
+  }
+
+  private func response(
+    _ exchange: Exchange, _ body: [UInt8], since start: ContinuousClock.Instant
+  ) -> HTTPResponse {
+    let length = exchange.announcedLength.map { $0 - body.count }
+    let rest = StreamedContent(length: length, trailers: { exchange.trailers }) {
+      do throws(TransportError) {
+        return try await exchange.next()
+      } catch {
+        throw self.error(error, since: start)
+      }
+    }
+    return HTTPResponse(exchange, body: body, rest: rest)
+  }
+}
+
+/// The content of a request, and the error with which reading it failed.
+private final class ContentSource: Sendable {
+  private let stream: StreamedContent
+  private let thrown = Mutex<CacheError?>(nil)
+
+  init(_ stream: StreamedContent) { self.stream = stream }
+
+  var length: Int? { stream.length }
+  var failure: CacheError? { thrown.withLock { $0 } }
+
+  func next() async throws -> [UInt8]? {
+    do {
+      return try await stream.next()
+    } catch let error as CacheError {
+      thrown.withLock { $0 = error }
+      throw error
+    }
+  }
+}

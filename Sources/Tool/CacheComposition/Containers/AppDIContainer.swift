@@ -1,0 +1,193 @@
+public import CacheData
+internal import CacheDomain
+internal import ResponseStorage
+public import StorageSPI
+
+/// Builds everything from the configuration: the engine by its name, and the containers of the features over it.
+///
+/// It is the composition root: nothing outside this target knows which engine or which origin is in use.
+public struct AppDIContainer: Sendable {
+  /// The configuration that everything is built from.
+  public let configuration: Configuration
+  let catalogue: PluginCatalogue
+  let clock: any WallClock
+  private let origins: OriginFactory
+  private let observe: (@Sendable (FetchExplanation) -> Void)?
+
+  /// The container for `configuration`, with the engines of `catalogue`, the engines loaded for the configuration, and
+  /// the time of `clock`.
+  ///
+  /// - Parameters:
+  ///   - userAgent: the client's name for servers, in the syntax of RFC 9110, section 10.1.5.
+  ///   - transfer: makes the service that transfers an origin's requests, under its configured limits. The requests
+  ///     contain the configured headers already.
+  ///   - observe: called with how each value was fetched.
+  public init(
+    configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
+    userAgent: String = "cachectl",
+    transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = NetworkServiceFactory()
+      .makeService,
+    observe: (@Sendable (FetchExplanation) -> Void)? = nil
+  ) {
+    self.observe = observe
+    origins = OriginFactory(userAgent: userAgent, makeTransfer: transfer)
+    self.configuration = configuration
+    self.catalogue = catalogue.adding(configuration.loadedEngines)
+    self.clock = clock
+  }
+
+  /// Opens the store of the configured engine.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure.
+  public func openStore() async throws(CacheError) -> OpenStore {
+    try await openStore(backend: configuration.backend)
+  }
+
+  /// Opens the store of the engine called `backend`, with its configured options.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
+  public func openStore(backend: String) async throws(CacheError) -> OpenStore {
+    do throws(StorageError) {
+      return makeStore(over: try await openEngine(backend), of: backend)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+
+  /// Whether the engine called `backend` has a store; `nil` if only opening it would tell. Never creates a store.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not answer, or
+  ///   `unknownBackend`.
+  public func hasStore(backend: String) async throws(CacheError) -> Bool? {
+    do throws(StorageError) {
+      let (plugin, options) = try engine(backend)
+      return try await plugin.inspect(options).exists
+    } catch {
+      if error.code == .unsupported { return nil }
+      throw CacheError(error)
+    }
+  }
+
+  /// Opens the store for fetching. Fetches go on without a damaged or unreachable store, because it must not keep an
+  /// answer from the user; each fetch then carries the reason as a warning.
+  ///
+  /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
+  public func openStoreForFetching() async throws(CacheError) -> OpenStore {
+    let backend = configuration.backend
+    do throws(StorageError) {
+      return makeStore(over: try await openEngine(backend), of: backend)
+    } catch {
+      if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw CacheError(error) }
+      return makeStore(over: UnavailableEngine(reason: error), of: backend)
+    }
+  }
+
+  /// The container of the cities feature over `store`.
+  ///
+  /// - Throws: `CacheError` if the configured origin has no address.
+  public func makeCitiesDIContainer(_ store: OpenStore) throws(CacheError) -> CitiesDIContainer {
+    CitiesDIContainer(
+      store: store.entries, origin: try origins.makeCityOrigin(configuration.cities), services: services(store))
+  }
+
+  /// The container of the movies feature over `store`.
+  ///
+  /// - Throws: `CacheError` if the configured origin has no address.
+  public func makeMoviesDIContainer(_ store: OpenStore) throws(CacheError) -> MoviesDIContainer {
+    MoviesDIContainer(
+      store: store.entries, queries: makeMovieQueriesDIContainer(store),
+      movieOrigin: try origins.makeMovieOrigin(configuration.movies),
+      posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
+  }
+
+  /// The container for fetching URLs over `store`, with transfers as `demands` say.
+  public func makeURLsDIContainer(
+    _ store: OpenStore, _ demands: TransferDemands = TransferDemands()
+  ) -> URLsDIContainer {
+    let maxEntryBytes = configuration.cache.maxEntryBytes
+    let transport = Configuration.Transport.urls(
+      maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
+    var services = services(store)
+    services.rules.isInsecure = demands.isInsecure
+    let files = NetworkFiles(transport.network)
+    return URLsDIContainer(
+      store: store.entries,
+      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? origins.makeTransfer(transport),
+      userAgent: origins.userAgent, clientIdentity: files.clientIdentity, services: services,
+      maxEntryBytes: maxEntryBytes, isDecoding: demands.isCompressed)
+  }
+
+  /// The current time, since 1970-01-01T00:00:00Z.
+  public var now: Duration { clock.now.sinceEpoch }
+
+  /// The container of the recent queries feature over `store`.
+  public func makeMovieQueriesDIContainer(_ store: OpenStore) -> MovieQueriesDIContainer {
+    MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
+  }
+
+  func engine(
+    _ backend: String
+  ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
+    let plugin = try catalogue.plugin(named: backend)
+    return (plugin, try engineConfiguration(for: plugin.declaration))
+  }
+
+  /// The configuration to open the engine that declares `declaration`.
+  func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
+    let values = configuration.options(of: declaration.name)
+    return try EngineConfiguration(for: declaration, values: values, clock: clock)
+  }
+
+  private func openEngine(_ backend: String) async throws(StorageError) -> any StorageEngine {
+    let (plugin, options) = try engine(backend)
+    return try await plugin.open(options)
+  }
+
+  func makeStore(
+    over engine: any StorageEngine, of backend: String, warning: CacheError? = nil
+  ) -> OpenStore {
+    let usage = usageFiles(of: backend)
+    // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
+    let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
+    let entries = EntryStore(
+      engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
+      uses: EntryUses(log: usage.map { FileUseLog($0.uses, capacity: capacity) } ?? MemoryUseLog()),
+      removesExpired: !engineOf(backend, has: .nativeExpiry))
+    return OpenStore(
+      entries: entries, flights: makeFlights(entries, of: backend),
+      ledger: usage.map { FileUsageLedger(file: $0.usage) } ?? MemoryUsageLedger(), warning: warning)
+  }
+
+  /// The files that record the use of the store; `nil` if the store does not outlive the process.
+  private func usageFiles(of backend: String) -> UsageFiles? {
+    guard let declaration = try? catalogue.plugin(named: backend).declaration,
+      declaration.capabilities.contains(.persistent)
+    else { return nil }
+    return UsageFiles(of: declaration, configuration.options(of: backend), home: configuration.home)
+  }
+
+  private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {
+    (try? catalogue.plugin(named: backend))?.declaration.capabilities.contains(capability) == true
+  }
+
+  /// A store that only one process at a time can use needs no leases.
+  private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
+    guard engineOf(backend, has: .shared) else { return LocalFlights() }
+    let processes = SystemProcessTable()
+    return LeasedFlights(store: store, processes: processes) {
+      LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
+    }
+  }
+
+  private func services(_ store: OpenStore) -> FetchServices {
+    FetchServices(
+      rules: HTTPCacheRules(isShared: configuration.cache.isShared, freshness: freshness),
+      now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
+  }
+
+  private var freshness: FreshnessPolicy {
+    FreshnessPolicy(
+      timeToLive: configuration.cache.timeToLive, staleIfError: configuration.cache.staleIfError,
+      staleWhileRevalidate: configuration.cache.staleWhileRevalidate)
+  }
+}

@@ -1,0 +1,75 @@
+import FetchVocabulary
+import Testing
+
+@testable import HTTPCaching
+
+/// RFC 9211.
+struct CacheStatusTests {
+  private static func status(
+    _ action: CacheDecision.Action, _ reason: CacheDecision.ForwardReason? = nil,
+    _ change: (inout CacheStatus) -> Void = { _ in }
+  ) -> String {
+    var status = CacheStatus(CacheDecision(action, "why", forward: reason))
+    change(&status)
+    return status.text
+  }
+
+  @Test func tellsHowItWasAnswered() {
+    #expect(Self.status(.serve) == "cachectl; hit")
+    #expect(Self.status(.serveThenRevalidate) == "cachectl; hit")
+    #expect(Self.status(.fetch, .uriMiss) == "cachectl; fwd=uri-miss")
+    #expect(Self.status(.fetch, .varyMiss) == "cachectl; fwd=vary-miss")
+    #expect(Self.status(.fetch, .method) == "cachectl; fwd=method")
+    #expect(Self.status(.fetch, .bypass) == "cachectl; fwd=bypass")
+    #expect(Self.status(.revalidate, .stale) == "cachectl; fwd=stale")
+    #expect(Self.status(.revalidate, .request) == "cachectl; fwd=request")
+    #expect(Self.status(.fetch, .partial) == "cachectl; fwd=partial")
+  }
+
+  @Test func whatIsNotAnsweredIsNeitherAHitNorForwarded() {
+    #expect(Self.status(.fail, .uriMiss) { $0.detail = "only-if-cached" } == "cachectl; detail=\"only-if-cached\"")
+  }
+
+  @Test func tellsTheRest() {
+    #expect(Self.status(.serve) { $0.timeToLive = .milliseconds(376_900) } == "cachectl; hit; ttl=376")
+    #expect(Self.status(.serve) { $0.timeToLive = .seconds(-412) } == "cachectl; hit; ttl=-412")
+    let text = Self.status(.revalidate, .stale) {
+      $0.forwardStatus = 304
+      $0.isStored = true
+      $0.isCollapsed = true
+      $0.timeToLive = .seconds(60)
+      $0.key = "http://example.com/x"
+      $0.detail = "why"
+    }
+    #expect(
+      text
+        == "cachectl; fwd=stale; fwd-status=304; stored; collapsed; ttl=60; key=\"http://example.com/x\"; detail=\"why\""
+    )
+  }
+
+  @Test func aHitHasNoStatusOfTheOrigin() {
+    #expect(Self.status(.serve) { $0.forwardStatus = 200 } == "cachectl; hit")
+  }
+
+  @Test(arguments: [
+    ("a\"b\\c", "cachectl; hit; key=\"a\\\"b\\\\c\""), ("", "cachectl; hit; key=\"\""),
+    ("~ ", "cachectl; hit; key=\"~ \""),
+    ("é", "cachectl; hit"), ("a\nb", "cachectl; hit"), ("a\u{7F}", "cachectl; hit"),
+  ])
+  func writesTextAsAString(_ key: String, _ text: String) {
+    #expect(Self.status(.serve) { $0.key = key } == text)
+  }
+
+  @Test func writesNoMoreDigitsThanAnIntegerMayHave() {
+    #expect(Self.status(.serve) { $0.timeToLive = .seconds(Int64.max) } == "cachectl; hit; ttl=999999999999999")
+    #expect(Self.status(.serve) { $0.timeToLive = .seconds(Int64.min) } == "cachectl; hit; ttl=-999999999999999")
+  }
+
+  /// The text is a structured-field list with one member, parsed here as a dictionary with one member.
+  @Test(arguments: ["x", "a\"b", "\\", "http://h/?q=a;b,c"]) func isAStructuredField(_ key: String) {
+    let text = Self.status(.revalidate, .stale) {
+      ($0.key, $0.timeToLive, $0.forwardStatus, $0.isStored) = (key, .seconds(-5), 200, true)
+    }
+    #expect(StructuredDictionary(text)?.members == [.init(key: "cachectl", value: .flag(true))])
+  }
+}

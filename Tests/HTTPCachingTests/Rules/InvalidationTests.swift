@@ -1,0 +1,43 @@
+import Testing
+
+@testable import HTTPCaching
+
+/// RFC 9111, section 4.4.
+struct InvalidationTests {
+  @Test(
+    arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH", "WHATEVER", "get"], [200, 201, 204, 299, 301, 303, 399])
+  func anUnsafeMethodInvalidates(_ method: String, _ status: Int) {
+    #expect(invalidated(method, status) == ["http://example.com/x"])
+  }
+
+  @Test(arguments: ["POST", "DELETE"], [100, 199, 400, 404, 500, 503, 599])
+  func aFailureInvalidatesNothing(_ method: String, _ status: Int) {
+    #expect(invalidated(method, status, ["Location": "/y"]) == [])
+  }
+
+  @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE"])
+  func aSafeMethodInvalidatesNothing(_ method: String) {
+    #expect(invalidated(method, 200, ["Location": "/y", "Content-Location": "/z"]) == [])
+  }
+
+  @Test(
+    arguments: [
+      (["Location": "/y"], ["/y"]), (["Content-Location": "/y?a=b"], ["/y?a=b"]),
+      (["Location": "/y", "Content-Location": "/z"], ["/y", "/z"]), (["Location": "y#f"], ["/y"]),
+      (["Location": "http://example.com/y"], ["/y"]), (["Location": "HTTP://EXAMPLE.com:80/y"], ["/y"]),
+      (["Location": "//example.com/y"], ["/y"]), (["Location": "/x"], []), (["Content-Location": ""], []),
+      (["Location": "https://example.com/y"], []), (["Location": "http://other.com/y"], []),
+      (["Location": "http://example.com:8080/y"], []), (["Location": "http://example.com.evil.org/y"], []),
+      (["Location": "http://example.com@evil.org/y"], []), (["Location": "mailto:a@example.com"], []),
+      (["Location": "http://["], []),
+      (["Location": "/y", "Content-Location": "/y"], ["/y"]),
+    ] as [(HTTPFields, [String])])
+  func whatIsNamedIsInvalidatedWithinTheOrigin(_ fields: HTTPFields, _ paths: [String]) {
+    #expect(invalidated("POST", 201, fields) == (["/x"] + paths).map { "http://example.com\($0)" })
+  }
+
+  private func invalidated(_ method: String, _ status: Int, _ fields: HTTPFields = [:]) -> [String] {
+    HTTPCacheRules.testing().invalidated(
+      by: HTTPResponseHead(status: status, fields: fields), to: .testing(method: method))
+  }
+}
