@@ -18,7 +18,8 @@ enum BuiltExample {
   private static func build(in folder: URL) throws -> URL {
     try FileManager.default.copyItem(at: root.appending(path: "Examples/FolderEngine"), to: folder)
     let make = try FinishedProcess(
-      running: ["make", "-sB", "CC=clang", "INTERFACE=\(root.path)/Sources/CCachectlPlugin/include"], in: folder.path)
+      running: ["make", "-sB", "CC=clang", "INTERFACE=\(root.path)/Sources/Storage/CCachectlPlugin/include"],
+      in: folder.path)
     guard make.status == 0 else { throw BuildFailure(status: make.status, errors: make.errors) }
     return folder.appending(path: "libcachectl-folder.so")
   }

@@ -34,7 +34,8 @@ struct CompilationFailure: Error {
 enum Compiler {
   private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   private static let sources = tests.appendingPathComponent("Libraries").path
-  private static let header = tests.appendingPathComponent("../../Sources/CCachectlPlugin/include").standardized.path
+  private static let header = tests.appendingPathComponent("../../Sources/Storage/CCachectlPlugin/include").standardized
+    .path
 
   /// What was made so far. Many tests use the same library, each a copy of its own.
   private static let made = Mutex<[[String]: Data]>([:])

@@ -23,7 +23,7 @@ enum EngineLibraries {
     let scratch = try scratch.get()
     let example = "\(project)/Examples/FolderEngine"
     let sources = try FileManager.default.contentsOfDirectory(atPath: example).filter { $0.hasSuffix(".c") }.sorted()
-    let common = ["-O1", "-fPIC", "-I", "\(project)/Sources/CCachectlPlugin/include"]
+    let common = ["-O1", "-fPIC", "-I", "\(project)/Sources/Storage/CCachectlPlugin/include"]
     var objects: [String] = []
     for (source, flags) in sources.map({ ("\(example)/\($0)", flags) }) + others.map({ ("\(project)/\($0)", []) }) {
       objects.append(scratch.path("\(name)-\(objects.count).o"))

@@ -1,7 +1,8 @@
 /// The machine and the settings of a benchmark, as texts for people.
 enum BenchmarkFacts {
   private static let labels = [
-    "memoryBytes": "memory", "fileSystem": "file system", "warmUpRounds": "warm-up rounds", "targetRate": "target rate",
+    "memoryBytes": "main memory", "fileSystem": "file system", "warmUpRounds": "warm-up rounds",
+    "targetRate": "target rate",
   ]
 
   /// The names and the texts of `environment`, without unknown values.

@@ -30,7 +30,7 @@ public struct AllCitiesView: OutputView {
   /// The cities for people.
   public func table(on screen: Screen, hasHeader: Bool) -> String { whole.table(on: screen, hasHeader: hasHeader) }
 
-  /// A remark such as "6,057 cities · 243 pages · 120 from cache (lmdb), 123 from the origin".
+  /// A remark such as "6,057 cities · 243 pages · 120 from cache (ENGINE), 123 from the origin".
   public var status: StatusLine? {
     let kinds = [summary.cachedPages, summary.confirmedPages, summary.fetchedPages]
     guard kinds.count(where: { $0 > 0 }) > 1 else { return origin.status(extent) }

@@ -19,8 +19,8 @@ public struct DamageList: Sendable, Hashable {
 
   /// The error that these parts could not be read; `nil` if there are none.
   ///
-  /// It reads like "2 entries of sqlite are damaged, and not exported (a/1, a/2)", or "1 part of plist is damaged, and
-  /// not exported (the entries of cities/ cannot be listed: ...)", or "sqlite is damaged, but all its entries can be
+  /// It reads like "2 entries of ENGINE are damaged, and not exported (a/1, a/2)", or "1 part of ENGINE is damaged, and
+  /// not exported (the entries of cities/ cannot be listed: ...)", or "ENGINE is damaged, but all its entries can be
   /// read (...)".
   ///
   /// - Parameter consequence: what was not done, such as "exported"; `nil` to leave it out.

@@ -30,7 +30,7 @@ public struct ExportView: SingleRecordView {
     ]
   }
 
-  /// One line, such as "Exported 12 entries (1.4 MiB) of sqlite to cache.ndjson".
+  /// One line, such as "Exported 12 entries (1.4 MiB) of ENGINE to cache.ndjson".
   public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.line(summary) + "\n" }
 
   /// The same line as a remark, for an export to the standard output.

@@ -37,7 +37,7 @@ public struct ImportView: SingleRecordView {
     ]
   }
 
-  /// One line, such as "Imported 12 entries (1.4 MiB) into sqlite".
+  /// One line, such as "Imported 12 entries (1.4 MiB) into ENGINE".
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let entries = NumberText.count(imported, "entry", "entries")
     let verb = isDryRun ? "Would import" : "Imported"

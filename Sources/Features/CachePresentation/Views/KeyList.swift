@@ -18,7 +18,7 @@ public struct KeyList: Sendable, Hashable {
 
   /// The error that the entries have a problem, with the first of their keys; `nil` if there are none.
   ///
-  /// It reads like "2 entries of sqlite are damaged, and not copied (a/1, a/2)".
+  /// It reads like "2 entries of ENGINE are damaged, and not copied (a/1, a/2)".
   func failure(
     _ whose: String, _ verb: (singular: String, plural: String), _ what: String, hint: String
   ) -> CacheError? {

@@ -60,10 +60,10 @@ public struct PageView<Page: PresentablePage>: SnapshotView {
     page.table(first: count).text(on: screen, hasHeader: hasHeader)
   }
 
-  /// A remark such as "Page 1 of 243 · 6,057 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min".
+  /// A remark such as "Page 1 of 243 · 6,057 cities · from cache (ENGINE), stored 3 min ago, fresh for 57 min".
   public var status: StatusLine? { origin.status(extent) }
 
-  /// Where the page came from, such as "From cache (lmdb), stored 3 min ago, fresh for 57 min:".
+  /// Where the page came from, such as "From cache (ENGINE), stored 3 min ago, fresh for 57 min:".
   public var heading: StatusLine { origin.heading }
 
   /// The remark while the origin is asked for a newer page, such as "Asking the origin · Page 1 of 243 · ...".

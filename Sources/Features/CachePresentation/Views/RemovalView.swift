@@ -43,7 +43,7 @@ public struct RemovalView: SingleRecordView {
     ]
   }
 
-  /// One line, such as "Removed 12 entries (1.4 MiB) from sqlite" or "Made 12 entries (1.4 MiB) of sqlite stale".
+  /// One line, such as "Removed 12 entries (1.4 MiB) from ENGINE" or "Made 12 entries (1.4 MiB) of ENGINE stale".
   public func table(on screen: Screen, hasHeader: Bool) -> String {
     let entries = "\(NumberText.count(removed, "entry", "entries")) (\(ByteCountText.text(bytes)))"
     let text =

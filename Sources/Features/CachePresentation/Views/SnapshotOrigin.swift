@@ -45,7 +45,7 @@ struct SnapshotOrigin: Sendable {
     return StatusLine([text.prefix(1).uppercased() + text.dropFirst()], style: isStale ? .yellow : .bold)
   }
 
-  /// Where the value came from, such as "from cache (lmdb), stored 3 min ago".
+  /// Where the value came from, such as "from cache (ENGINE), stored 3 min ago".
   var source: String {
     guard isFromCache else { return "from the origin" }
     let age = RelativeTimeText.past(age: entry.age)

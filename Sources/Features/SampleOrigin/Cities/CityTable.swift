@@ -3,7 +3,7 @@ internal import CacheDomain
 
 /// The embedded cities and their six orders. Rows are parsed on demand.
 ///
-/// `Scripts/make-sample-data` writes the columns; `Sources/CSampleData/README.md` lists them.
+/// `Scripts/make-sample-data` writes the columns; `Sources/Features/CSampleData/README.md` lists them.
 enum CityTable {
   private static let rows = EmbeddedText(csample_cities())
   private static let orders = EmbeddedText(csample_city_orders())
