@@ -25,7 +25,7 @@ struct OpenClosedTests {
   /// meant for the engine counts: a type or module that begins with it, and the name in quotes.
   private static func namesEngine(_ name: String, in text: String) -> Bool {
     let pattern =
-      name == "memory" ? #"(?i:\bmemory(storage|plugin|engine|options|error)\w*|"memory")"# : "(?i:\(name))"
+      name == "memory" ? #"(?i:\bmemory(storage|plugin|engine|options|error)\w*)|"memory""# : "(?i:\(name))"
     return text.range(of: pattern, options: .regularExpression) != nil
   }
 

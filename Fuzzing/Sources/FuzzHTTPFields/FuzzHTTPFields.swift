@@ -1,6 +1,6 @@
-internal import CacheDomain
+internal import FetchVocabulary
 
-@testable internal import CacheData
+@testable internal import HTTPCaching
 
 /// The values of header fields: everything that a server may send and the rules of caching read.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,6 @@
 internal import CacheData
 internal import StorageSPI
 
-@testable internal import ResponseStorage
-
 /// A stored page of cities or movies: what is in a store may have been written by anybody.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,8 +1,18 @@
-internal import FetchVocabulary
+public import FetchVocabulary
 
-/// Fetches a typed resource. Storage and origin may be existentials: this call opens them. An answer for which
-/// `mayKeep` returns `false` is returned but not stored.
-package func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
+/// Fetches a typed resource through the cache: by the policy of `options`, with one request for all callers that ask for
+/// the same thing, and with a stale answer if the origin fails.
+///
+/// Nothing happens until the first snapshot is asked for. Storage and origin may be existentials: this call opens them.
+/// - Parameters:
+///   - request: what is asked for, from which the key of the entry is made.
+///   - storage: where answers are kept.
+///   - origin: the source of answers that the cache does not have.
+///   - services: the rules, the clock, and what joins requests.
+///   - options: the policy and the limits of this fetch.
+///   - mayKeep: whether an answer may be stored; one for which it returns `false` is returned all the same.
+///   - toDomain: makes the value that callers see of an answer.
+public func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
   _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,
   mayKeep: @escaping @Sendable (Storage.Response) -> Bool = { _ in true },
   toDomain: @escaping @Sendable (Storage.Response) -> Value
