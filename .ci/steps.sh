@@ -8,32 +8,12 @@ step() {
   local name=$1 start=$SECONDS result=passed
   shift
   echo "== $name"
-  "$@" || result=FAILED
-  note "$name" "$result" $((SECONDS - start))
-}
-
-# Starts a step that goes on beside the next ones: what builds one module after another leaves a core idle.
-begin() {
-  begun=$1 begun_at=$SECONDS
-  shift
-  { "$@" || exit 1; } >"$scratch/begun.log" 2>&1 &
-  begun_id=$!
-}
-
-# Waits for the step that was begun, and prints what it has printed.
-await() {
-  local result=passed
-  wait "$begun_id" || result=FAILED
-  echo "== $begun"
-  cat "$scratch/begun.log"
-  note "$begun" "$result" $((SECONDS - begun_at))
-}
-
-# Notes how the step $1 went ($2), and how many seconds it took ($3).
-note() {
-  if [ "$2" = FAILED ]; then failures+=("$1"); fi
-  steps+=("$(printf '%5d s  %s  %s' "$3" "$2" "$1")")
-  echo "== $2 after $3 s: $1"
+  if ! "$@"; then
+    result=FAILED
+    failures+=("$name")
+  fi
+  steps+=("$(printf '%5d s  %s  %s' $((SECONDS - start)) $result "$name")")
+  echo "== $result after $((SECONDS - start)) s: $name"
 }
 
 # Runs tests under the thread sanitizer, in $scratch: those of the test targets that $1 names (all of them where it is

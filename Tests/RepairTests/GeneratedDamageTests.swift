@@ -11,7 +11,7 @@ import Testing
 
   @Test(arguments: DamagedEngine.allCases) func aRepairSavesWhatCanBeRead(engine: DamagedEngine) async throws {
     let store = try await KnownStore(engine)
-    for seed in GeneratedDamage.seeds(60, environment: Self.environment) {
+    for seed in GeneratedDamage.seeds(40, environment: Self.environment) {
       var (files, damage) = (store.files, GeneratedDamage(seed: seed))
       let names = files.keys.sorted()
       let name = names[Int(seed % UInt64(names.count))]
@@ -26,14 +26,17 @@ import Testing
     }
   }
 
-  /// What a meta page says is told elsewhere as well, so that no byte of one is worth an entry.
+  /// A meta page says nothing that is not also elsewhere, so that no byte of it is worth an entry. Usually every other
+  /// byte is tried, with one wrong value.
   @Test(arguments: [DamagedEngine.lmdb, .lmdbImported], [0, 4_096])
   func noByteOfAMetaPageCostsAnEntry(engine: DamagedEngine, page: Int) async throws {
     let store = try await KnownStore(engine)
     let (name, content) = try #require(store.files.first)
-    for place in page..<page + 160 {
+    let isThorough = Self.environment["CACHECTL_THOROUGH"] != nil
+    for place in stride(from: isThorough ? page : page + Int.random(in: 0...1), to: page + 160, by: isThorough ? 1 : 2)
+    {
       let values = [0x46, 0xFF, content[place] &+ 2] as [UInt8]
-      let tried = Self.environment["CACHECTL_THOROUGH"] == nil ? [values[place % values.count]] : values
+      let tried = isThorough ? values : [values[place % values.count]]
       for value in tried where value != content[place] {
         var bytes = content
         bytes[place] = value

@@ -37,7 +37,7 @@ import Testing
     await program.signal(SIGINT, when: { scratch.storeNumber >= 20 })
     let run = try await program.end()
     #expect(run.status == 130)
-    #expect(run.errors.contains("interrupted: the results are those of the rounds until then"), "\(run.errors)")
+    #expect(run.errors.contains("interrupted: the results cover the rounds completed so far"), "\(run.errors)")
     #expect(run.text.contains("ycsb-b run"))
   }
 }

@@ -19,7 +19,7 @@ final class Scratch: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// The folder in which stores live.
+  /// The folder for stores.
   var home: String { path("home") }
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }

@@ -77,11 +77,11 @@ public struct BenchmarkView: OutputView {
 
   /// Whether the run was interrupted or had failures; otherwise the result of the comparison, or the settings.
   public var status: StatusLine? {
-    if isPartial { return StatusLine(["interrupted: the results are those of the rounds until then"], style: .yellow) }
+    if isPartial { return StatusLine(["interrupted: the results cover the rounds completed so far"], style: .yellow) }
     let failures = rows.count { $0.outcome.isFailure }
     if failures > 0 {
       let results = NumberText.count(failures, "result is", "results are")
-      return StatusLine(["\(results) wrong or failed: no speed counts there"], style: .red)
+      return StatusLine(["\(results) wrong or failed: they have no figures"], style: .red)
     }
     if let comparison { return comparison.summary }
     return StatusLine(settings)

@@ -32,7 +32,7 @@ extension AppDIContainer {
         throw [.cancelled, .busy].contains(error.code) ? error : reason
       }
       let warning = CacheError(
-        .damaged, "\(backend) is damaged, so that only what a repair would save is read: \(reason.message)",
+        .damaged, "\(backend) is damaged: reading only what a repair would save: \(reason.message)",
         hint: "save it with: cachectl --backend \(backend) verify --repair")
       return makeStore(over: engine, of: backend, warning: warning)
     } catch {

@@ -20,7 +20,7 @@ struct ClockCheck: Sendable {
     let name = "clock"
     let text = RFC3339Text.text(now.sinceEpoch)
     let hint = "set the clock: until it is right, what is fresh may be served too long or not at all"
-    if now < Self.earliest { return [.warning(name, "it is \(text) by the clock, which cannot be", hint: hint)] }
+    if now < Self.earliest { return [.warning(name, "it is \(text) by the clock, which is impossible", hint: hint)] }
     let late = witnesses.filter { $0.time.map { $0.isAhead(of: now) } ?? false }
     if late.isEmpty { return [.ok(name, "it is \(text), and nothing is from the future")] }
     return late.compactMap { witness in

@@ -28,7 +28,7 @@ struct LeftoverCheck: Sendable {
       }
     }
     return found.map { name in
-      .warning("usage", "\(home)/\(name) tells of the use of a store that is not there", hint: "rm \(home)/\(name)")
+      .warning("usage", "\(home)/\(name) records the use of a store that no longer exists", hint: "rm \(home)/\(name)")
     }
   }
 

@@ -21,12 +21,12 @@ struct SpaceCheck: Sendable {
     }
     if space.free < Self.floor {
       return .problem(
-        name, .noSpace, "only \(free)", hint: "make room, with cachectl compact among others, or move the home")
+        name, .noSpace, "only \(free)", hint: "make room, for example with cachectl compact, or move the home")
     }
     let missing = maximumBytes - usedBytes
     if space.free < missing {
       return .warning(
-        name, "\(free), less than cache.maxBytes (\(ByteCountText.text(maximumBytes))) may come to take",
+        name, "\(free), less than cache.maxBytes (\(ByteCountText.text(maximumBytes))) allows",
         hint: "lower cache.maxBytes, or move the home")
     }
     return .ok(name, free)

@@ -12,7 +12,7 @@ struct UnprovedTransfer: DataTransferService {
       warn(
         CacheError(
           CacheError.Code(rawValue: "insecure"),
-          "the server need not prove who it is, and what it answers is not stored",
+          "the server did not have to prove who it is, so its answer is not stored",
           hint: "name the certificates to trust with --cacert FILE"))
     }
     return response

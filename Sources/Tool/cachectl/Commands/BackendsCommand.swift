@@ -9,7 +9,7 @@ struct BackendsCommand: ParsableCommand {
     discussion: """
       Engines are built in, or shared libraries called libcachectl-NAME.so. A library is found by NAME in the folders \
       of the setting plugins.searchPath (CACHECTL_PLUGIN_PATH, separated by colons), or by its path, and is loaded only \
-      when it is named. Nobody else may be able to change it.
+      when it is named. Other users must not be able to change it.
 
       Examples:
         cachectl backends

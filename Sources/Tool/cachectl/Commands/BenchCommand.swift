@@ -9,14 +9,14 @@ struct BenchCommand: AsyncParsableCommand {
     commandName: "bench", abstract: "Measure storage engines against each other",
     discussion: """
       All engines do the same operations in the same order, in turns, with the same durability, on scratch stores in \
-      the folder for temporary files (TMPDIR). Every answer is checked: one that is wrong makes the status 1 and \
-      counts for no speed. The memory engine is the control: it shows what the measuring itself costs.
+      the folder for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
+      its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
 
       Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, scan, expire, open, articles. Without \
       --workload it is a selection that takes about a minute. A file with a workload of your own is named by a path \
       with a slash, or one that ends in .json.
 
-      With --compare the status is 1 where something is worse than in FILE, beyond the noise of both runs.
+      With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs.
 
       Examples:
         cachectl bench
@@ -54,7 +54,7 @@ struct BenchCommand: AsyncParsableCommand {
     try results.finish(outcome)
     try shown.get()
     if let path = files.save, !outcome.isComplete {
-      global.remark(StatusLine(["\(path) was not written: part of a run is nothing to compare with"], style: .yellow))
+      global.remark(StatusLine(["\(path) was not written: an incomplete run cannot be compared"], style: .yellow))
     }
     if outcome.isComplete, outcome.hasFailure || outcome.isWorse { throw ExitCode.failure }
   }

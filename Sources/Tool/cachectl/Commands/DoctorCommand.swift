@@ -11,7 +11,7 @@ struct DoctorCommand: AsyncParsableCommand {
       It looks at the configuration, the permissions of the home and of plugins, the free space, the store of each \
       engine with the processes that use it, and the clock. Nothing is changed, and no store is made.
 
-      The status is 0 where there is no problem; warnings do not count. Otherwise it is that of the first of these: \
+      The status is 0 if there is no problem; warnings do not count. Otherwise the first of these decides: \
       78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \
       for a home that cannot be made, 74 for too little space, 75 for a store that another process holds.
       """)

@@ -8,7 +8,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "poster", abstract: "Fetch the image of a movie's poster",
     discussion: """
-      PATH is the poster's path as a movie has it. Without --out the image goes to the standard output, unless that is \
+      PATH is the poster path of a movie. Without --out the image goes to the standard output, unless that is \
       a terminal; with --output json, ndjson or csv facts about the image are printed instead.
 
       Examples:

@@ -36,12 +36,12 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   @Option(
     name: [.customShort("m"), .long],
-    help: ArgumentHelp("Give the transfer up after so many seconds", valueName: "seconds"))
+    help: ArgumentHelp("Give up after this many seconds", valueName: "seconds"))
   var maxTime: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Try N times more where the server is busy, fails or cannot be reached", valueName: "n"))
+      "Retry up to N times if the server is busy, fails or cannot be reached", valueName: "n"))
   var retry: Int?
 
   @OptionGroup(title: "Fetch options")

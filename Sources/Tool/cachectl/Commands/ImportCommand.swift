@@ -9,7 +9,7 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import", abstract: "Read entries that were exported into the store",
     discussion: """
       Without FILE the standard input is read. Entries that the store has in a newer version are kept; expired ones \
-      are skipped. A line that is no entry ends the import with status 65 and its number. Entries are written several \
+      are skipped. A line that is not an entry ends the import with status 65 and its number. Entries are written several \
       at a time, and an import that was interrupted can be repeated: what is there already is skipped.
 
       Examples:

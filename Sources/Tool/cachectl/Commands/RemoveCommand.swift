@@ -8,9 +8,9 @@ struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove entries, or make them stale",
     discussion: """
-      Conditions narrow each other down. --all removes everything: on a terminal after a question, elsewhere only \
-      with --yes. It leaves an empty, sound store also where the old one is damaged or the disk is full. --soft makes \
-      entries stale instead: the next fetch asks the origin, and they stand in where it fails.
+      Conditions narrow each other down. --all removes everything: a terminal asks first, elsewhere it needs \
+      --yes. It leaves an empty, sound store even if the old one is damaged or the disk is full. --soft makes \
+      entries stale instead: the next fetch asks the origin, and they stand in if it fails.
 
       Examples:
         cachectl rm --state expired
@@ -47,7 +47,7 @@ struct RemoveCommand: AsyncParsableCommand {
 
   func validate() throws(ValidationError) {
     switch [!keys.isEmpty, hasConditions, all].count(where: { $0 }) {
-    case 0: throw ValidationError("nothing is named: give keys, conditions or --all")
+    case 0: throw ValidationError("nothing to remove: give keys, conditions or --all")
     case 1: break
     default: throw ValidationError("keys, conditions and --all exclude each other")
     }

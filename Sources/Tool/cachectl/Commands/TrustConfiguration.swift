@@ -19,7 +19,7 @@ struct TrustConfiguration: ParsableCommand {
   @Argument(help: "The file to trust", completion: .file(extensions: ["json"]))
   var file: String?
 
-  @Flag(help: "Trust the file no longer")
+  @Flag(help: "Stop trusting the file")
   var revoke = false
 
   @Flag(help: "Show which files are trusted")
@@ -29,7 +29,7 @@ struct TrustConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if list, revoke || file != nil { throw ValidationError("--list stands alone") }
+    if list, revoke || file != nil { throw ValidationError("--list takes nothing else") }
   }
 
   func run() throws {

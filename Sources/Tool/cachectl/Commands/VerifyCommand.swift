@@ -9,10 +9,10 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
     discussion: """
       The structure of the store is checked by the engine's own means, then each entry by its checksum. The status is \
-      65 where something is wrong.
+      65 if something is wrong.
 
       A repair saves every entry that can still be read. The damaged files are moved aside, never removed: their new \
-      names tell the time of the repair. The status is 65 where an entry was lost, or may have been, or something \
+      names tell the time of the repair. The status is 65 if an entry was lost, or may have been, or something \
       remains wrong; otherwise 0. A dry run says what a repair would save and lose, and changes nothing.
 
       Examples:
@@ -59,7 +59,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   private func adviseRepair(_ backend: String) {
     guard global.output == .table else { return }
-    global.remark(StatusLine(["What is sound is saved by: cachectl --backend \(backend) verify --repair"]))
+    global.remark(StatusLine(["Save the sound entries with: cachectl --backend \(backend) verify --repair"]))
   }
 
   /// What the repair did; `nil`, after telling the user, if the engine cannot repair.

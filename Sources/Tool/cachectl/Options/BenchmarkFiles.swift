@@ -15,7 +15,7 @@ struct BenchmarkFiles: ParsableArguments {
   var save: String?
 
   @Option(
-    help: ArgumentHelp("Say of each result whether it is better or worse than in FILE", valueName: "file"),
+    help: ArgumentHelp("Compare each result with the one in FILE", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var compare: String?
 

@@ -25,7 +25,8 @@ struct BenchmarkOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Repeat the random choices of seed N", valueName: "n"))
   var seed: UInt64 = 42
 
-  @Option(help: ArgumentHelp("Start N operations a second; latency then counts from when they should", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Start N operations a second; latency then counts from the intended start", valueName: "n"))
   var rate: Double?
 
   @Option(help: "What a commit survives, on every engine")

@@ -13,7 +13,7 @@ struct GlobalOptions: ParsableArguments {
     completion: .backends)
   var backend: String?
 
-  @Option(help: "The folder in which stores live", completion: .directory)
+  @Option(help: "The folder for stores", completion: .directory)
   var home: String?
 
   @Option(
@@ -28,7 +28,7 @@ struct GlobalOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print nothing but data and errors")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say what is used and why")
+  @Flag(name: .shortAndLong, help: "Say in detail what is done and why")
   var verbose = false
 
   @Flag(help: "Never use colours")

@@ -23,10 +23,10 @@ struct NetworkOptions: ParsableArguments {
 
   @Flag(
     name: [.customShort("k"), .long],
-    help: "Believe a server that cannot prove who it is; its answer is not stored")
+    help: "Accept a server that cannot prove who it is; its answer is not stored")
   var insecure = false
 
-  @Flag(help: "Ask for compressed content, and print it without the compression; the cache keeps it as it came")
+  @Flag(help: "Ask for compressed content, and print it decompressed; the cache keeps it as it came")
   var compressed = false
 
   func validate() throws(ValidationError) {

@@ -25,6 +25,6 @@ final class Deadline: Sendable {
   func explained(_ error: CacheError) -> CacheError {
     guard error.code == .cancelled, passed.withLock({ $0 }) else { return error }
     return CacheError(
-      .originUnreachable, "there was no whole answer within \(limit)", hint: "try again later, or raise --max-time")
+      .originUnreachable, "the answer was not complete within \(limit)", hint: "try again later, or raise --max-time")
   }
 }

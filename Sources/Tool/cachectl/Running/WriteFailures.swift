@@ -21,7 +21,7 @@ struct WriteFailures {
     guard let failure else { return }
     require(
       "the answer is not in the cache, as --require-store demands",
-      hint: "mend what the warning says, or leave out --require-store", cause: failure)
+      hint: "do what the warning says, or leave out --require-store", cause: failure)
   }
 
   /// Keeps the first failure as the error.
