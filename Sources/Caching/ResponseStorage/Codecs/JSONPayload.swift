@@ -16,6 +16,7 @@ public protocol JSONPayload: Sendable {
 
 extension JSONReader {
   /// The value of the member `name`, which the object must have.
+  @inlinable
   public func required<Value>(_ value: Value?, _ name: String) throws(Failure) -> Value {
     guard let value else { throw failure("the member '\(name)' is missing") }
     return value
