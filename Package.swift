@@ -15,7 +15,7 @@ func layer(_ storey: String, _ name: String, _ dependencies: [Target.Dependency]
   .target(name: name, dependencies: dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
 }
 
-/// What fetches through the cache. Its modules export each other's names.
+/// What fetches through the cache. `CachedFetching` exports the rules, and these the vocabulary and the messages.
 let caching: [Target.Dependency] = ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching"]
 
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.

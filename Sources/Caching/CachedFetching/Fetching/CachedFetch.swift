@@ -1,6 +1,7 @@
 internal import FetchVocabulary
 
-/// Answers one request from the cache and the origin. No other type knows the fetch policies.
+/// Answers one request from the cache and the origin, in the order that the policy asks for. `HTTPCacheRules` decides what
+/// a policy allows of a stored response.
 ///
 /// A failing storage never withholds the origin's answer: its failure becomes a warning on the snapshot. If the origin
 /// fails, a stored entry may answer in its place, and that failure becomes a warning too.

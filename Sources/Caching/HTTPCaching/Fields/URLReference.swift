@@ -11,6 +11,7 @@ package struct URLReference: Sendable, Hashable {
   let host: String?
   private let explicitPort: Int?
   private(set) var path: String
+  /// The text after the question mark; `nil` if there is none.
   package private(set) var query: String?
 
   /// Parses `text`; `nil` if it is not a URL reference.
