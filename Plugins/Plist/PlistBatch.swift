@@ -46,7 +46,7 @@ extension PlistStore {
   }
 
   /// Throws `StorageError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Call this
-  /// only inside `writing`. Cost: a `stat` for each namespace, and loading those that are not in memory.
+  /// only inside `writing`. Cost: a `stat` for each namespace, and loading the ones that are not in memory.
   ///
   /// A namespace with a damaged file counts as empty: its entries cannot be counted, and must not stop writes to the
   /// other namespaces.

@@ -6,7 +6,7 @@ internal import FoundationNetworking
 extension HTTPRequest {
   /// Creates the message for `request`, without its content. Credentials in the URL become a field.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if the URL is not that of a web server.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the URL names no web server.
   init(_ request: URLRequest) throws(CacheError) {
     guard let url = request.url else { throw CacheError(URLError(.badURL)) }
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }

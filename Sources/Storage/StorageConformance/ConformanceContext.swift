@@ -38,7 +38,7 @@ struct ConformanceContext: Sendable {
 }
 
 extension ConformanceContext {
-  /// Empties the check's stores that are told apart only by name: removing a folder does not remove them.
+  /// Empties the check's stores that differ only in name: removing a folder does not remove them.
   func removeWhatIsLeft() async throws {
     guard subject.hasNamedStores else { return }
     for store in handles.stores {

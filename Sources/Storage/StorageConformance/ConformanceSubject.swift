@@ -15,7 +15,7 @@ public struct ConformanceSubject: Sendable {
   ///
   /// Every option of the kind `path` becomes a path in the scratch folder, different for each check, and every one of
   /// the kind `storeName` a name unique to the check and the run, whatever `values` says: the suite never touches a
-  /// store in use. It empties its stores that are told apart only by name. An engine without such options must be empty
+  /// store in use. It empties its stores that differ only in name. An engine without such options must be empty
   /// whenever it is opened for the first time.
   ///
   /// - Throws: `StorageError` with the code `invalidOption` if `values` does not match the engine's declaration.
@@ -31,7 +31,7 @@ public struct ConformanceSubject: Sendable {
   /// The capabilities that the engine declares.
   public var capabilities: Set<EngineCapability> { plugin.declaration.capabilities }
 
-  /// Whether the engine's stores are told apart by name, so that no folder holds what the suite leaves behind.
+  /// Whether the engine's stores differ only in name, so that no folder holds what the suite leaves behind.
   var hasNamedStores: Bool { plugin.declaration.options.contains { $0.kind == .storeName } }
 
   /// The configuration to open the store called `store`, a path relative to the scratch folder, in the run with the

@@ -286,7 +286,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     return found
     """#
 
-  /// `ARGV`: the first line, and the number of lines. Forgets those that are invalid or whose entries are gone. Returns
+  /// `ARGV`: the first line, and the number of lines. Forgets lines that are invalid or whose entries are gone. Returns
   /// how many those were, and where to continue; nothing at the end.
   private static let tidySource = #"""
     local page = redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])

@@ -22,7 +22,7 @@ struct RedisCount: Sendable {
 }
 
 extension RedisStore {
-  /// Counts the entries, without those that the server has dropped because they expired. Cost: a round trip, and one
+  /// Counts the entries, without the ones that the server has dropped because they expired. Cost: a round trip, and one
   /// more for each 500 entries of a part that were dropped since the part was last written or counted.
   func count() throws(StorageError) -> RedisCount {
     var count = RedisCount()

@@ -5,7 +5,7 @@ enum ConnectionFields {
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
-  /// The names of such fields in `fields`, in lower case: the fixed ones, and those that `Connection` names.
+  /// The names of such fields in `fields`, in lower case: the fixed ones, and the ones that `Connection` names.
   static func names(of fields: HTTPFields) -> Set<String> {
     always.union(FieldList.names(fields.values(of: "connection").joined(separator: ",")))
   }

@@ -52,7 +52,7 @@ extension HTTPCacheRules {
     left == right || HTTPDate.time(left, now: now).map { $0 == HTTPDate.time(right, now: now) } ?? false
   }
 
-  /// Keeps the lines of `stored` in order, replaces those that `head` has too, and appends the other lines of `head`.
+  /// Keeps the lines of `stored` in order, replaces the ones that `head` also has, and appends the other lines of `head`.
   func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
     // The stored tag belongs to the stored bytes: the 304 may have a strong tag although the compressed 200 had a weak
     // one.

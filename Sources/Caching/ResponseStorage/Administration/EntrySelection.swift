@@ -1,6 +1,6 @@
 public import StorageSPI
 
-/// A selection of a store's entries: those that meet all the conditions given.
+/// Selects the entries of a store that meet every given condition.
 public struct EntrySelection: Sendable, Hashable {
   /// The namespace of the entries. `nil` selects all namespaces but the one for leases of flights: leases are not the
   /// user's entries, and must be asked for by name.

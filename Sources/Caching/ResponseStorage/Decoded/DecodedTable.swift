@@ -4,7 +4,7 @@ internal import StorageSPI
 ///
 /// If two keys share a digest, which is next to impossible, the later one replaces the other. Once the table is full,
 /// an entry gets in only when it comes for the second time. So a walk over many entries that are read once does not
-/// displace those that are read again and again, and does not pay for keeping what it will not use.
+/// displace entries that are read again and again, and does not pay for keeping what it will not use.
 struct DecodedTable {
   private struct Node {
     var digest: UInt64

@@ -14,7 +14,7 @@ public struct OriginServer: Sendable {
   /// Creates a server.
   ///
   /// - Parameters:
-  ///   - fields: header fields for every request. They replace those that an origin would send.
+  ///   - fields: header fields for every request. They replace the origin's own.
   ///   - secretFields: further header fields, whose values are never shown.
   ///   - clientIdentity: a digest of the client's certificate; `nil` if it has none.
   public init(

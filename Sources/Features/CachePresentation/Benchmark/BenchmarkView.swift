@@ -44,7 +44,7 @@ public struct BenchmarkView: OutputView {
     return (BenchmarkDocument.flat(row) + verdict).map(\.name)
   }
 
-  /// The results, with those that only the earlier run has at the end. Latencies and the comparison are flat members,
+  /// The results, followed by the ones that only the earlier run has. Latencies and the comparison are flat members,
   /// so that each value has its own column.
   public var records: [JSONValue] {
     guard let comparison else { return rows.map { .object(BenchmarkDocument.flat($0)) } }

@@ -5,7 +5,7 @@ struct LogScale: Sendable {
   private let lowest: Double
   private let highest: Double
 
-  /// The axis for `values`, ignoring those that are not positive.
+  /// The axis for `values`, ignoring values that are not positive.
   init(around values: [Double]) {
     let positive = values.filter { $0 > 0 && $0.isFinite }
     lowest = log10(positive.min() ?? 1).rounded(.down)

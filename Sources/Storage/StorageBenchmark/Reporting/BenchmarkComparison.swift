@@ -43,7 +43,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
     public let reason: String?
   }
 
-  /// The rows in the order of the new report, then those that only the saved one has.
+  /// The rows in the order of the new report, then the rows that only the saved one has.
   public let rows: [Row]
   /// The differences in how the reports were made that may make their figures incomparable, one name each, such as
   /// "threads".

@@ -20,7 +20,7 @@ public struct BenchmarkSubject: Sendable {
   /// The engine's name.
   public var name: String { plugin.declaration.name }
 
-  /// Whether the engine's stores are told apart only by name, and stay on the server until they are removed.
+  /// Whether the engine's stores differ only in name, and stay on the server until they are removed.
   public var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
 
   /// The configuration to open the store in `folder`, or called `name`.

@@ -5,7 +5,7 @@
 /// smallest value. A percentile, which is the largest value of its bucket, exceeds the true one by less than 1/128 (0.8
 /// %) and never falls short of it. Count, minimum, maximum and sum are exact.
 ///
-/// Values up to `maximumValue` (73 minutes) are told apart; longer ones count as that long. Recording takes a handful
+/// Values up to `maximumValue` (73 minutes) are distinguished; longer ones count as that long. Recording takes a handful
 /// of instructions and never allocates: all 36 KiB of buckets exist from the start.
 ///
 /// **Coordinated omission.** If operations should start at a given rate, a slow one delays those after it, and timing
@@ -15,7 +15,7 @@
 /// afterwards; it is for recordings that have only the service times, and is not needed here. Without a target rate
 /// there is no schedule to miss, and the service time is recorded.
 public struct LatencyHistogram: Sendable, Hashable {
-  /// The largest value that is told apart, in nanoseconds: 2^42 - 1, about 73 minutes.
+  /// The largest value that is recorded as such, in nanoseconds: 2^42 - 1, about 73 minutes.
   public static let maximumValue: UInt64 = 1 << 42 - 1
 
   /// A percentile exceeds the true one by less than this share of it.

@@ -2,7 +2,7 @@ public import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-/// A selection of entries: those that meet every given condition.
+/// Selects the entries that meet every given condition.
 public struct EntryConditions: Sendable, Hashable {
   /// Their namespace.
   public var namespace: String?
