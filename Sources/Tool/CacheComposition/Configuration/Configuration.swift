@@ -61,11 +61,13 @@ public struct Configuration: Sendable {
     /// wait.
     public var isStreamed = false
 
-    /// The limits of URL requests: 30 seconds for each wait, and at most `maxEntryBytes` held in memory.
+    /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
+    /// wait that long; and at most `maxEntryBytes` held in memory.
     static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
       Transport(
-        timeout: .seconds(30), maxResponseBytes: maxEntryBytes, maxConcurrentRequests: 4, headers: [],
-        network: network.overridden(by: demands.network), demands: demands, isStreamed: true)
+        timeout: max(.seconds(30), demands.maxTime ?? .zero), maxResponseBytes: maxEntryBytes,
+        maxConcurrentRequests: 4, headers: [], network: network.overridden(by: demands.network), demands: demands,
+        isStreamed: true)
     }
   }
 
