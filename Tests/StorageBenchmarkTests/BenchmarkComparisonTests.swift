@@ -6,27 +6,56 @@ import Testing
 struct BenchmarkComparisonTests {
   private typealias Reports = BenchmarkReportTests
 
-  /// Each the throughputs of the saved rounds and of those of now, and the verdict.
+  /// Five rounds around `middle` whose slowest and fastest are a hundredth away from it.
+  private static func rounds(_ middle: Double) -> [Double] { [1, 0.99, 1.01, 0.995, 1.005].map { $0 * middle } }
+
+  /// The throughputs of both runs, how long the reference work took in both (in milliseconds), and the verdict.
   @Test(
     arguments: [
-      ([100, 100, 100], [100, 100, 100], .same), ([100, 100, 100], [104, 104, 104], .same),
-      ([100, 100, 100], [106, 106, 106], .better), ([100, 100, 100], [96, 96, 96], .same),
-      ([100, 100, 100], [94, 94, 94], .worse), ([100, 100, 100], [10, 10, 10], .worse),
-      // Noisy rounds: 1.4826 * 10 / 100 * 3 is 0.44 for each of both.
-      ([90, 100, 110], [120, 130, 140], .same), ([90, 100, 110], [190, 200, 210], .better),
-      ([190, 200, 210], [90, 100, 110], .worse),
-      // One round of five that went wrong is no noise.
-      ([100, 101, 99, 100, 20], [80, 81, 79, 80, 80], .worse),
-      ([100, 101, 99, 100, 20], [100, 100, 101, 300, 99], .same),
-    ] as [([Double], [Double], BenchmarkComparison.Verdict)])
-  func theVerdictIsBeyondTheNoise(saved: [Double], now: [Double], verdict: BenchmarkComparison.Verdict) throws {
+      // Two runs of one program, in which only the machine changed: what the rounds alone called better and worse.
+      (rounds(100), rounds(119), [5.0], [4.2], .cannotTell), (rounds(100), rounds(56), [5.0], [9.0], .cannotTell),
+      (rounds(100), rounds(119), [5.0], [5.0], .better), (rounds(100), rounds(56), [5.0], [5.0], .worse),
+      // A machine that was slow from time to time in one run, or as slow in both.
+      (rounds(100), rounds(56), [5.0], [5, 5, 9, 5, 5], .cannotTell),
+      (rounds(100), rounds(56), [9.0], [9.0], .worse), (rounds(100), rounds(10), [5.0], [8.5], .worse),
+      // Below 5 %, and equal.
+      (rounds(100), rounds(100), [5.0], [5.0], .cannotTell), (rounds(100), rounds(104), [5.0], [5.0], .cannotTell),
+      // Rounds that overlap, and rounds that do not.
+      ([90, 95, 100, 105, 130], [120, 125, 130, 135, 140], [5.0], [5.0], .cannotTell),
+      ([90, 95, 100, 105, 110], [190, 195, 200, 205, 210], [5.0], [5.0], .better),
+      // Of ten rounds the slowest may go wrong, of five none.
+      (rounds(100) + [100, 100, 100, 100, 20], rounds(80) + rounds(80), [5.0], [5.0], .worse),
+      ([100, 101, 99, 100, 20], rounds(80), [5.0], [5.0], .cannotTell),
+    ] as [([Double], [Double], [Double], [Double], BenchmarkComparison.Verdict)])
+  func aVerdictIsBeyondTheNoise(
+    saved: [Double], now: [Double], savedReference: [Double], reference: [Double], verdict: BenchmarkComparison.Verdict
+  ) throws {
     let comparison = BenchmarkComparison(
-      saved: Reports.report([Reports.result("a", saved)]), now: Reports.report([Reports.result("a", now)]))
+      saved: Reports.report([Reports.result("a", saved, reference: savedReference)]),
+      now: Reports.report([Reports.result("a", now, reference: reference)]))
     let row = try #require(comparison.rows.first)
     #expect(row.verdict == verdict, "\(row)")
-    #expect(comparison.isWorse == (verdict == .worse))
+    #expect(comparison.isWorse == (verdict == .worse) && comparison.gaps.isEmpty)
     #expect(row.saved == Spread(saved)?.median && row.now == Spread(now)?.median)
-    #expect(row.noise ?? 0 >= BenchmarkComparison.smallestNoise)
+    #expect(row.noise ?? 0 > BenchmarkComparison.smallestNoise - 1e-9)
+  }
+
+  /// Throughputs of both runs, the reference times of both, and a word of the reason.
+  @Test(
+    arguments: [
+      (rounds(100), rounds(1), [], [5.0], "reference"), (rounds(100), rounds(1), [5.0], [], "reference"),
+      ([100], [1], [5.0], [5.0], "five rounds"),
+      ([5, 5, 5, 5, 5], [0, 0, 0, 0, 0], [5.0], [5.0], "without operations"),
+      ([0, 0, 0, 0, 0], [5, 5, 5, 5, 5], [5.0], [5.0], "without operations"),
+    ] as [([Double], [Double], [Double], [Double], String)])
+  func whereTheNoiseIsUnknownItSaysWhy(
+    saved: [Double], now: [Double], savedReference: [Double], reference: [Double], word: String
+  ) {
+    let comparison = BenchmarkComparison(
+      saved: Reports.report([Reports.result("a", saved, reference: savedReference)]),
+      now: Reports.report([Reports.result("a", now, reference: reference)]))
+    #expect(comparison.rows.map(\.verdict) == [.cannotTell] && !comparison.isWorse)
+    #expect(comparison.gaps.count == 1 && comparison.gaps.allSatisfy { $0.contains(word) }, "\(comparison.gaps)")
   }
 
   @Test(
@@ -56,7 +85,7 @@ struct BenchmarkComparisonTests {
       saved: Reports.report([Reports.result("a", [100]), Reports.result("b", [100])]),
       now: Reports.report([Reports.result("b", [100]), Reports.result("c", [100])]))
     #expect(comparison.rows.map(\.row.backend) == ["b", "c", "a"])
-    #expect(comparison.rows.map(\.verdict) == [.same, .added, .missing] && !comparison.isWorse)
+    #expect(comparison.rows.map(\.verdict) == [.cannotTell, .added, .missing] && !comparison.isWorse)
     #expect(comparison.differences.isEmpty)
   }
 
@@ -81,15 +110,5 @@ struct BenchmarkComparisonTests {
     #expect(BenchmarkComparison(saved: saved, now: now).differences == ["build", "operations", "value size"])
     now.environment.facts = saved.environment.facts.merging(["program": "cachectl 9"]) { $1 }
     #expect(BenchmarkComparison(saved: saved, now: now).differences.isEmpty, "Versions are what is compared")
-  }
-
-  /// As a phase has that finds nothing to do.
-  @Test(
-    arguments: [([0, 0], [0, 0], .same), ([0, 0], [5, 5], .better), ([5, 5], [0, 0], .worse)]
-      as [([Double], [Double], BenchmarkComparison.Verdict)])
-  func aThroughputOfZeroIsOne(saved: [Double], now: [Double], verdict: BenchmarkComparison.Verdict) {
-    let comparison = BenchmarkComparison(
-      saved: Reports.report([Reports.result("a", saved)]), now: Reports.report([Reports.result("a", now)]))
-    #expect(comparison.rows.map(\.verdict) == [verdict] && comparison.isWorse == (verdict == .worse))
   }
 }

@@ -12,11 +12,15 @@ struct BenchmarkReportTests {
 
   /// A result of the workload "w" whose rounds had so many operations a second.
   static func result(
-    _ backend: String, _ throughputs: [Double], phase: String = "run", histogram: LatencyHistogram? = nil
+    _ backend: String, _ throughputs: [Double], phase: String = "run", histogram: LatencyHistogram? = nil,
+    reference: [Double] = [5]
   ) -> BenchmarkResult {
-    let rounds = throughputs.map {
+    let rounds = throughputs.enumerated().map { index, throughput in
       BenchmarkMeasurement.Round(
-        operations: 1_000, seconds: 1_000 / $0, processorSeconds: 0.25, peakMemoryBytes: nil, storageBytes: 77)
+        operations: throughput > 0 ? 1_000 : 0, seconds: throughput > 0 ? 1_000 / throughput : 1,
+        processorSeconds: 0.25,
+        peakMemoryBytes: nil, storageBytes: 77,
+        referenceSeconds: reference.isEmpty ? nil : reference[index % reference.count] / 1_000)
     }
     let latency = LatencySummary(count: 3, mean: 1_501, p50: 1_001, p90: 2_000, p99: 3_000, p999: 4_000, max: 5_000)
     return BenchmarkResult(
@@ -114,5 +118,15 @@ struct BenchmarkReportTests {
     #expect(spread.median == median && spread.deviation == deviation)
     #expect(spread.minimum == figures.min() && spread.maximum == figures.max())
     #expect(Spread([]) == nil)
+  }
+
+  /// The numbers of the figures at the ends, counted from 1, from the tables of the binomial distribution for one half.
+  @Test(
+    arguments: [
+      (1, nil), (4, nil), (5, 1...5), (8, 1...8), (9, 2...8), (10, 2...9), (12, 3...10), (20, 6...15), (100, 41...60),
+      (1_000, 471...530),
+    ] as [(Int, ClosedRange<Double>?)])
+  func theIntervalOfTheMedianIsThatOfTheSignTest(count: Int, interval: ClosedRange<Double>?) {
+    #expect(Spread((1...count).map(Double.init).shuffled())?.interval == interval)
   }
 }

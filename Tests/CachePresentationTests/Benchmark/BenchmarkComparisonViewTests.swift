@@ -56,6 +56,15 @@ import Testing
 
   @Test func nothingWorseIsSaid() {
     let view = BenchmarkComparisonView(file: "x.json", differences: [], rows: [])
-    #expect(view.summary.text == "nothing is worse than in x.json" && view.warning == nil)
+    #expect(view.summary.text == "nothing is worse than in x.json" && view.warnings.isEmpty)
+  }
+
+  @Test func whatCannotBeToldIsCounted() {
+    let row = BenchmarkComparisonView.Row(
+      BenchmarkSample.row("lmdb", "read", rate: 2e6), .cannotTell, saved: 1e6, change: 1, noise: nil)
+    let view = BenchmarkComparisonView(file: "x.json", differences: [], gaps: ["too few rounds"], rows: [row, row])
+    #expect(view.summary.text == "nothing is worse than in x.json; of 2 results it cannot tell")
+    #expect(view.warnings.map(\.message) == ["some results cannot be judged: too few rounds"])
+    #expect(view.table(on: .terminal(width: 80, hasColor: false)).contains("cannot tell"))
   }
 }

@@ -127,9 +127,10 @@ import Testing
 
 extension Scratch {
   /// Runs a workload on every engine, small and short.
-  func bench(_ workload: String, _ more: String...) async throws -> Run {
+  func bench(_ workload: String, rounds: Int = 1, _ more: String...) async throws -> Run {
     let arguments = [
-      "bench", "--workload", workload, "--entries", "20", "--operations", "20", "--value-size", "64", "--rounds", "1",
+      "bench", "--workload", workload, "--entries", "20", "--operations", "20", "--value-size", "64", "--rounds",
+      "\(rounds)",
     ]
     return try await cachectl(arguments + more)
   }

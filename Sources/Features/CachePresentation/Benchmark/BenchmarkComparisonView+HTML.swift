@@ -6,7 +6,7 @@ extension BenchmarkComparisonView {
     let table = HTMLText.element(
       "table", [],
       HTMLText.element("thead", [], header) + HTMLText.element("tbody", [], rows.map(line).joined()))
-    let remark = warning.map { HTMLText.element("p", [("class", "remark")], text: $0.message) } ?? ""
+    let remark = warnings.map { HTMLText.element("p", [("class", "remark")], text: $0.message) }.joined()
     return HTMLText.element("h2", text: "Compared to \(file)") + remark
       + HTMLText.element("div", [("class", "figures")], table)
   }

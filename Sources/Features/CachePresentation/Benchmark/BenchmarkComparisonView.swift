@@ -4,10 +4,12 @@ public struct BenchmarkComparisonView: Sendable {
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// Faster, beyond the noise.
     case better
-    /// No difference beyond the noise.
+    /// No figures in either run.
     case same
     /// Slower, beyond the noise, or failed for the first time.
     case worse
+    /// No difference beyond the noise, or the noise is unknown.
+    case cannotTell = "cannot tell"
     /// Measured only in this run.
     case added
     /// Measured only in the earlier run.
@@ -18,7 +20,7 @@ public struct BenchmarkComparisonView: Sendable {
       case .better: .green
       case .worse: .red
       case .added, .missing: .yellow
-      case .same: .plain
+      case .same, .cannotTell: .plain
       }
     }
   }
@@ -46,12 +48,14 @@ public struct BenchmarkComparisonView: Sendable {
   let file: String
   /// What differs in how the two runs were made.
   let differences: [String]
+  /// Why the noise of some rows is unknown, each reason once.
+  let gaps: [String]
   /// The rows of both runs.
   public let rows: [Row]
 
   /// A comparison with the results in `file`.
-  public init(file: String, differences: [String], rows: [Row]) {
-    (self.file, self.differences, self.rows) = (file, differences, rows)
+  public init(file: String, differences: [String], gaps: [String] = [], rows: [Row]) {
+    (self.file, self.differences, self.gaps, self.rows) = (file, differences, gaps, rows)
   }
 
   /// The rows that are worse.
@@ -65,18 +69,30 @@ public struct BenchmarkComparisonView: Sendable {
     }
   }
 
-  /// The warning that the results may not be comparable, if the runs were made in different ways.
-  var warning: ErrorView? {
-    guard !differences.isEmpty else { return nil }
-    return ErrorView(
-      code: "notComparable",
-      message: "the results in \(file) were measured differently: \(differences.joined(separator: ", "))",
-      hint: "compare runs of one machine with the same options")
+  /// Why the results may not be comparable, or cannot be judged.
+  var warnings: [ErrorView] {
+    var warnings = gaps.map { gap in
+      ErrorView(
+        code: "noiseUnknown", message: "some results cannot be judged: \(gap)",
+        hint: "save and compare runs of this version with five rounds or more")
+    }
+    if !differences.isEmpty {
+      warnings.append(
+        ErrorView(
+          code: "notComparable",
+          message: "the results in \(file) were measured differently: \(differences.joined(separator: ", "))",
+          hint: "compare runs of one machine with the same options"))
+    }
+    return warnings
   }
 
   /// The overall result, for people.
   var summary: StatusLine {
-    if worse.isEmpty { return StatusLine(["nothing is worse than in \(file)"], style: .green) }
+    if worse.isEmpty {
+      let unknown = rows.count { $0.verdict == .cannotTell }
+      let rest = unknown == 0 ? "" : "; of \(NumberText.count(unknown, "result", "results")) it cannot tell"
+      return StatusLine(["nothing is worse than in \(file)\(rest)"], style: unknown == 0 ? .green : .plain)
+    }
     let count = NumberText.count(worse.count, "result is", "results are")
     return StatusLine(["\(count) worse than in \(file), beyond the noise"], style: .red)
   }

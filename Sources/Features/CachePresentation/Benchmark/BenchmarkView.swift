@@ -25,7 +25,7 @@ public struct BenchmarkView: OutputView {
     self.rows = rows
     self.comparison = comparison
     self.isPartial = isPartial
-    self.warnings = warnings + [comparison?.warning].compactMap(\.self)
+    self.warnings = warnings + (comparison?.warnings ?? [])
   }
 
   /// The document of `bench`.

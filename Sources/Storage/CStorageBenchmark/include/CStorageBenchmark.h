@@ -19,4 +19,9 @@ ptrdiff_t cstoragebenchmark_workload_size(ptrdiff_t index);
 /// Gives memory that is free, but still held by the process, back to the system.
 void cstoragebenchmark_trim_memory(void);
 
+/// Does the same work in each call, some milliseconds of it: calculates, reads and writes memory beyond the processor's
+/// nearer caches, and gets the memory from the system. With a folder it also writes a nameless file there and waits for
+/// the disk, where the file system can do that.
+void cstoragebenchmark_do_reference_work(const char *_Nullable folder);
+
 #endif

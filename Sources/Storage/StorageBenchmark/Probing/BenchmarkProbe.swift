@@ -1,3 +1,5 @@
+internal import CStorageBenchmark
+
 /// How a benchmark measures: the clock, the processor and the memory of its process. It is passed in, so that tests
 /// need not wait and do not depend on the machine.
 public struct BenchmarkProbe: Sendable {
@@ -17,17 +19,23 @@ public struct BenchmarkProbe: Sendable {
   /// another.
   public var trimMemory: @Sendable () -> Void
 
+  /// Does the same work whenever and wherever it is called: how long that takes shows how fast the machine is. With a
+  /// folder, the work includes a write that the disk must confirm, in a file that nothing else sees.
+  public var doReferenceWork: @Sendable (_ folder: String?) -> Void
+
   /// A probe that measures with these functions.
   public init(
     now: @escaping @Sendable () -> UInt64, waitUntil: @escaping @Sendable (UInt64) -> Void,
     processorNanoseconds: @escaping @Sendable () -> UInt64 = { 0 },
     residentBytes: @escaping @Sendable () -> Int? = { nil },
     resetPeakMemory: @escaping @Sendable () -> Bool = { false },
-    peakMemoryBytes: @escaping @Sendable () -> Int? = { nil }, trimMemory: @escaping @Sendable () -> Void = {}
+    peakMemoryBytes: @escaping @Sendable () -> Int? = { nil }, trimMemory: @escaping @Sendable () -> Void = {},
+    doReferenceWork: @escaping @Sendable (String?) -> Void = { _ in }
   ) {
     (self.now, self.waitUntil, self.processorNanoseconds) = (now, waitUntil, processorNanoseconds)
     (self.residentBytes, self.resetPeakMemory) = (residentBytes, resetPeakMemory)
     (self.peakMemoryBytes, self.trimMemory) = (peakMemoryBytes, trimMemory)
+    self.doReferenceWork = doReferenceWork
   }
 
   /// Measures through the operating system: CLOCK_MONOTONIC (about 20 nanoseconds a call), CLOCK_PROCESS_CPUTIME_ID
@@ -37,5 +45,6 @@ public struct BenchmarkProbe: Sendable {
     now: { LinuxProbe.now() }, waitUntil: { LinuxProbe.wait(until: $0) },
     processorNanoseconds: { LinuxProbe.processorNanoseconds() },
     residentBytes: { LinuxProbe.status("VmRSS") }, resetPeakMemory: { LinuxProbe.resetPeakMemory() },
-    peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { LinuxProbe.trimMemory() })
+    peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { LinuxProbe.trimMemory() },
+    doReferenceWork: { cstoragebenchmark_do_reference_work($0) })
 }

@@ -1,24 +1,29 @@
 /// Compares the rows of a report with those of a saved one.
 ///
-/// **The rule.** The throughputs of a row are compared by the medians of their rounds. A difference counts only beyond
-/// the noise: three times the standard deviation of the rounds of both runs together, but never less than
-/// `smallestNoise`. The standard deviations are estimated as the median absolute deviation times 1.4826, so that one
-/// disturbed round does not widen the noise, and are added as squares, since the runs are independent. Three deviations
-/// of single rounds is a cautious bound for a difference of medians. The smallest noise covers what differs between two
-/// runs of a program and not between rounds, such as the placement of its memory. A row that failed or gave a wrong
-/// answer for the first time is worse, whatever it cost.
+/// **The rule.** A row is better or worse only if the throughputs of both runs lie apart by more than the noise. The
+/// noise has two parts, and the factors are multiplied:
+/// - the rounds of each run: `Spread.interval`, which contains the median with a probability of 93 %;
+/// - what differs between the runs and not between rounds, such as a busy machine. Rounds say nothing about that, so each
+///   round also times some fixed work that has nothing to do with any engine (`BenchmarkProbe.doReferenceWork`). The
+///   largest ratio between the intervals of these times is how much the machine may have changed.
+///
+/// What is not beyond the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for a report
+/// without the times of the reference work, and for fewer than five rounds.
+/// A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
 public struct BenchmarkComparison: Sendable, Hashable {
-  /// Differences up to this share always count as noise.
+  /// Differences up to this share always count as noise: the placement of a program in memory differs from run to run.
   public static let smallestNoise = 0.05
 
   /// The verdict on a row.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// Faster, beyond the noise; or measured after a failure.
     case better
-    /// No difference beyond the noise.
+    /// No figures in either report, for reasons that are equally bad.
     case same
     /// Slower, beyond the noise; or failed for the first time.
     case worse
+    /// No difference beyond the noise, or the noise is unknown.
+    case cannotTell = "cannot tell"
     /// Only in the new report, or only measured there.
     case added
     /// Only in the saved report, or not measured in the new one.
@@ -37,9 +42,9 @@ public struct BenchmarkComparison: Sendable, Hashable {
     public let now: Double?
     /// The change of the throughput as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
     public let change: Double?
-    /// The share that a change must exceed to count; `nil` if there is no change.
+    /// The factor, less one, that a change must exceed to count; `nil` if it is unknown.
     public let noise: Double?
-    /// Why there is no new throughput, in one line; `nil` if there is one.
+    /// Why there is no new throughput, or why the noise is unknown, in one line; `nil` if neither.
     public let reason: String?
   }
 
@@ -49,6 +54,12 @@ public struct BenchmarkComparison: Sendable, Hashable {
   /// "threads".
   public let differences: [String]
 
+  /// Why the noise of some rows is unknown, each reason once.
+  public var gaps: [String] {
+    rows.reduce(into: []) { gaps, row in
+      if row.verdict == .cannotTell, let gap = row.reason, !gaps.contains(gap) { gaps.append(gap) }
+    }
+  }
   /// Whether any row is worse.
   public var isWorse: Bool { rows.contains { $0.verdict == .worse } }
 
@@ -87,18 +98,12 @@ public struct BenchmarkComparison: Sendable, Hashable {
 
 extension BenchmarkComparison.Row {
   fileprivate init(saved: BenchmarkResult?, now: BenchmarkResult) {
-    let (old, new) = (saved?.measurement?.throughput, now.measurement?.throughput)
-    var change: Double?
-    var noise: Double?
-    if let old, let new, old.median > 0 {
-      change = new.median / old.median - 1
-      let deviations = [old.relativeDeviation, new.relativeDeviation]
-      let both = deviations.reduce(0) { $0 + $1 * $1 }.squareRoot()
-      noise = max(BenchmarkComparison.smallestNoise, 3 * both)
-    }
+    let (old, new) = (saved?.measurement?.throughput?.median, now.measurement?.throughput?.median)
+    let change = old.flatMap { old in old > 0 ? new.map { $0 / old - 1 } : nil }
+    let noise = saved?.measurement.flatMap { saved in now.measurement.map { RunNoise(saved, $0) } }
     self.init(
-      row: now.row, verdict: Self.verdict(saved, now, change: change, noise: noise), saved: old?.median,
-      now: new?.median, change: change, noise: noise, reason: now.outcome.reason)
+      row: now.row, verdict: Self.verdict(saved, now, change: change, noise: noise?.factor), saved: old, now: new,
+      change: change, noise: noise?.factor.map { $0 - 1 }, reason: now.outcome.reason ?? noise?.gap)
   }
 
   fileprivate init(missing saved: BenchmarkResult) {
@@ -113,15 +118,40 @@ extension BenchmarkComparison.Row {
     guard let saved else { return now.isFailure ? .worse : .added }
     if now.isFailure { return saved.isFailure ? .same : .worse }
     if saved.isFailure { return now.measurement == nil ? .same : .better }
-    guard let change, let noise else {
-      guard saved.measurement != nil else { return now.measurement == nil ? .same : .added }
-      // Both were measured, but the saved throughput is 0, so there is no share of it.
-      return now.measurement?.throughput.map { $0.median > 0 ? .better : .same } ?? .missing
-    }
+    guard saved.measurement != nil else { return now.measurement == nil ? .same : .added }
+    guard now.measurement != nil else { return .missing }
     // A tenth of the throughput is as far from 1 as ten times the throughput: the factor is measured towards the slower
     // one.
-    let factor = change < 0 ? 1 / (1 + change) - 1 : change
-    if factor <= noise { return .same }
+    guard let change, let noise, max(1 + change, 1 / (1 + change)) > noise else { return .cannotTell }
     return change > 0 ? .better : .worse
+  }
+}
+
+/// The noise of two measurements of one row.
+private struct RunNoise {
+  /// The factor that a difference must exceed to count; `nil` if it is unknown.
+  private(set) var factor: Double?
+  /// Why the noise is unknown; `nil` if it is known.
+  private(set) var gap: String?
+
+  init(_ saved: BenchmarkMeasurement, _ now: BenchmarkMeasurement) {
+    guard let old = saved.throughput, let new = now.throughput, let oldRange = old.interval, let newRange = new.interval
+    else {
+      gap = "fewer than five rounds do not show how much rounds differ"
+      return
+    }
+    guard let oldWork = saved.reference?.interval, let newWork = now.reference?.interval else {
+      gap = "a report without the times of the reference work does not show how much the machine changed"
+      return
+    }
+    guard min(oldRange.lowerBound, newRange.lowerBound, oldWork.lowerBound, newWork.lowerBound) > 0 else {
+      gap = "a round without operations has no throughput to compare"
+      return
+    }
+    let rounds = max(
+      oldRange.upperBound / old.median * (new.median / newRange.lowerBound),
+      old.median / oldRange.lowerBound * (newRange.upperBound / new.median))
+    let machine = max(newWork.upperBound / oldWork.lowerBound, oldWork.upperBound / newWork.lowerBound)
+    factor = max(1 + BenchmarkComparison.smallestNoise, rounds * machine)
   }
 }

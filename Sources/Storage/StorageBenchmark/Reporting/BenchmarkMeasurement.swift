@@ -13,13 +13,17 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
     public let peakMemoryBytes: Int?
     /// The size of the store according to the engine, in bytes.
     public let storageBytes: Int
+    /// How long the reference work took right before; `nil` in reports of programs that did none.
+    public let referenceSeconds: Double?
 
     /// The cost of a round.
     public init(
-      operations: Int, seconds: Double, processorSeconds: Double, peakMemoryBytes: Int?, storageBytes: Int
+      operations: Int, seconds: Double, processorSeconds: Double, peakMemoryBytes: Int?, storageBytes: Int,
+      referenceSeconds: Double? = nil
     ) {
       (self.operations, self.seconds, self.processorSeconds) = (operations, seconds, processorSeconds)
       (self.peakMemoryBytes, self.storageBytes) = (peakMemoryBytes, storageBytes)
+      self.referenceSeconds = referenceSeconds
     }
 
     /// The throughput; 0 if no time passed.
@@ -55,4 +59,9 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   public var storageBytes: Int { rounds.last?.storageBytes ?? 0 }
   /// The throughput over the rounds; `nil` if there is none.
   public var throughput: Spread? { Spread(rounds.map(\.operationsPerSecond)) }
+  /// The times of the reference work over the rounds; `nil` if a round has none.
+  public var reference: Spread? {
+    let seconds = rounds.compactMap(\.referenceSeconds)
+    return seconds.count == rounds.count ? Spread(seconds) : nil
+  }
 }

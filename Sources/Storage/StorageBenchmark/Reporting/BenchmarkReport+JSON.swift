@@ -121,6 +121,7 @@ extension BenchmarkMeasurement.Round {
     writer.member("seconds", number: seconds)
     writer.member("operationsPerSecond", number: operationsPerSecond)
     writer.member("processorSeconds", number: processorSeconds)
+    writer.member("referenceSeconds", number: referenceSeconds)
     writer.member("storageBytes", storageBytes)
     writer.member("peakMemoryBytes", peakMemoryBytes)
   }

@@ -57,6 +57,7 @@ extension BenchmarkMeasurement.Round {
     return Self(
       operations: operations + other.operations, seconds: max(seconds, other.seconds),
       processorSeconds: processorSeconds + other.processorSeconds,
-      peakMemoryBytes: peaks.isEmpty ? nil : peaks.reduce(0, +), storageBytes: max(storageBytes, other.storageBytes))
+      peakMemoryBytes: peaks.isEmpty ? nil : peaks.reduce(0, +), storageBytes: max(storageBytes, other.storageBytes),
+      referenceSeconds: referenceSeconds.flatMap { own in other.referenceSeconds.map { max(own, $0) } })
   }
 }

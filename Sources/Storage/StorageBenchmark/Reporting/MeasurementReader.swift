@@ -19,7 +19,8 @@ struct MeasurementReader {
       operations: try object.required("operations").integer(), seconds: try object.required("seconds").number(),
       processorSeconds: try object.required("processorSeconds").number(),
       peakMemoryBytes: try object.value("peakMemoryBytes")?.integer(),
-      storageBytes: try object.required("storageBytes").integer())
+      storageBytes: try object.required("storageBytes").integer(),
+      referenceSeconds: try object.value("referenceSeconds")?.number())
   }
 
   private func latency(_ object: FileObject) throws(BenchmarkFileError) -> LatencySummary {

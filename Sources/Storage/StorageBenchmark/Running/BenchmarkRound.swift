@@ -31,8 +31,10 @@ struct BenchmarkRound {
   /// Runs one phase and measures it.
   mutating func run(_ index: Int) async throws(BenchmarkFailure) -> PhaseMeasurement {
     let phase = workload.phases[index]
+    let reference: Double
     do throws(StorageError) {
       if phase.kind == .load { try await begin() }
+      reference = timeReferenceWork(phase)
       try await context.options.rendezvous?("\(storeNumber).\(index)")
       if phase.kind == .open { try await close() }
     } catch { throw BenchmarkFailure(error) }
@@ -42,6 +44,7 @@ struct BenchmarkRound {
     var measurement = try await runner.run(seed: random.next())
     if phase.kind == .load { check.ledger.noteLoad(count: workload.entries) }
     measurement.storageBytes = try await inspect(after: phase)
+    measurement.referenceSeconds = reference
     return measurement
   }
 
@@ -53,6 +56,13 @@ struct BenchmarkRound {
     guard let engine = self.engine else { return }
     self.engine = nil
     try await store.dispose(of: engine, keys)
+  }
+
+  /// Does the reference work, and returns how many seconds it took.
+  private func timeReferenceWork(_ phase: WorkloadPhase) -> Double {
+    let start = context.probe.now()
+    context.probe.doReferenceWork(phase.writes ? context.options.scratchFolder : nil)
+    return Double(context.probe.now() - start) / 1e9
   }
 
   /// Starts over with an empty store.

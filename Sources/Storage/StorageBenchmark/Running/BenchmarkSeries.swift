@@ -140,7 +140,8 @@ extension BenchmarkMeasurement {
       rounds: measurements.map { one in
         Round(
           operations: one.operations, seconds: one.seconds, processorSeconds: one.processorSeconds,
-          peakMemoryBytes: one.peakMemoryBytes, storageBytes: one.storageBytes)
+          peakMemoryBytes: one.peakMemoryBytes, storageBytes: one.storageBytes,
+          referenceSeconds: one.referenceSeconds)
       }, latency: LatencySummary(histogram), histogram: histogram)
   }
 }

@@ -8,6 +8,7 @@ struct PhaseMeasurement: Sendable {
   var processorSeconds = 0.0
   var peakMemoryBytes: Int?
   var storageBytes = 0
+  var referenceSeconds: Double?
 }
 
 /// Runs a phase with all its workers, each on its own thread.

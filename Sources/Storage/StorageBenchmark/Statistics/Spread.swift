@@ -9,17 +9,35 @@ public struct Spread: Sendable, Hashable {
   /// The median of the distances from the median (MAD), which a single bad round does not change.
   public let deviation: Double
 
+  /// The interval that contains the median of all rounds that could have been measured with a probability of at least
+  /// 93 %, whatever their distribution; `nil` for fewer than five figures, which have no such interval.
+  ///
+  /// Its ends are two of the figures (Hahn and Meeker, "Statistical Intervals", 1991, 5.2): the k-th smallest and the
+  /// k-th largest of n figures miss the median as often as n throws of a coin show one side fewer than k times. Of five
+  /// figures these are the smallest and the largest: 93.75 %. Two such intervals of one distribution lie apart in 0.8 %
+  /// of all cases.
+  public let interval: ClosedRange<Double>?
+
   /// The spread of `figures`; `nil` if there are none.
   public init?(_ figures: [Double]) {
     guard let least = figures.min(), let greatest = figures.max() else { return nil }
-    let middle = Self.median(figures.sorted())
-    (median, minimum, maximum) = (middle, least, greatest)
+    let sorted = figures.sorted()
+    let middle = Self.median(sorted)
+    (median, minimum, maximum, interval) = (middle, least, greatest, Self.interval(sorted))
     deviation = Self.median(figures.map { abs($0 - middle) }.sorted())
   }
 
-  /// The deviation as a share of the median, scaled so that for normally distributed figures it is their standard
-  /// deviation (1.4826, the reciprocal of the normal distribution's upper quartile); 0 if the median is 0.
-  public var relativeDeviation: Double { median == 0 ? 0 : 1.4826 * deviation / median }
+  private static func interval(_ sorted: [Double]) -> ClosedRange<Double>? {
+    var (rank, missed) = (0, 0.0)
+    var probability = Double(sign: .plus, exponent: -sorted.count, significand: 1)
+    while true {
+      missed += 2 * probability
+      guard missed <= 0.07 else { break }
+      rank += 1
+      probability *= Double(sorted.count - rank + 1) / Double(rank)
+    }
+    return rank == 0 ? nil : sorted[rank - 1]...sorted[sorted.count - rank]
+  }
 
   private static func median(_ sorted: [Double]) -> Double {
     let middle = sorted.count / 2

@@ -21,6 +21,7 @@ extension BenchmarkComparisonView.Verdict {
     case .better: self = .better
     case .same: self = .same
     case .worse: self = .worse
+    case .cannotTell: self = .cannotTell
     case .added: self = .added
     case .missing: self = .missing
     }

@@ -51,7 +51,7 @@ public struct BenchmarkOutcome: Sendable {
   private var comparisonView: BenchmarkComparisonView? {
     guard let comparison, let savedFile else { return nil }
     return BenchmarkComparisonView(
-      file: savedFile, differences: comparison.differences,
+      file: savedFile, differences: comparison.differences, gaps: comparison.gaps,
       rows: comparison.rows.map { row in
         BenchmarkComparisonView.Row(row, now: report.results.first { $0.row == row.row })
       })

@@ -16,7 +16,8 @@ struct BenchCommand: AsyncParsableCommand {
       --workload it is a selection that takes about a minute. A file with a workload of your own is named by a path \
       with a slash, or one that ends in .json.
 
-      With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs.
+      With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs. Runs of fewer \
+      than five rounds cannot be compared.
 
       Examples:
         cachectl bench
