@@ -21,7 +21,8 @@ let caching: [Target.Dependency] = ["Base", "FetchVocabulary", "HTTPMessages", "
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
 func engine(_ folder: String, _ libraries: Target.Dependency..., module: String? = nil) -> Target {
   .target(
-    name: "\(folder)Storage", dependencies: ["Base", "StorageSPI"] + libraries, path: "Plugins/\(folder)",
+    name: "\(folder)Storage", dependencies: ["Base", "StorageSPI", "EngineSupport"] + libraries,
+    path: "Plugins/\(folder)",
     exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
@@ -47,6 +48,7 @@ let package = Package(
   products: [
     .executable(name: "cachectl", targets: ["cachectl"]),
     .library(name: "StorageSPI", targets: ["Base", "StorageSPI"]),
+    .library(name: "EngineSupport", targets: ["EngineSupport"]),
     .library(name: "StorageConformance", targets: ["StorageConformance"]),
     .library(name: "StorageBenchmark", targets: ["StorageBenchmark"]),
     .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
@@ -81,14 +83,17 @@ let package = Package(
     layer("Storage", "Base", []),
     // What was meant by a misspelled name.
     layer("Storage", "Spelling", []),
+    // The contract of an engine, and nothing else.
     layer("Storage", "StorageSPI", ["Base"]),
+    // What helps an engine's author to keep it: threads, pools, tables.
+    layer("Storage", "EngineSupport", ["Base", "StorageSPI"]),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin", path: "Sources/Storage/CCachectlPlugin"),
     layer("Storage", "StoragePluginExport", ["Base", "StorageSPI", "CCachectlPlugin"]),
     layer("Storage", "StorageConformance", ["Base", "StorageSPI"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark", exclude: ["README.md", "Data"]),
-    layer("Storage", "StorageBenchmark", ["Spelling", "Base", "StorageSPI", "CStorageBenchmark"]),
+    layer("Storage", "StorageBenchmark", ["Spelling", "Base", "StorageSPI", "EngineSupport", "CStorageBenchmark"]),
 
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", []),
@@ -98,7 +103,7 @@ let package = Package(
     // The driver over the rules, for typed resources and for URLs.
     layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
-    layer("Caching", "ResponseStorage", caching + ["StorageSPI", "CChecksum"]),
+    layer("Caching", "ResponseStorage", caching + ["StorageSPI", "EngineSupport", "CChecksum"]),
     // libcurl, loaded when the first request is made.
     .target(name: "CCurl", path: "Sources/Caching/CCurl"),
     layer("Caching", "Transport", ["Base", "HTTPMessages", "CCurl"]),
@@ -167,11 +172,14 @@ let package = Package(
       path: "Tests/StoreExerciser", swiftSettings: settings),
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "LibraryStorage"),
-    tests("RepairTests", "Base", "StorageSPI", "PlistStorage", "SQLiteStorage", "LMDBStorage", "SeededNumbers"),
+    tests(
+      "RepairTests", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SQLiteStorage", "LMDBStorage",
+      "SeededNumbers"),
     tests("DurabilityTests", "Base", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin", "SeededNumbers"),
     tests("TestOriginTests", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
+    tests("EngineSupportTests", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
     tests("CacheDomainTests", "Base", "FetchVocabulary", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
     tests(
@@ -182,7 +190,7 @@ let package = Package(
       "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
-      "HTTPMessages", "Base", "StorageSPI", "ResponseStorage",
+      "HTTPMessages", "Base", "StorageSPI", "EngineSupport", "ResponseStorage",
       "StorageConformance",
       "MemoryStorage"),
     tests(
@@ -202,21 +210,27 @@ let package = Package(
     tests("CachePresentationTests", "Base", "FetchVocabulary", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
       "CacheCompositionTests", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
-      "HTTPMessages", "CachePresentation", "StorageSPI",
+      "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport",
       "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition"),
     tests(
-      "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "PlistStorage", "SeededNumbers", data: ["Fixtures"]),
-    tests(
-      "SQLiteStorageTests", "ChildProcesses", "Base", "StorageSPI", "SQLiteStorage", "CSQLite", "SeededNumbers",
+      "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SeededNumbers",
       data: ["Fixtures"]),
     tests(
-      "LMDBStorageTests", "ChildProcesses", "Base", "StorageSPI", "LMDBStorage", "CLMDB", "SeededNumbers",
+      "SQLiteStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "SQLiteStorage", "CSQLite",
+      "SeededNumbers",
       data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "MemoryStorage", "PlistStorage",
+      "LMDBStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
+      "SeededNumbers",
+      data: ["Fixtures"]),
+    tests(
+      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "StorageConformance",
+      "MemoryStorage", "PlistStorage",
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
-    tests("StorageBenchmarkTests", "Base", "StorageSPI", "StorageBenchmark", "MemoryStorage", "SeededNumbers"),
+    tests(
+      "StorageBenchmarkTests", "Base", "StorageSPI", "EngineSupport", "StorageBenchmark", "MemoryStorage",
+      "SeededNumbers"),
     tests(
       "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "CacheDomain", "Base",
       "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
@@ -230,7 +244,7 @@ let package = Package(
       "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
       "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),
-    tests("StoragePluginExportTests", "Base", "StorageSPI", "CCachectlPlugin", "StoragePluginExport"),
+    tests("StoragePluginExportTests", "Base", "StorageSPI", "EngineSupport", "CCachectlPlugin", "StoragePluginExport"),
     tests(
       "CommandLineTests", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CacheDomain", "cachectl",
       "TestOrigin",

@@ -18,7 +18,11 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "Notebook", dependencies: [.product(name: "StorageSPI", package: "cachectl")], swiftSettings: settings),
+      name: "Notebook",
+      dependencies: [
+        .product(name: "StorageSPI", package: "cachectl"), .product(name: "EngineSupport", package: "cachectl"),
+      ],
+      swiftSettings: settings),
     // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.
     .target(
       name: "NotebookLibrary",

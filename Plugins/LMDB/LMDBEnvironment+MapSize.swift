@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Glibc
 internal import StorageSPI
 

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 public import StorageSPI
 
 /// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.

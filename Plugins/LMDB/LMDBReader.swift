@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import StorageSPI
 
 /// A reusable read transaction, with the handles of the databases that it has used. If nothing changes it stays open

@@ -1,4 +1,5 @@
 internal import CCachectlPlugin
+internal import EngineSupport
 public import StorageSPI
 
 /// A third-party engine: a shared library with the one function of `cachectl_plugin.h`.

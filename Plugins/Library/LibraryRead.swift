@@ -1,4 +1,5 @@
 internal import CCachectlPlugin
+internal import EngineSupport
 internal import StorageSPI
 
 /// The state of a read of one entry.

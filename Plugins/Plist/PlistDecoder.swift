@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Decodes a namespace's file, and rejects everything that differs in meaning from what `PlistEncoder` writes. White

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Encodes a namespace's file: one field per line, entries ordered by key.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// The fields of an entry that have been read so far.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// The entries of a namespace, with the file that they were read from or written to.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 public import StorageSPI
 
 /// Keeps each namespace in a JSON property-list file, which it reads and writes as a whole.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Replaces damaged files with repaired ones, and keeps the damaged ones under another name.

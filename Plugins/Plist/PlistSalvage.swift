@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Finds the entries in a damaged file, whatever lies between them.

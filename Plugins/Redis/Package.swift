@@ -29,7 +29,9 @@ let package = Package(
   dependencies: [.package(name: "cachectl", path: "../..")],
   targets: [
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
-    .target(name: "RedisStorage", dependencies: [core("StorageSPI"), "CHiredis"], swiftSettings: settings),
+    .target(
+      name: "RedisStorage", dependencies: [core("StorageSPI"), core("EngineSupport"), "CHiredis"],
+      swiftSettings: settings),
     // The two engines as libraries that cachectl loads.
     library("Redis"),
     library("RedisCluster"),

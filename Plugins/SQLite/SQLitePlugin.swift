@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import EngineSupport
 public import StorageSPI
 
 /// Keeps entries in one SQLite database: a real table that any SQLite tool can query.

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import EngineSupport
 internal import StorageSPI
 
 /// A read-only connection with its prepared statement, and the transaction that it may keep open.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// The state of the store that a connection sees, and keeps seeing between transactions for as long as it is the

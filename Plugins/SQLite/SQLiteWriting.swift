@@ -3,6 +3,7 @@
 #else
   internal import Glibc
 #endif
+internal import EngineSupport
 internal import StorageSPI
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 import StorageConformance
+import EngineSupport
 import StorageSPI
 import Synchronization
 import Testing

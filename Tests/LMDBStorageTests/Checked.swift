@@ -1,3 +1,4 @@
+import EngineSupport
 import StorageSPI
 
 @testable import LMDBStorage

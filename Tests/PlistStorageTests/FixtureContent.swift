@@ -1,3 +1,4 @@
+import EngineSupport
 import StorageSPI
 
 /// What the stores under `Fixtures` hold. It is never changed, because those stores are not.

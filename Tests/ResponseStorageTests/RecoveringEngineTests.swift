@@ -1,4 +1,5 @@
 import CacheDomain
+import EngineSupport
 import StorageConformance
 import StorageSPI
 import Testing

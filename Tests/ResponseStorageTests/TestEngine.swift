@@ -1,5 +1,6 @@
 import CacheData
 import CacheDomain
+import EngineSupport
 import MemoryStorage
 import ResponseStorage
 import StorageConformance

@@ -58,7 +58,8 @@ public final class SessionCache: Sendable {
   /// - Throws: `CacheError` with the code of the engine's failure.
   public init(
     _ plugin: any StoragePlugin, _ options: [String: OptionValue] = [:], limits: StoreLimits = usualLimits,
-    maxEntryBytes: Int = 16 << 20, freshness: FreshnessPolicy = usualFreshness, clock: any WallClock = DateClock(),
+    maxEntryBytes: Int = 16 << 20, freshness: FreshnessPolicy = usualFreshness,
+    clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws(CacheError) {
     do throws(StorageError) {
@@ -90,13 +91,4 @@ public final class SessionCache: Sendable {
       storage: EngineHTTPResponseStorage(store: store), transfer: transfer, services: services,
       maxContentBytes: maxEntryBytes)
   }
-}
-
-/// The time of day, from Foundation.
-public struct DateClock: WallClock {
-  /// Creates the clock.
-  public init() {}
-
-  /// The current time.
-  public var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 }

@@ -70,11 +70,11 @@ final class ExportedStore: Sendable {
     let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
     let entry = try CallingThread.run(host) { _ async throws(StorageError) in
       try await engine.read(key) { payload, metadata throws(StorageError) in
-        EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+        (bytes: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
     }
     guard let entry else { return CACHECTL_OK.status }
-    return entry.payload.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
+    return entry.bytes.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
   }
 
   /// Makes the changes of a batch.

@@ -12,8 +12,8 @@
 ///   the entry, or go on reporting it. The core judges by its own clock.
 /// - **Reading never writes.**
 /// - **Any number of tasks may call any method at once.** Each call sees a batch whole or not at all.
-/// - A call that waits for a disk or a network waits on a thread of the engine's own (see `BlockingExecutor`); a call
-///   that does not wait returns without a thread hop.
+/// - A call that waits for a disk or a network waits on a thread of the engine's own (`EngineSupport` has a `BlockingExecutor`
+///   for that); a call that does not wait returns without a thread hop.
 public protocol StorageEngine: AnyObject, Sendable {
   /// Lends the payload and metadata under `key` to `body`, in place, for the duration of the call.
   ///

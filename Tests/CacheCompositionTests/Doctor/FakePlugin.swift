@@ -1,3 +1,4 @@
+import EngineSupport
 import StorageConformance
 import StorageSPI
 import Synchronization

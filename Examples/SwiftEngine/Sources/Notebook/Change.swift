@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import FoundationEssentials
 internal import StorageSPI
 

@@ -1,3 +1,4 @@
+internal import EngineSupport
 public import StorageSPI
 
 /// What the engine says of itself, and how a store is opened.

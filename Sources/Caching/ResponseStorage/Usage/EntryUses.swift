@@ -1,3 +1,4 @@
+internal import EngineSupport
 public import FetchVocabulary
 public import StorageSPI
 internal import Synchronization

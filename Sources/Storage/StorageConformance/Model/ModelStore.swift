@@ -36,12 +36,19 @@ struct ModelStore: Sendable {
       }
     }
     if let bounds, !after.values.contains(where: { isExpired($0, at: now) }) {
-      batch.bounds = bounds.bounds(for: EntryTable(after).tally)
+      batch.bounds = bounds.bounds(for: Self.tally(after))
     }
     if fails { return (batch, .conflict) }
-    if let bounds = batch.bounds, !bounds.contain(EntryTable(after).tally) { return (batch, .overBounds) }
+    if let bounds = batch.bounds, !bounds.contain(Self.tally(after)) { return (batch, .overBounds) }
     entries = after
     return (batch, nil)
+  }
+
+  private static func tally(_ entries: [CacheKey: Entry]) -> EntryTally {
+    entries.reduce(into: EntryTally()) { tally, entry in
+      let slot = EntryTally.Slot(namespace: entry.key.namespace, entry.value.metadata)
+      tally.add(slot, payloadBytes: entry.value.payload.count)
+    }
   }
 
   private static func entry(_ payload: [UInt8], _ checksum: UInt64, retainUntil: Timestamp, at now: Timestamp) -> Entry

@@ -1,7 +1,10 @@
 internal import StorageSPI
 
 /// An entry, as an engine stores and returns it.
-typealias Entry = EntryTable.Entry
+struct Entry: Sendable, Hashable {
+  let payload: [UInt8]
+  let metadata: EntryMetadata
+}
 
 /// Keys, metadata and payloads for checks to which the details do not matter.
 enum Sample {

@@ -1,3 +1,5 @@
+internal import StorageSPI
+
 /// Sorted keys, in which one key can be inserted or removed without moving all the others.
 ///
 /// Sorted chunks of at most `chunkCapacity` keys, none of them empty, hold the keys in order. A change searches the

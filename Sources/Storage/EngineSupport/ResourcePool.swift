@@ -1,3 +1,4 @@
+public import StorageSPI
 public import Synchronization
 
 /// Keeps idle resources, such as read transactions, for reuse by any task.

@@ -1,3 +1,4 @@
+import EngineSupport
 import StorageSPI
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import EngineSupport
 import SeededNumbers
 import StorageSPI
 import Testing

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import StorageSPI
+@testable import EngineSupport
 
 @Suite struct SnapshotKeeperTests {
   /// A reader of a store of which only the change count matters.

@@ -1,3 +1,5 @@
+public import StorageSPI
+
 /// Entries in memory, ordered by key, for engines that keep a whole store or a whole file of it in memory.
 ///
 /// It is a value: a copy shares storage until either one changes. To get "all or nothing", change a copy and keep it
@@ -93,14 +95,4 @@ public struct EntryTable: Sendable {
 extension EntryTable.Entry {
   /// The slot that counts the entry.
   fileprivate func slot(in namespace: String) -> EntryTally.Slot { EntryTally.Slot(namespace: namespace, metadata) }
-}
-
-extension StorageError {
-  /// The error for a batch whose requirement on the entry under `key` did not hold.
-  public static func conflict(on key: CacheKey) -> StorageError {
-    StorageError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
-  }
-
-  /// The error for a call to a closed engine.
-  public static var storeClosed: StorageError { StorageError(.closed, "the store is closed") }
 }

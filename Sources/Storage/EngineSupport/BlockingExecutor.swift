@@ -1,3 +1,4 @@
+public import StorageSPI
 internal import Synchronization
 
 /// Runs blocking calls (a disk's fsync, a server's answer) one after another on a thread of its own, so that they do

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import StorageSPI
+@testable import EngineSupport
 
 @Suite struct KeptSnapshotTests {
   @Test func aReaderThatChangesTheStoreItselfGoesOnSeeingIt() {

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import StorageSPI
+@testable import EngineSupport
 
 @Suite struct TickingThreadTests {
   /// Counts the ticks; each of the first `repetitions` asks for another one.
