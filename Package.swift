@@ -138,21 +138,24 @@ let package = Package(
 
     // The program.
     layer("Tool", "ArgumentParser", ["Spelling"]),
+    // Everything together, from the configuration: stores, origins, and the features' use cases.
     layer(
       "Tool", "CacheComposition",
       caching + [
-        "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark", "ResponseStorage", "Transport",
-        "CacheDomain",
-        "CacheData", "CachePresentation", "SampleOrigin", "CacheNetwork", "MemoryStorage", "PlistStorage",
-        "SQLiteStorage", "LMDBStorage", "LibraryStorage",
+        "Spelling", "StorageSPI", "ResponseStorage", "Transport", "CacheDomain", "CacheData", "CachePresentation",
+        "SampleOrigin", "CacheNetwork", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage",
+        "LibraryStorage",
+      ]),
+    // The commands and their views, as a library: a program adds its own.
+    layer(
+      "Tool", "CachectlTool",
+      caching + [
+        "ArgumentParser", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark", "ResponseStorage",
+        "Transport", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "CacheNetwork",
+        "CacheComposition",
       ]),
     .executableTarget(
-      name: "cachectl",
-      dependencies: [
-        "ArgumentParser", "Base", "FetchVocabulary", "HTTPMessages", "CacheComposition", "CacheDomain",
-        "CachePresentation",
-      ],
-      path: "Sources/Tool/cachectl", swiftSettings: settings),
+      name: "cachectl", dependencies: ["CachectlTool"], path: "Sources/Tool/cachectl", swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: settings),
@@ -209,10 +212,9 @@ let package = Package(
     tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests("CachePresentationTests", "Base", "FetchVocabulary", "CacheDomain", "CachePresentation", "SeededNumbers"),
     tests(
-      "CacheCompositionTests", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
-      "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport",
-      "ResponseStorage",
-      "StorageConformance", "StorageBenchmark", "CacheComposition"),
+      "ToolTests", "ArgumentParser", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
+      "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport", "ResponseStorage",
+      "StorageConformance", "StorageBenchmark", "CacheComposition", "CachectlTool"),
     tests(
       "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SeededNumbers",
       data: ["Fixtures"]),

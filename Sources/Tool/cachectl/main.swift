@@ -1,4 +1,3 @@
-internal import ArgumentParser
+internal import CachectlTool
 
-StandardStreams.keepClosedOnes()
-Interruption.run { await Tool.run(arguments: Array(CommandLine.arguments.dropFirst())) }
+Cachectl().run()

@@ -15,4 +15,13 @@ extension Configuration {
     }
     return values
   }
+
+  /// The path of the configured engine's store; `nil` if it has none.
+  public var storePath: String? { storePath(of: backend) }
+
+  /// The path of the store of the engine called `backend`; `nil` if it has none.
+  public func storePath(of backend: String) -> String? {
+    guard case .text(let path)? = options(of: backend)["path"] else { return nil }
+    return path
+  }
 }

@@ -102,48 +102,6 @@ public struct Configuration: Sendable {
     }
   }
 
-  /// Where cities come from.
-  public struct CitiesOrigin: Sendable, Hashable {
-    /// A kind of origin.
-    public enum Kind: String, Sendable, CaseIterable {
-      /// The bundled sample.
-      case sample
-      /// A server that answers in the sample's format.
-      case http
-      /// ProPublica's Nonprofit Explorer.
-      case propublica
-    }
-
-    /// The kind of origin.
-    public let kind: Kind
-    /// The address of the server; never `nil` for a kind that asks a server.
-    public let baseURL: String?
-    /// How requests are made.
-    public let transport: Transport
-  }
-
-  /// Where movies and posters come from.
-  public struct MoviesOrigin: Sendable, Hashable {
-    /// A kind of origin.
-    public enum Kind: String, Sendable, CaseIterable {
-      /// The bundled sample.
-      case sample
-      /// The Movie Database.
-      case tmdb
-    }
-
-    /// The kind of origin.
-    public let kind: Kind
-    /// The address of the server; never `nil` for a kind that asks a server.
-    public let baseURL: String?
-    /// The address of the poster server; never `nil` for a kind that asks a server.
-    public let imagesBaseURL: String?
-    /// The API key for the server; `nil` if the configuration names none.
-    public let apiKey: Secret?
-    /// How requests are made.
-    public let transport: Transport
-  }
-
   /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
   /// Why that file may be used; `own` if there is none.
@@ -160,17 +118,32 @@ public struct Configuration: Sendable {
   public let pluginSearchPath: [String]
   /// How long entries are used, and how many are kept.
   public let cache: Cache
-  /// The maximum number of recent movie queries, 1 or more.
-  public let maxQueries: Int
   /// How to reach servers.
   public let network: Network
-  /// Where cities come from.
-  public let cities: CitiesOrigin
-  /// Where movies and posters come from.
-  public let movies: MoviesOrigin
 
   /// The named engines that are not built in, with their libraries loaded.
   public let loadedEngines: [LoadedEngine]
 
   let settings: ConfigurationSettings
+
+  init(
+    _ document: ConfigurationDocument?, home: (path: String, source: ConfigurationSource),
+    _ settings: ConfigurationSettings, loaded engines: [LoadedEngine]
+  ) {
+    file = document?.path
+    trust = document?.trust ?? .own
+    self.home = home.path
+    homeSource = home.source
+    self.settings = settings
+    loadedEngines = engines
+    let general = settings.section(General.self)
+    (backend, environment) = (EngineName.name(of: general.backend), general.environment)
+    pluginSearchPath = settings.section(Plugins.self).searchPath
+    cache = settings.section(Cache.self)
+    network = settings.section(Network.self)
+  }
+
+  /// The values of a section, which must be one of those that the configuration was loaded with. Cost: it reads the
+  /// values anew.
+  public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { settings.section(section) }
 }

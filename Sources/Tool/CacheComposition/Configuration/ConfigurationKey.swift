@@ -14,10 +14,12 @@ struct ConfigurationKey: Sendable {
   let safety: ConfigurationSafety
   /// The environment variable that the declaration names; otherwise the name derives from the path.
   let ownVariable: String?
+  /// What decides the key if nothing sets it.
+  let rule: ConfigurationRule?
 
   init(
     _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil,
-    safety: ConfigurationSafety, help: String, variable: String? = nil
+    safety: ConfigurationSafety, help: String, variable: String? = nil, rule: ConfigurationRule? = nil
   ) {
     self.path = path
     self.kind = kind
@@ -25,6 +27,7 @@ struct ConfigurationKey: Sendable {
     self.help = help
     self.safety = safety
     ownVariable = variable
+    self.rule = rule
   }
 
   /// The key for `option` of the engine called `engine`. An option may place data or weaken durability: without trust
@@ -45,9 +48,6 @@ struct ConfigurationKey: Sendable {
     return "CACHECTL"
       + names.dropFirst(names[0] == Self.engines ? 1 : 0).map { "_" + Self.upperSnakeCase(String($0)) }.joined()
   }
-
-  /// The objects that begin the variable names of keys. No engine may have such a name, or "plugin".
-  static var sections: [String] { ["cache", "network", "queries", "origin"] }
 
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }

@@ -12,36 +12,42 @@ public struct ConfigurationLoader: Sendable {
   public static let maximumFileSize = 1 << 20
 
   private let table: ConfigurationTable
+  private let sections: [any ConfigurationSection.Type]
   private let environment: EnvironmentVariables
-  let locations: ConfigurationLocations
-  let libraries: EngineLibraries
+  package let locations: ConfigurationLocations
+  package let libraries: EngineLibraries
   let files: any FileInspection
   let readFile: ReadFile
 
   /// Creates a loader.
   ///
   /// - Parameters:
-  ///   - engines: the declarations of the built-in engines.
+  ///   - engines: the declarations of the built-in engines, the default first.
+  ///   - sections: the sections of the resources.
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
   ///   - userHome: the absolute path of the user's home folder; the root if there is none.
   ///   - libraries: finds and loads named engines that are not built in.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   public init(
-    engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
+    engines: [EngineDeclaration], sections: [any ConfigurationSection.Type] = [],
+    environment: EnvironmentVariables, workingDirectory: String, userHome: String,
     libraries: EngineLibraries = EngineLibraries(), readFile: @escaping ReadFile
   ) {
     self.init(
-      engines: engines, environment: environment, workingDirectory: workingDirectory, userHome: userHome,
+      engines: engines, sections: sections, environment: environment, workingDirectory: workingDirectory,
+      userHome: userHome,
       libraries: libraries, files: SystemFileInspection(), readFile: readFile)
   }
 
   /// Creates a loader that examines links and trust records through `files`.
   init(
-    engines: [EngineDeclaration], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
-    libraries: EngineLibraries, files: any FileInspection, readFile: @escaping ReadFile
+    engines: [EngineDeclaration], sections: [any ConfigurationSection.Type], environment: EnvironmentVariables,
+    workingDirectory: String, userHome: String, libraries: EngineLibraries, files: any FileInspection,
+    readFile: @escaping ReadFile
   ) {
-    table = ConfigurationTable(engines)
+    table = ConfigurationTable(engines, sections)
+    self.sections = sections
     self.environment = environment
     locations = ConfigurationLocations(
       environment: environment, paths: PathResolver(base: workingDirectory, userHome: userHome))
@@ -64,7 +70,7 @@ public struct ConfigurationLoader: Sendable {
     let home = try locations.home(flags)
     let (document, settings, engines) = try gather(flags, references, home: home.path)
     if let problem = settings.problems.first { throw problem }
-    return try Configuration(document, home: home, settings, loaded: engines)
+    return Configuration(document, home: home, settings, loaded: engines)
   }
 
   /// All mistakes in the configuration, at most 100: first the file's in order, then the environment's, then the
@@ -122,14 +128,15 @@ public struct ConfigurationLoader: Sendable {
     if let backend { engines.load(backend.reference, from: backend.source, key: ConfigurationKey.engine) }
     for reference in references { engines.load(absolute(reference.text), from: .flag(reference.flag)) }
     let all = table.engines + engines.loaded.map(\.plugin.declaration)
-    var complete = self.settings(ConfigurationTable(all), document, flags, home: home)
+    var complete = self.settings(ConfigurationTable(all, sections), document, flags, home: home)
     for problem in engines.problems { complete.report(problem) }
     return (document, complete, engines.loaded)
   }
 
   private func namedEngines(_ settings: ConfigurationSettings) -> NamedEngines {
     NamedEngines(
-      libraries, builtIn: table.engines.map(\.name), searchPath: settings.list(ConfigurationKey.searchPath))
+      libraries, builtIn: table.engines.map(\.name), searchPath: settings[ConfigurationKey.searchPath]?.value.list ?? []
+    )
   }
 
   private func settings(
@@ -144,7 +151,7 @@ public struct ConfigurationLoader: Sendable {
     if let backend = flags.backend {
       settings.apply(absolute(backend), of: flags.backendFlag, path: ConfigurationKey.engine)
     }
-    settings.completeOrigins()
+    settings.applyRules()
     return settings
   }
 

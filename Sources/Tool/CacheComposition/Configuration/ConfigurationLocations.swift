@@ -1,5 +1,5 @@
 /// Where to look for the file and the home.
-struct ConfigurationLocations: Sendable {
+package struct ConfigurationLocations: Sendable {
   let environment: EnvironmentVariables
   /// Makes paths absolute from the current directory.
   let paths: PathResolver
@@ -27,7 +27,7 @@ struct ConfigurationLocations: Sendable {
   /// The folder for stores.
   ///
   /// - Throws: `ConfigurationError` if no setting gives the folder and the user has no home folder.
-  func home(
+  package func home(
     _ flags: ConfigurationFlags
   ) throws(ConfigurationError) -> (path: String, source: ConfigurationSource) {
     if flags.home?.isEmpty == true {

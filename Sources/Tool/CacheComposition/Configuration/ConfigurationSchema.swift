@@ -3,12 +3,12 @@ public import StorageSPI
 
 /// The JSON Schema of the configuration file.
 public enum ConfigurationSchema {
-  /// The schema (draft 2020-12) for `engines`, with a line feed at its end.
+  /// The schema (draft 2020-12) for `engines` and `sections`, with a line feed at its end.
   ///
   /// It covers everything JSON Schema can express. Sizes and durations are strings, so their ranges are in the
   /// descriptions.
-  public static func text(engines: [EngineDeclaration]) -> String {
-    let table = ConfigurationTable(engines)
+  public static func text(engines: [EngineDeclaration], sections: [any ConfigurationSection.Type]) -> String {
+    let table = ConfigurationTable(engines, sections)
     let head: [(key: String, value: JSONValue)] = [
       ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
       ("title", .string("cachectl configuration")),
@@ -17,8 +17,8 @@ public enum ConfigurationSchema {
   }
 
   /// The paths of the keys that have a single value, which a flag or a variable can set.
-  public static func keys(engines: [EngineDeclaration]) -> [String] {
-    ConfigurationKey.all(engines).filter { $0.kind != .headers }.map(\.path)
+  public static func keys(engines: [EngineDeclaration], sections: [any ConfigurationSection.Type]) -> [String] {
+    ConfigurationTable(engines, sections).keys.filter { $0.kind != .headers }.map(\.path)
   }
 
   /// The keywords of the object at `section`.

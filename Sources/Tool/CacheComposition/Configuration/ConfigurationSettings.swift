@@ -32,6 +32,17 @@ struct ConfigurationSettings: Sendable {
   /// The setting of the key at `path`; `nil` if it has no value.
   subscript(path: String) -> Setting? { table.position(ofPath: path).flatMap { settings[$0] } }
 
+  /// The value of the key at `position` in the table; `nil` if it has none.
+  subscript(position: Int) -> ConfigurationValue? { settings[position]?.value }
+
+  /// The values of a section of the table.
+  func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section {
+    var reader =
+      table.position(ofSection: Section.path).map { SectionReader(Section.path, of: self, at: $0) }
+      ?? SectionReader(declaring: Section.path, engines: [])
+    return Section(&reader)
+  }
+
   /// The keys that have a value, in the order of their declaration.
   var all: [(key: ConfigurationKey, setting: Setting)] {
     zip(table.keys, settings).compactMap { key, setting in setting.map { (key, $0) } }

@@ -2,15 +2,45 @@ internal import CachePresentation
 internal import Spelling
 internal import StorageSPI
 
-/// The keys, and how to find one by its path or by its variable.
+/// The keys, in the order of display, and how to find one by its path or by its variable.
 struct ConfigurationTable: Sendable {
-  let keys: [ConfigurationKey]
+  private(set) var keys: [ConfigurationKey] = []
   let engines: [EngineDeclaration]
+  /// The paths of the sections, and the positions of their first keys.
+  private var sections: [(path: String, position: Int)] = []
 
-  init(_ engines: [EngineDeclaration]) {
-    keys = ConfigurationKey.all(engines)
+  /// The keys of every configuration, of `engines` and of `sections`.
+  ///
+  /// Each process needs the table once, at its start. So it is not kept in globals, and its defaults are numbers: parsing
+  /// them took longer than everything else.
+  init(_ engines: [EngineDeclaration], _ sections: [any ConfigurationSection.Type]) {
     self.engines = engines
+    keys.reserveCapacity(48)
+    add(Configuration.General.self)
+    for engine in engines {
+      for option in engine.options { keys.append(ConfigurationKey(option, of: engine.name)) }
+    }
+    for section in Configuration.sections { add(section) }
+    for section in Self.grouped(sections) { add(section) }
   }
+
+  /// `sections` with those of one object side by side, as a file has them, and otherwise in their order.
+  private static func grouped(_ sections: [any ConfigurationSection.Type]) -> [any ConfigurationSection.Type] {
+    let objects = sections.map { $0.path.utf8.prefix { $0 != stop } }
+    return sections.indices.map { index in
+      (objects.firstIndex { $0.elementsEqual(objects[index]) } ?? index, index)
+    }.sorted { $0 < $1 }.map { sections[$0.1] }
+  }
+
+  private mutating func add<Section: ConfigurationSection>(_ section: Section.Type) {
+    var reader = SectionReader(declaring: Section.path, engines: engines.map(\.name))
+    _ = Section(&reader)
+    sections.append((Section.path, keys.count))
+    keys += reader.keys
+  }
+
+  /// The position of the first key of the section at `path`; `nil` if there is no such section.
+  func position(ofSection path: String) -> Int? { sections.first { $0.path == path }?.position }
 
   /// The position of the key at `path`; `nil` if there is none.
   ///
@@ -39,8 +69,12 @@ struct ConfigurationTable: Sendable {
   func mayNameKey(variable: String) -> Bool { prefix(ofVariable: variable) != nil }
 
   private func prefix(ofVariable variable: String) -> String? {
-    (engines.map(\.name) + ConfigurationKey.sections).lazy.map { ConfigurationKey.variable(of: $0) }
-      .first(where: variable.hasPrefix)
+    (engines.map(\.name) + objects).lazy.map { ConfigurationKey.variable(of: $0) }.first(where: variable.hasPrefix)
+  }
+
+  /// The outermost objects of the sections, whose names begin variables.
+  private var objects: [String] {
+    sections.compactMap { $0.path.split(separator: ".").first.map(String.init) }.filter { $0 != "plugins" }
   }
 
   /// Whether `name` may belong to an engine whose library is not loaded. A name close to a known one is more likely a

@@ -10,6 +10,24 @@ enum ConfigurationValue: Sendable, Hashable {
 
   static func text(_ text: String) -> ConfigurationValue { .option(.text(text)) }
   static func integer(_ number: Int64) -> ConfigurationValue { .option(.integer(number)) }
+
+  /// The text; `nil` for a value of another type.
+  var text: String? {
+    if case .option(.text(let text)) = self { return text }
+    return nil
+  }
+
+  /// The number; `nil` for a value of another type.
+  var number: Int64? {
+    if case .option(.integer(let number)) = self { return number }
+    return nil
+  }
+
+  /// The list; `nil` for a value of another type.
+  var list: [String]? {
+    if case .list(let texts) = self { return texts }
+    return nil
+  }
 }
 
 /// The kind of values that a key takes.

@@ -43,7 +43,7 @@ extension AppDIContainer {
   /// Makes sure that opening the configured engine's store hides no damage.
   ///
   /// - Throws: `CacheError` with the code `damaged`.
-  func requireNothingHidden() async throws(CacheError) {
+  package func requireNothingHidden() async throws(CacheError) {
     do throws(StorageError) {
       let (plugin, options) = try engine(configuration.backend)
       try await requireNothingHidden(in: plugin, options)

@@ -3,15 +3,15 @@ internal import CacheDomain
 internal import ResponseStorage
 public import StorageSPI
 
-/// Builds everything from the configuration: the engine by its name, and the containers of the features over it.
+/// Builds everything from the configuration: the engine by its name, and what the containers of the resources need.
 ///
 /// It is the composition root: nothing outside this target knows which engine or which origin is in use.
 public struct AppDIContainer: Sendable {
   /// The configuration that everything is built from.
   public let configuration: Configuration
-  let catalogue: PluginCatalogue
-  let clock: any WallClock
-  private let origins: OriginFactory
+  package let catalogue: PluginCatalogue
+  package let clock: any WallClock
+  private let servers: ServerFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
   /// The container for `configuration`, with the engines of `catalogue`, the engines loaded for the configuration, and
@@ -30,7 +30,7 @@ public struct AppDIContainer: Sendable {
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.observe = observe
-    origins = OriginFactory(userAgent: userAgent, makeTransfer: transfer)
+    servers = ServerFactory(userAgent: userAgent, makeTransfer: transfer)
     self.configuration = configuration
     self.catalogue = catalogue.adding(configuration.loadedEngines)
     self.clock = clock
@@ -82,48 +82,14 @@ public struct AppDIContainer: Sendable {
     }
   }
 
-  /// The container of the cities feature over `store`.
-  ///
-  /// - Throws: `CacheError` if the configured origin has no address.
-  public func makeCitiesDIContainer(_ store: OpenStore) throws(CacheError) -> CitiesDIContainer {
-    CitiesDIContainer(
-      store: store.entries, origin: try origins.makeCityOrigin(configuration.cities), services: services(store))
-  }
-
-  /// The container of the movies feature over `store`.
-  ///
-  /// - Throws: `CacheError` if the configured origin has no address.
-  public func makeMoviesDIContainer(_ store: OpenStore) throws(CacheError) -> MoviesDIContainer {
-    MoviesDIContainer(
-      store: store.entries, queries: makeMovieQueriesDIContainer(store),
-      movieOrigin: try origins.makeMovieOrigin(configuration.movies),
-      posterOrigin: try origins.makePosterOrigin(configuration.movies), services: services(store))
-  }
-
-  /// The container for fetching URLs over `store`, with transfers as `demands` say.
-  public func makeURLsDIContainer(
-    _ store: OpenStore, _ demands: TransferDemands = TransferDemands()
-  ) -> URLsDIContainer {
-    let maxEntryBytes = configuration.cache.maxEntryBytes
-    let transport = Configuration.Transport.urls(
-      maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
-    var services = services(store)
-    services.rules.isInsecure = demands.isInsecure
-    let files = NetworkFiles(transport.network)
-    return URLsDIContainer(
-      store: store.entries,
-      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? origins.makeTransfer(transport),
-      userAgent: origins.userAgent, clientIdentity: files.clientIdentity, services: services,
-      maxEntryBytes: maxEntryBytes, isDecoding: demands.isCompressed)
+  /// What the container of a resource over `store` is made of.
+  public func context(_ store: OpenStore) -> ResourceContext {
+    ResourceContext(
+      store: store.entries, configuration: configuration, services: services(store), servers: servers)
   }
 
   /// The current time, since 1970-01-01T00:00:00Z.
   public var now: Duration { clock.now.sinceEpoch }
-
-  /// The container of the recent queries feature over `store`.
-  public func makeMovieQueriesDIContainer(_ store: OpenStore) -> MovieQueriesDIContainer {
-    MovieQueriesDIContainer(store: store.entries, maximumCount: configuration.maxQueries)
-  }
 
   func engine(
     _ backend: String
@@ -133,7 +99,7 @@ public struct AppDIContainer: Sendable {
   }
 
   /// The configuration to open the engine that declares `declaration`.
-  func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
+  package func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
     let values = configuration.options(of: declaration.name)
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }

@@ -1,6 +1,5 @@
 internal import CacheData
 public import CacheDomain
-public import CachePresentation
 public import ResponseStorage
 internal import StorageSPI
 
@@ -20,9 +19,6 @@ public struct OpenStore: Sendable {
     self.warning = warning
     self.ledger = ledger
   }
-
-  /// The known losses of the store that no listing or other report names.
-  public var damage: DamageList { DamageList(entries.damage) }
 
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }

@@ -12,15 +12,15 @@ struct OriginSecrets: Sendable {
   /// Why a secret cannot be sent; `nil` if all can.
   private(set) var problem: CacheError?
 
-  /// The fields for `headers`, and the credentials for the key of TMDB.
-  init(_ headers: [HeaderSetting], apiKey: Secret? = nil) {
+  /// The fields for `headers`, and the credentials that `credentials` makes of `secret`.
+  init(_ headers: [HeaderSetting], secret: Secret?, credentials makeCredentials: (String) -> OriginCredentials) {
     for header in headers {
       switch header.value {
       case .text(let text): plainFields.append(header.name, text)
       case .secret(let secret): if let value = reveal(secret) { secretFields.append(header.name, value) }
       }
     }
-    if let value = apiKey.flatMap({ reveal($0) }) { credentials = .tmdb(value) }
+    if let value = secret.flatMap({ reveal($0) }) { credentials = makeCredentials(value) }
   }
 
   private mutating func reveal(_ secret: Secret) -> String? {

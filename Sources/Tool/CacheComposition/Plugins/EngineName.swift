@@ -8,6 +8,7 @@ internal import StorageSPI
 public enum EngineName {
   private static let prefix = "libcachectl-"
   private static let suffix = ".so"
+  private static let reserved = ["cache", "network", "origin", "plugin", "queries"]
 
   /// The name of the engine for `reference`, a name or the path of a library.
   public static func name(of reference: String) -> String {
@@ -22,7 +23,7 @@ public enum EngineName {
   ///
   /// "plugin", "cache" and the like are not valid, because their variables would begin like those of other settings.
   static func isValid(_ name: some StringProtocol) -> Bool {
-    CacheKey.isNamespace(name) && name != "plugin" && !ConfigurationKey.sections.contains { $0 == name }
+    CacheKey.isNamespace(name) && !reserved.contains { $0 == name }
   }
 
   /// The name of the engine whose library is at `path`; `nil` if the file is not named like a library of an engine.

@@ -1,15 +1,15 @@
 internal import StorageSPI
 
 /// The libraries in the search path that are not loaded, sorted by whether they can be used.
-struct FoundLibraries {
+package struct FoundLibraries {
   /// Those that can be chosen by name.
-  let usable: [EngineLibrary]
+  package let usable: [EngineLibrary]
   /// The names that several libraries share: only their paths tell them apart.
-  let ambiguous: Set<String>
+  package let ambiguous: Set<String>
   /// Those with the name of a built-in engine, which takes precedence.
-  let unusable: [EngineLibrary]
+  package let unusable: [EngineLibrary]
 
-  init(_ libraries: EngineLibraries, searchPath: [String], catalogue: PluginCatalogue) {
+  package init(_ libraries: EngineLibraries, searchPath: [String], catalogue: PluginCatalogue) {
     let found = libraries.all(in: searchPath)
     let builtIn = catalogue.declarations.map(\.name).filter { catalogue.path(ofLibrary: $0) == nil }
     unusable = found.filter { builtIn.contains($0.name) }

@@ -1,5 +1,4 @@
 internal import CacheDomain
-internal import CachePresentation
 internal import LMDBStorage
 internal import MemoryStorage
 internal import PlistStorage
@@ -11,14 +10,6 @@ public import StorageSPI
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
-
-  /// The settings of engines in this project's own libraries, with their defaults: the example file shows them too,
-  /// although it is made without loading anything.
-  static let apart: [(path: String, value: JSONValue)] = [
-    ("backends.redis.url", "redis://127.0.0.1:6379"), ("backends.redis.user", ""),
-    ("backends.redis.prefix", "cachectl"), ("backends.redis.connectTimeout", "2s"),
-    ("backends.redis.timeout", "5s"), ("backends.redis.connections", 4), ("backends.redis.durability", "normal"),
-  ]
 
   /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]
@@ -53,7 +44,7 @@ public struct PluginCatalogue: Sendable {
   }
 
   /// The path of the library of the engine called `name`; `nil` if it is built in.
-  func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
+  package func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
 }
 
 extension StorageError.Code {

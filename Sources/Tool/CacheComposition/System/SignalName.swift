@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The names of signals.
-enum SignalName {
+package enum SignalName {
   private static let names: [Int32: String] = [
     SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",
     SIGPIPE: "SIGPIPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP",
@@ -9,5 +9,5 @@ enum SignalName {
   ]
 
   /// The name of the signal `number`, such as "SIGSEGV".
-  static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
+  package static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
 }

@@ -4,7 +4,7 @@ internal import StorageSPI
 /// set to its default.
 ///
 /// A folder of unknown origin must not run code, reach a server, read a secret, or lose cached entries.
-enum ConfigurationSafety: Sendable, Hashable {
+public enum ConfigurationSafety: Sendable, Hashable {
   /// Any value.
   case anything
   /// A number up to the default. A longer lifetime outlasts the visit to the folder; more requests are a burden.

@@ -19,15 +19,7 @@ extension ConfigurationSettings {
       return !key.safety.allows(setting.value, over: defaultValue, in: places)
     }
     return known.map { UnsafeSetting(key: $0.key.path, value: $0.key.kind.json($0.setting.value)) }
-      + libraryMembers.filter { !PluginCatalogue.isDefault($0.value, at: $0.key) }
-  }
-}
-
-extension PluginCatalogue {
-  /// Whether `value` is the default of the option at `path` of one of this project's own libraries. The defaults of
-  /// other libraries are unknown until their code runs.
-  fileprivate static func isDefault(_ value: JSONValue, at path: String) -> Bool {
-    apart.contains { $0.path == path && $0.value == value }
+      + libraryMembers
   }
 }
 

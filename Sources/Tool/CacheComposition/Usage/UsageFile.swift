@@ -1,8 +1,8 @@
-internal import CacheDomain
+package import CacheDomain
 internal import Glibc
 
 /// A small file beside a store, which several processes read and change under a lock.
-struct UsageFile: Sendable {
+package struct UsageFile: Sendable {
   /// The path of the file.
   let path: String
   /// Where an earlier version kept the file; `nil` if that is the same path, or belongs to another store.
@@ -84,5 +84,5 @@ struct UsageFile: Sendable {
 
 extension CacheError.Code {
   /// The permissions forbid it, or the medium is read-only.
-  static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
+  package static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
 }

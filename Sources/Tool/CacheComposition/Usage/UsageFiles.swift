@@ -1,22 +1,22 @@
 internal import CacheData
-internal import StorageSPI
+package import StorageSPI
 
 /// The files that record the use of a store. They are beside the store and named after it. Those of a store without a
 /// path are in the home, named after the engine and, unless it is in the usual place, a digest of its address.
-struct UsageFiles: Sendable {
+package struct UsageFiles: Sendable {
   /// The suffixes of their names.
-  static let suffixes = [".usage", ".uses"]
+  package static let suffixes = [".usage", ".uses"]
 
   /// How often the cache answered.
-  let usage: UsageFile
+  package let usage: UsageFile
   /// The uses of each entry.
-  let uses: UsageFile
+  package let uses: UsageFile
 
   /// The files for the store of the engine that declares `declaration`, with `values` for its options.
   ///
   /// Earlier versions named them after the engine, wherever its store was: the store in the usual place takes those
   /// over.
-  init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
+  package init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
     let inHome = "\(home)/\(declaration.name)"
     var path = inHome + (declaration.digest(ofAddressIn: values).map { "-\($0)" } ?? "")
     if case .text(let text)? = values["path"] { path = text }
@@ -30,7 +30,7 @@ struct UsageFiles: Sendable {
   }
 
   /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.
-  static func mayBeOnServer(_ name: String, _ engine: String) -> Bool {
+  package static func mayBeOnServer(_ name: String, _ engine: String) -> Bool {
     guard name.hasPrefix("\(engine)-") else { return false }
     let digest = name.utf8.dropFirst(engine.utf8.count + 1)
     return digest.count == EngineDeclaration.digestLength

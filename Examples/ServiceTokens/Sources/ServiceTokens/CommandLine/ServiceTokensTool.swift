@@ -52,7 +52,10 @@ public struct ServiceTokensTool: Sendable {
   private func perform(_ command: Command) async throws -> String {
     if command.action == .help { return Command.usage }
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, environment: EnvironmentVariables(environment),
+      engines: PluginCatalogue.builtIn.declarations,
+      // The file is shared with the tool, whose resources have sections in it.
+      sections: [CitiesSettings.self, MoviesSettings.self, MovieQueriesSettings.self],
+      environment: EnvironmentVariables(environment),
       workingDirectory: workingDirectory,
       userHome: environment["HOME"] ?? "/",
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })

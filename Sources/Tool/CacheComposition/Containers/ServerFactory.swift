@@ -1,0 +1,34 @@
+internal import CacheData
+public import CacheDomain
+internal import CacheNetwork
+
+/// Makes the servers that origins ask.
+struct ServerFactory: Sendable {
+  /// The client's name for servers.
+  let userAgent: String
+  /// Makes the service that transfers an origin's requests, under its configured limits.
+  let makeTransfer: @Sendable (Configuration.Transport) -> any DataTransferService
+
+  /// A missing secret matters only once the server is asked: the cache answers without it.
+  func makeServer(
+    _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
+  ) throws(CacheError) -> OriginServer {
+    let files = NetworkFiles(transport.network)
+    let transfer: any DataTransferService =
+      if let problem = secrets.problem ?? files.problem {
+        UnavailableTransfer(reason: problem)
+      } else {
+        DecodingTransferService(makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes)
+      }
+    var fields: HTTPFields = ["User-Agent": userAgent]
+    for line in secrets.plainFields.lines { fields[line.name] = line.value }
+    return OriginServer(
+      try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
+      clientIdentity: files.clientIdentity, transfer: transfer)
+  }
+}
+
+extension CacheError.Code {
+  /// The configured origin cannot be asked, because a setting is missing.
+  public static let originUnavailable = CacheError.Code(rawValue: "originUnavailable")
+}

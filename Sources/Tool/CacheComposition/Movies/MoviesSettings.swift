@@ -1,0 +1,62 @@
+internal import CacheData
+
+/// Where movies and posters come from: the keys of `origin.movies`.
+public struct MoviesSettings: Sendable, Hashable {
+  /// A kind of origin.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// The bundled sample.
+    case sample
+    /// The Movie Database.
+    case tmdb
+  }
+
+  /// The kind of origin.
+  public let kind: Kind
+  /// The address of the server; never `nil` for a kind that asks a server.
+  public let baseURL: String?
+  /// The address of the poster server; never `nil` for a kind that asks a server.
+  public let imagesBaseURL: String?
+  /// The API key for the server; `nil` if the configuration names none.
+  public let apiKey: Secret?
+  /// How requests are made.
+  public let transport: Configuration.Transport
+}
+
+extension MoviesSettings: ConfigurationSection {
+  /// "origin.movies".
+  public static var path: String { "origin.movies" }
+
+  /// Declares and reads the keys.
+  public init(_ keys: inout SectionReader) {
+    kind = keys.kind(default: .sample, outsideDevelopment: .tmdb, help: "where movies come from")
+    baseURL = keys.address(
+      "baseURL", known: [(Kind.tmdb, TMDBMovieOrigin.address)],
+      help: "the address of the server; kind tmdb knows its own")
+    imagesBaseURL = keys.address(
+      "imagesBaseURL", known: [(Kind.tmdb, TMDBPosterOrigin.address)],
+      help: "the address of the posters; kind tmdb knows its own")
+    apiKey = keys.secret("apiKey", help: "the key of the server, for kind tmdb")
+    transport = keys.transport()
+  }
+}
+
+/// The keys of `queries`: the recent movie queries.
+public struct MovieQueriesSettings: ConfigurationSection {
+  /// "queries".
+  public static var path: String { "queries" }
+
+  /// The maximum number of recent movie queries, 1 or more.
+  public let maxCount: Int
+
+  /// Declares and reads the keys.
+  public init(_ keys: inout SectionReader) {
+    maxCount = keys.integer("maxCount", default: 10, in: 1...1_000, help: "how many recent movie queries are kept")
+  }
+}
+
+extension Configuration {
+  /// Where movies and posters come from.
+  public var movies: MoviesSettings { section(MoviesSettings.self) }
+  /// The maximum number of recent movie queries, 1 or more.
+  public var maxQueries: Int { section(MovieQueriesSettings.self).maxCount }
+}

@@ -1,0 +1,100 @@
+public import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+public import StorageSPI
+internal import Synchronization
+
+/// The program `cachectl`: an engine, a resource and a command is each one line in a list.
+///
+/// A program with a resource of its own is this one with a longer list:
+///
+///     import CachectlTool
+///     import Weather
+///
+///     Cachectl(resources: .standard + [Weather.resource]).run()
+public struct Cachectl: Sendable {
+  static let version = "0.1.0"
+
+  /// The engines that can be chosen by name; the first is the default.
+  let catalogue: PluginCatalogue
+  /// What `fetch` and `explain` know.
+  let resources: [ToolResource]
+  /// The other commands, in the order of help.
+  let commands: [any ParsableCommand.Type]
+
+  /// The program with `engines`, `resources` and `commands`.
+  public init(
+    engines: [any StoragePlugin] = .standard, resources: [ToolResource] = .standard,
+    commands: [any ParsableCommand.Type] = .standard
+  ) {
+    catalogue = PluginCatalogue(engines)
+    self.resources = resources
+    self.commands = commands
+  }
+
+  /// Runs the command that the process's arguments name, and exits with its status. Call it first in `main.swift`, on
+  /// the main thread, once.
+  public func run() -> Never {
+    Self.running.withLock { $0 = self }
+    StandardStreams.keepClosedOnes()
+    Interruption.run { await Self.run(arguments: Array(CommandLine.arguments.dropFirst())) }
+  }
+
+  /// The program of this process: commands are types, and find their lists here.
+  static var current: Cachectl { running.withLock(\.self) }
+
+  private static let running = Mutex(Cachectl())
+
+  /// The configuration sections of the resources, each once.
+  var sections: [any ConfigurationSection.Type] {
+    var paths: Set<String> = []
+    return resources.flatMap(\.sections).filter { paths.insert($0.path).inserted }
+  }
+
+  /// The JSON Schema of the configuration file.
+  var configurationSchema: String {
+    ConfigurationSchema.text(engines: catalogue.declarations, sections: sections)
+  }
+
+  /// The example file with every key and its default.
+  var configurationExample: String {
+    ConfigurationExample.text(engines: catalogue.declarations, sections: sections)
+  }
+
+  /// Reads the command line, runs the command, and reports a failure in one line.
+  private static func run(arguments: [String]) async -> ExitCode {
+    if let query = CompletionQuery(arguments) {
+      await CompletionAnswer.give(to: query)
+      return .success
+    }
+    do {
+      if let number = ProcessEnvironment.malformedArgument {
+        throw ValidationError("argument \(number) is not written in UTF-8")
+      }
+      if let name = ProcessEnvironment.malformedVariable {
+        throw ConfigurationError(
+          .malformed, "the environment variable \(name) is not written in UTF-8",
+          hint: "set it to text in UTF-8, or unset it")
+      }
+      switch try CachectlCommand.parseAsRoot(arguments) {
+      case .command(var command, _): try await command.runToEnd()
+      case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
+      case .version(let version): try Console.output.write("\(version)\n")
+      }
+      return .success
+    } catch {
+      return ErrorReporter.report(error)
+    }
+  }
+}
+
+/// Reports a failure on the standard error, and finds the exit status for it.
+enum ErrorReporter {
+  static func report(_ error: any Error) -> ExitCode {
+    if let status = error as? ExitCode { return status }
+    let failure = Failure(error)
+    Diagnostics.standard.write(.error(failure.view))
+    return failure.status
+  }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `ls`.
+struct ListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ls", abstract: "List entries",
+    discussion: """
+      In the order of their keys entries are written as they are read, so that a listing of any length takes no more \
+      memory than a short one. Where --limit leaves some out, a cursor says so; --cursor goes on after it. In another \
+      order all that is listed is held in memory until the last entry was looked at. On a terminal keys are cut in the \
+      middle to fit; elsewhere they are whole, and tabs stand between the columns.
+
+      Examples:
+        cachectl ls --namespace cities
+        cachectl ls --limit 100 --cursor cities/v1/page=7
+        cachectl ls --state expired --output ndjson
+        cachectl ls --match '*/page=0/*' --sort size --limit 10
+      """)
+
+  @OptionGroup
+  var entries: EntryFlags
+
+  @Option(help: "The order: by key, or the largest, the last stored or the last used first")
+  var sort = ListingOrder.key
+
+  @Option(help: "Show at most N entries")
+  var limit: Int?
+
+  @Option(help: "Go on after the key CURSOR", completion: .keys)
+  var cursor: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+    if cursor != nil, sort != .key {
+      throw ValidationError("--cursor goes on in the order of keys: leave --sort out, or take a larger --limit")
+    }
+  }
+
+  func run() async throws {
+    let session = try Session(global)
+    var listing = EntriesStream(global.output, on: Console.output.screen)
+    let (next, damage) = try await session.withStoreToRead { store throws(CacheError) -> (String?, DamageList) in
+      let presenter = session.container.makeStorePresenter(store)
+      let write = { (page: [EntryRow], readAt: Duration) throws(CacheError) in
+        try Console.output.write(listing.text(page, now: readAt))
+      }
+      if sort == .key {
+        return try await presenter.entries(entries.conditions(), after: cursor, limit: limit ?? .max, write)
+      }
+      return (nil, try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write))
+    }
+    try Console.output.write(listing.end(cursor: next))
+    // Only a JSON document has a place for the cursor.
+    if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
+    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
+  }
+}
+
+extension ListingOrder: ExpressibleByArgument {}

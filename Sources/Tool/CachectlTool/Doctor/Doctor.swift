@@ -1,0 +1,93 @@
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and
+/// creates no store.
+struct Doctor: Sendable {
+  private let loader: ConfigurationLoader
+  private let catalogue: PluginCatalogue
+  private let clock: any WallClock
+  private let files: any FileInspection
+
+  /// A doctor for what `loader` loads, with the engines of `catalogue` and the time of `clock`.
+  init(
+    loader: ConfigurationLoader, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock()
+  ) {
+    self.init(loader: loader, catalogue: catalogue, clock: clock, files: SystemFileInspection())
+  }
+
+  init(
+    loader: ConfigurationLoader, catalogue: PluginCatalogue, clock: any WallClock, files: any FileInspection
+  ) {
+    self.loader = loader
+    self.catalogue = catalogue
+    self.clock = clock
+    self.files = files
+  }
+
+  /// Makes every check.
+  ///
+  /// - Returns: the findings, and the kind of the most serious problem; `nil` if there is none.
+  /// - Throws: `ConfigurationError` if a flag is wrong, which is a mistake of the command line.
+  func examine(
+    _ flags: ConfigurationFlags
+  ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
+    if let mistake = loader.problems(flags).first(where: \.isOfCommandLine) { throw mistake }
+    let folders = FolderChecks(files: files)
+    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags)
+    // If there is no home folder, that is a finding about the configuration.
+    if let home = try? loader.locations.home(flags).path { findings += folders.home(home) }
+    if let configuration = try? loader.load(flags) {
+      let catalogue = catalogue.adding(configuration.loadedEngines)
+      findings += folders.plugins(configuration.pluginSearchPath)
+      let others = FoundLibraries(
+        loader.libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
+      findings += LibraryCheck(catalogue: catalogue, found: others).findings
+      findings += await stores(configuration, catalogue, others)
+    } else {
+      findings.append(
+        .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
+      findings += ClockCheck(now: clock.now).findings([program])
+    }
+    return (DoctorView(findings.map(\.row)), CacheError.Code.worst(of: findings.compactMap(\.code)))
+  }
+
+  /// Checks the space for the stores, each store, leftovers, and the clock.
+  private func stores(
+    _ configuration: Configuration, _ catalogue: PluginCatalogue, _ others: FoundLibraries
+  ) async -> [Finding] {
+    let container = AppDIContainer(configuration: configuration, catalogue: self.catalogue, clock: clock)
+    var stores: [(name: String, result: StoreCheck.Result)] = []
+    for plugin in catalogue.plugins {
+      let check = StoreCheck(
+        plugin: plugin,
+        configuration: { declaration throws(StorageError) in try container.engineConfiguration(for: declaration) },
+        files: files)
+      stores.append((plugin.declaration.name, await check.run()))
+    }
+    let space = SpaceCheck(files: files).finding(
+      home: configuration.home, maximumBytes: configuration.cache.maxBytes,
+      usedBytes: stores.first { $0.name == configuration.backend }?.result.payloadBytes ?? 0)
+    return [space] + stores.flatMap(\.result.findings)
+      + LeftoverCheck(files: files).findings(
+        home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
+      + ClockCheck(now: clock.now).findings([program] + stores.flatMap { Self.witnesses($0.name, $0.result) })
+  }
+
+  private static func witnesses(_ name: String, _ result: StoreCheck.Result) -> [ClockCheck.Witness] {
+    [
+      ClockCheck.Witness(name: "an entry of \(name) was stored", time: result.newestEntry),
+      ClockCheck.Witness(name: "a file of \(name) was changed", time: result.newestFile),
+    ]
+  }
+
+  /// The program cannot have been built after now.
+  private var program: ClockCheck.Witness {
+    let file = files.file(at: "/proc/self/exe")
+    return ClockCheck.Witness(
+      name: "this program was built", time: file.map { Timestamp(milliseconds: $0.changedAt) })
+  }
+}

@@ -1,0 +1,142 @@
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Checks the store of one engine. Creates none: if an engine cannot tell whether it has a store without opening it,
+/// the check stops there.
+struct StoreCheck: Sendable {
+  /// The number of entries to check: enough to see that a store works, without a noticeable wait.
+  private static let maximumEntries = 100_000
+  private static let pageSize = 1_000
+
+  /// The result of the check.
+  struct Result: Sendable {
+    var findings: [Finding] = []
+    /// Where the store is, or would be; `nil` if the engine cannot tell.
+    var path: String?
+    /// Whether the store exists; `nil` if the engine cannot tell.
+    var exists: Bool?
+    /// The sum of the sizes of the payloads, in bytes.
+    var payloadBytes = 0
+    /// When the newest checked entry was stored.
+    var newestEntry: Timestamp?
+    /// When the newest file was changed.
+    var newestFile: Timestamp?
+  }
+
+  let plugin: any StoragePlugin
+  let configuration: @Sendable (EngineDeclaration) throws(StorageError) -> EngineConfiguration
+  let files: any FileInspection
+
+  private var name: String { plugin.declaration.name }
+
+  func run() async -> Result {
+    var result = Result()
+    guard plugin.declaration.capabilities.contains(.persistent) else {
+      result.findings = [.ok(name, "keeps nothing when the process ends")]
+      result.exists = false
+      return result
+    }
+    do throws(StorageError) {
+      let configuration = try configuration(plugin.declaration)
+      let inspection = try await plugin.inspect(configuration)
+      (result.path, result.exists) = (inspection.path, inspection.exists)
+      guard inspection.exists else {
+        result.findings = [.ok(name, "no store yet at \(inspection.path)")]
+        return result
+      }
+      lookAtFiles(inspection, &result)
+      if let damage = inspection.hiddenDamage {
+        result.findings.append(
+          .problem(name, .damaged, damage, hint: "cachectl --backend \(name) verify --repair"))
+      } else if isReadable(inspection, &result) {
+        await open(configuration, inspection, &result)
+      }
+    } catch {
+      result.findings.append(
+        error.code == .unsupported ? .ok(name, "is not looked at: \(error.message)") : .problem(name, error))
+    }
+    return result
+  }
+
+  /// Checks who may change the files, and which processes use them.
+  private func lookAtFiles(_ inspection: StoreInspection, _ result: inout Result) {
+    let folders = FolderChecks(files: files)
+    let found = inspection.files.compactMap { path in files.file(at: path).map { (path: path, file: $0) } }
+    result.newestFile = found.map(\.file.changedAt).max().map { Timestamp(milliseconds: $0) }
+    for (path, file) in found {
+      result.findings += folders.unsafe(file, path, name)
+      guard file.isReadableByOthers, !file.isWritableByOthers, file.kind == .file else { continue }
+      result.findings.append(
+        .warning(name, "\(path) can be read by others (permissions \(file.modeText))", hint: "chmod 600 \(path)"))
+    }
+    let holders = StoreHolders(files: files).holders(of: inspection.files)
+    if !holders.isEmpty {
+      result.findings.append(.ok(name, "in use by \(holders.map(\.description).joined(separator: ", "))"))
+    }
+  }
+
+  /// Whether the format is the current one. A store with an older format is not opened: opening might upgrade it.
+  private func isReadable(_ inspection: StoreInspection, _ result: inout Result) -> Bool {
+    let current = inspection.currentFormat
+    guard let format = inspection.format else {
+      result.findings.append(
+        .problem(
+          name, .damaged, "\(inspection.path) is there, but its format cannot be read",
+          hint: "see: cachectl --backend \(name) verify"))
+      return false
+    }
+    if format > current {
+      result.findings.append(
+        .problem(
+          name, CacheError.Code(rawValue: "unsupportedFormat"),
+          "\(inspection.path) is of format version \(format), and this program knows \(current) at most",
+          hint: "use a newer cachectl"))
+    }
+    if format < current {
+      result.findings.append(
+        .warning(
+          name, "\(inspection.path) is of format version \(format), and the current one is \(current)",
+          hint: "it is upgraded when something is stored; until then see: cachectl --backend \(name) verify"))
+    }
+    return format == current
+  }
+
+  private func open(_ configuration: EngineConfiguration, _ inspection: StoreInspection, _ result: inout Result) async {
+    do throws(StorageError) {
+      let engine = try await plugin.open(configuration)
+      do throws(StorageError) {
+        let statistics = try await engine.statistics()
+        let total = statistics.tally.withoutLeases.total()
+        result.payloadBytes = total.payloadBytes
+        result.newestEntry = try await newestEntry(engine)
+        let entries = NumberText.count(total.entries, "entry", "entries")
+        result.findings.append(
+          .ok(name, "\(inspection.path) opens: \(entries), format version \(inspection.currentFormat)"))
+      } catch {
+        try? await engine.close()
+        throw error
+      }
+      try await engine.close()
+    } catch {
+      let isDamage = error.code == .damaged
+      let hint = isDamage ? "cachectl --backend \(name) verify --repair" : error.hint
+      result.findings.append(
+        .problem(name, CacheError.Code(rawValue: error.code.rawValue), error.message, hint: hint))
+    }
+  }
+
+  private func newestEntry(_ engine: any StorageEngine) async throws(StorageError) -> Timestamp? {
+    var (newest, range, left) = (Timestamp?.none, KeyRange(), Self.maximumEntries)
+    while left > 0, !Task.isCancelled {
+      let page = try await engine.scan(range, limit: Self.pageSize)
+      newest = (page.map(\.metadata.storedAt) + [newest].compactMap(\.self)).max()
+      guard page.count == Self.pageSize else { break }
+      range.after = page.last?.key
+      left -= page.count
+    }
+    return newest
+  }
+}

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+
+/// The options of `bench` that say how to run it.
+struct BenchmarkFlags: ParsableArguments {
+  @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,n,..."))
+  var entries: CountList?
+
+  @Option(help: ArgumentHelp("Do N operations a round", valueName: "n"))
+  var operations: Count?
+
+  @Option(help: ArgumentHelp("Store values of BYTES, such as 1000 or 4KiB", valueName: "bytes"))
+  var valueSize: ByteCount?
+
+  @Option(help: ArgumentHelp("Use N threads", valueName: "n"))
+  var threads = 1
+
+  @Option(help: ArgumentHelp("Use N processes on one store", valueName: "n"))
+  var processes = 1
+
+  @Option(help: ArgumentHelp("Measure N rounds, after one that is not measured", valueName: "n"))
+  var rounds = 5
+
+  @Option(help: ArgumentHelp("Repeat the random choices of seed N", valueName: "n"))
+  var seed: UInt64 = 42
+
+  @Option(
+    help: ArgumentHelp("Start N operations a second; latency then counts from the intended start", valueName: "n"))
+  var rate: Double?
+
+  @Option(help: "What a commit survives, on every engine")
+  var durability = BenchmarkSettings.Durability.normal
+
+  func validate() throws(ValidationError) {
+    try require("--entries", entries?.numbers ?? [], BenchmarkSettings.entriesRange)
+    try require("--operations", [operations?.number].compactMap(\.self), BenchmarkSettings.operationsRange)
+    try require("--value-size", [valueSize?.number].compactMap(\.self), BenchmarkSettings.valueSizeRange)
+    try require("--threads", [threads], BenchmarkSettings.threadsRange)
+    try require("--processes", [processes], BenchmarkSettings.processesRange)
+    try require("--rounds", [rounds], BenchmarkSettings.roundsRange)
+    if let rate, !BenchmarkSettings.rateRange.contains(rate) {
+      throw ValidationError("--rate must be positive, and 1000000000 at most")
+    }
+  }
+
+  private func require(
+    _ name: String, _ numbers: [Int], _ range: ClosedRange<Int>
+  ) throws(ValidationError) {
+    guard let wrong = numbers.first(where: { !range.contains($0) }) else { return }
+    throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound), and not \(wrong)")
+  }
+
+  /// The settings that these options make.
+  var settings: BenchmarkSettings {
+    var settings = BenchmarkSettings()
+    (settings.entries, settings.operations) = (entries?.numbers ?? [], operations?.number)
+    (settings.valueSize, settings.threads) = (valueSize?.number, threads)
+    (settings.processes, settings.rounds, settings.seed) = (processes, rounds, seed)
+    (settings.rate, settings.durability) = (rate, durability)
+    settings.program = "cachectl \(Cachectl.version)"
+    return settings
+  }
+}
+
+extension BenchmarkSettings.Durability: ExpressibleByArgument {}

@@ -1,0 +1,100 @@
+public import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+public import CachePresentation
+
+/// The options that every command has.
+struct GlobalOptions: ParsableArguments {
+  @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
+  var config: String?
+
+  @Option(
+    help: "Use the storage engine NAME, or the one in the library at a path",
+    completion: .backends)
+  var backend: String?
+
+  @Option(help: "The folder for stores", completion: .directory)
+  var home: String?
+
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp("Give KEY of the configuration another value; repeatable", valueName: "key=value"),
+    completion: .settings)
+  var settings: [String] = []
+
+  @Option(help: "How data is written")
+  var output = OutputFormat.table
+
+  @Flag(name: .shortAndLong, help: "Print nothing but data and errors")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Say in detail what is done and why")
+  var verbose = false
+
+  @Flag(help: "Never use colours")
+  var noColor = false
+
+  var configurationFlags: ConfigurationFlags {
+    ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
+  }
+
+  /// Prints a view in the requested format, its remark and its warnings on the standard error. A heading sets it apart
+  /// from other views on the same output.
+  func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
+    for warning in view.warnings { warn(warning) }
+    if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }
+    try Console.output.write(OutputRenderer(output, on: Console.output.screen).text(view))
+    if output == .table { remark(view.status) }
+  }
+
+  /// Prints a remark about what was printed.
+  func remark(_ status: StatusLine?) {
+    if !quiet, let status { Diagnostics.standard.write(.status(status)) }
+  }
+
+  /// Warns of something that did not stop the command. Repeats no warning.
+  func warn(_ warning: ErrorView) {
+    if !quiet, Diagnostics.isNew(warning) { Diagnostics.standard.write(.warning(warning)) }
+  }
+
+  /// With `--verbose`, says what is used.
+  func explain(_ topic: String, _ text: @autoclosure () -> String) {
+    guard verbose else { return }
+    Diagnostics.standard.write(.detail(topic: topic, text: text()))
+  }
+
+  /// Says how each value was fetched; `nil` without `--verbose`.
+  var observer: (@Sendable (FetchExplanation) -> Void)? {
+    guard verbose else { return nil }
+    return { explanation in
+      for (topic, text) in ExplanationView(explanation).remarks { explain(topic, text) }
+    }
+  }
+
+  /// Prints the texts it gets under `topic`; `nil` without `--verbose`.
+  func logger(_ topic: String) -> (@Sendable (String) -> Void)? {
+    guard verbose else { return nil }
+    return { text in explain(topic, text) }
+  }
+
+  /// Whether a progress bar is wanted and would be seen. It is not JSON.
+  var showsProgress: Bool {
+    Console.error.screen.isTerminal && Console.hasCursor && !quiet && !Diagnostics.standard.isJSON
+  }
+}
+
+extension CompletionKind {
+  /// The keys of the configuration, each with an equals sign for the value to follow.
+  static var settings: CompletionKind {
+    let program = Cachectl.current
+    let keys = ConfigurationSchema.keys(engines: program.catalogue.declarations, sections: program.sections)
+    return .list(keys.map { "\($0)=" })
+  }
+
+  /// The names of the engines, including those of libraries that exist when the script is made.
+  static var backends: CompletionKind {
+    .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.builtInNames)
+  }
+}
+
+extension OutputFormat: ExpressibleByArgument {}

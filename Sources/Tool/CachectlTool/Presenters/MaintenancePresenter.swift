@@ -1,0 +1,106 @@
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+extension StorePresenter {
+  /// Checks every entry of the store.
+  ///
+  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` if it is
+  ///   unknown).
+  /// - Throws: `CacheError`: the check could not be made.
+  func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
+    IntegrityView(backend: configuration.backend, try await store.administration.verify(progress: progress))
+  }
+
+  /// Removes expired entries, and returns unused space to the system.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  func compact() async throws(CacheError) -> CompactionView {
+    let report = try await store.administration.compact()
+    return CompactionView(
+      backend: configuration.backend,
+      before: CompactionView.Extent(report.before), after: CompactionView.Extent(report.after))
+  }
+}
+
+extension AppDIContainer {
+  /// Opens the store and checks every entry. A store that is too damaged to open, or has damage that opening would
+  /// hide, is reported as a finding, and is not opened.
+  ///
+  /// - Parameters:
+  ///   - repairs: whether a repair follows. A store of an unknown version is then a finding, too: the repair tells
+  ///     whether it is a later version or damage.
+  ///   - withStore: opens the store, passes it to its argument, and closes it.
+  /// - Throws: `CacheError`: the check could not be made.
+  func verify(
+    repairs: Bool = false,
+    withStore: ((OpenStore) async throws(CacheError) -> IntegrityView) async throws(CacheError) -> IntegrityView,
+    progress: @escaping (_ done: Int, _ total: Int?) -> Void
+  ) async throws(CacheError) -> IntegrityView {
+    do throws(CacheError) {
+      try await requireNothingHidden()
+      return try await withStore { store throws(CacheError) in
+        try await makeStorePresenter(store).verify(progress: progress)
+      }
+    } catch {
+      let isUnknownVersion = error.code == CacheError.Code(rawValue: StorageError.Code.unsupportedFormat.rawValue)
+      guard error.code == .damaged || (repairs && isUnknownVersion) else { throw error }
+      let issue = IntegrityView.IssueRow(
+        key: nil, kind: IntegrityIssue.Kind.structure.rawValue, message: error.message)
+      return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
+    }
+  }
+
+  /// Saves what can be read of the configured engine's store, which must not be open. Sets the damaged files aside,
+  /// named with the time of the repair.
+  ///
+  /// - Parameter isDryRun: whether to leave the store as it is and only find out what would be saved.
+  /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
+  ///   would do.
+  func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairRow {
+    do throws(StorageError) {
+      let plugin = try catalogue.plugin(named: configuration.backend)
+      let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
+      let configuration = try engineConfiguration(for: plugin.declaration)
+      let report =
+        isDryRun
+        ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
+      return RepairRow(
+        isDryRun: isDryRun, saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init),
+        mended: report.mended.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}
+
+extension IntegrityView {
+  fileprivate init(backend: String, _ report: VerificationReport) {
+    self.init(
+      backend: backend, entriesChecked: report.entriesChecked, issues: report.issues.map(IssueRow.init),
+      issueCount: report.issueCount)
+  }
+}
+
+extension IntegrityView.IssueRow {
+  fileprivate init(_ issue: IntegrityIssue) {
+    self.init(key: issue.key?.text, kind: issue.kind.rawValue, message: issue.message)
+  }
+}
+
+extension CompactionView.Extent {
+  fileprivate init(_ extent: CompactionReport.Extent) {
+    self.init(entries: extent.entries, payloadBytes: extent.payloadBytes, storageBytes: extent.storageBytes)
+  }
+}
+
+extension Timestamp {
+  /// The time to the second in the basic format of ISO 8601, such as "20260131T120000Z": a shell needs no quotes for
+  /// it, and names sort by it.
+  var basicText: String {
+    let second = Duration.seconds(milliseconds / 1_000)
+    return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }
+  }
+}

@@ -1,0 +1,125 @@
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Moves entries between stores and files, and presents the results.
+struct TransferPresenter: Sendable {
+  private let configuration: Configuration
+
+  init(configuration: Configuration) { self.configuration = configuration }
+
+  /// Passes the selected entries of `store` to `write`, as lines of JSON.
+  ///
+  /// - Parameters:
+  ///   - file: the destination to name in the view; `nil` for the standard output.
+  ///   - progress: called with the number of entries done, and the total if it is known.
+  /// - Throws: `CacheError`: the engine failed, or `write` failed. Damaged entries are part of the view.
+  func export(
+    _ store: OpenStore, _ conditions: EntryConditions, to file: String?,
+    progress: (_ done: Int, _ total: Int?) -> Void, write: ([UInt8]) throws(CacheError) -> Void
+  ) async throws(CacheError) -> ExportView {
+    let report = try await StoreExport(store.entries).run(conditions.selection, progress: progress, to: write)
+    return ExportView(
+      backend: configuration.backend, file: file, exported: report.exported, bytes: report.bytes,
+      damage: DamageList(report.damage))
+  }
+
+  /// Reads lines of JSON into `store` from `read`, which returns them in pieces, and an empty piece at the end.
+  ///
+  /// - Parameters:
+  ///   - source: the name of the input in messages.
+  ///   - overwrites: whether to overwrite entries that are newer than those read.
+  ///   - progress: called with the number of lines done.
+  /// - Throws: `CacheError`: `malformed` if a line is not an entry, the engine's failure, or the failure of `read`.
+  func read(
+    _ source: String, into store: OpenStore, overwrites: Bool, isDryRun: Bool,
+    progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () async throws(CacheError) -> [UInt8]
+  ) async throws(CacheError) -> ImportView {
+    let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
+    let report = try await StoreImport(into: store.entries).run(source, options, progress: progress, reading: read)
+    var view = ImportView(
+      backend: configuration.backend, imported: report.imported, bytes: report.bytes, present: report.present,
+      kept: report.kept, expired: report.expired, isDryRun: isDryRun)
+    if !isDryRun { view.warnings = try await warnings(of: store, configuration.backend) }
+    return view
+  }
+
+  /// Copies every entry of a store to another one, and compares the two.
+  ///
+  /// - Parameters:
+  ///   - destination: the name and the store; `nil` for a dry run to a store that does not exist yet.
+  ///   - overwrites: whether to overwrite entries that are newer than those copied.
+  ///   - progress: called with the current step, the number of entries done, and the total if it is known.
+  /// - Throws: `CacheError`: an engine failed. Damage and differences are part of the view.
+  func migrate(
+    from source: (name: String, store: OpenStore), to destination: (name: String, store: OpenStore?),
+    overwrites: Bool, isDryRun: Bool, progress: (_ label: String, _ done: Int, _ total: Int?) -> Void
+  ) async throws(CacheError) -> MigrationView {
+    let migration = StoreMigration(from: source.store.entries, to: destination.store?.entries)
+    let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
+    let report = try await migration.run(options) { progress($0.label, $1, $2) }
+    var view = MigrationView(report, from: source.name, to: destination.name, isDryRun: isDryRun)
+    if !isDryRun, let store = destination.store { view.warnings = try await warnings(of: store, destination.name) }
+    return view
+  }
+
+  /// Moving entries ignores the bounds of the store, so that no entry is lost on the way. The next fetch will evict:
+  /// warn of that.
+  private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
+    let bounds = StoreBounds(
+      maxEntries: configuration.cache.maxEntries, maxPayloadBytes: configuration.cache.maxBytes)
+    let tally = try await store.administration.statistics().tally
+    if bounds.contain(tally) { return [] }
+    let total = tally.total()
+    let size = ByteCountText.text(total.payloadBytes)
+    return [
+      ErrorView(
+        code: StorageError.Code.overBounds.rawValue,
+        message:
+          "\(backend) now holds \(NumberText.count(total.entries, "entry", "entries")) (\(size)), more than "
+          + "cache.maxEntries or cache.maxBytes allow",
+        hint: "raise them before the next fetch, which makes room")
+    ]
+  }
+}
+
+extension AppDIContainer {
+  /// The presenter that moves entries between stores and files.
+  func makeTransferPresenter() -> TransferPresenter { TransferPresenter(configuration: configuration) }
+}
+
+extension MigrationStage {
+  fileprivate var label: String {
+    switch self {
+    case .copying: "Copying"
+    case .verifying: "Comparing"
+    }
+  }
+}
+
+extension MigrationView {
+  fileprivate init(_ report: MigrationReport, from: String, to: String, isDryRun: Bool) {
+    self.init(
+      from: from, to: to, copied: report.copied, skipped: report.present + report.kept + report.expired,
+      verified: report.verified, bytes: report.bytes)
+    (kept, expired, self.isDryRun) = (report.kept, report.expired, isDryRun)
+    (damage, different) = (DamageList(report.damage), KeyList(report.different))
+  }
+}
+
+extension DamageList {
+  init(_ damage: StoreDamage) {
+    self.init(entries: KeyList(damage.entries), places: damage.places, placeCount: damage.placeCount)
+  }
+}
+
+extension KeyList {
+  init(_ sample: KeySample) { self.init(count: sample.count, first: sample.first.map(\.text)) }
+}
+
+extension OpenStore {
+  /// The known losses of the store that no listing or other report names.
+  var damage: DamageList { DamageList(entries.damage) }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+
+/// `explain`: how a fetch would be answered.
+struct ExplainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
+    discussion: """
+      It takes the options of the fetch that it explains, looks into the cache, and asks no origin. Of a URL the word \
+      url may be left out.
+
+      Examples:
+        cachectl explain cities --order revenue
+        cachectl explain movies --query "star wars" --max-age 5m
+        cachectl explain https://example.com/ --refresh
+      """,
+    subcommands: Cachectl.current.resources.map(\.explain),
+    defaultSubcommand: ExplainResourceCommand<URLOptions>.self)
+}
+
+/// `explain cities` and the like.
+struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: Resource.resourceName, abstract: "Explain what `fetch \(Resource.resourceName)` would do")
+  }
+
+  @OptionGroup
+  var resource: Resource
+
+  @OptionGroup(title: "Fetch options")
+  var fetch: FetchFlags
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let session = try Session(global)
+    try await session.fetching(fetch) { store, _ throws(CacheError) in
+      let snapshots = try resource.snapshots(session.container.context(store), fetch.options)
+      try global.show(ExplanationView(try await snapshots.explanation()))
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import Synchronization
+
+/// The options that describe the request for a URL, spelled as in curl.
+struct URLOptions: ParsableArguments {
+  @Argument(help: "The URL, http or https")
+  var url: String
+
+  @Option(
+    name: [.customShort("H"), .customLong("header")],
+    help: ArgumentHelp("A header field to send", valueName: "name: value"))
+  var headers: [String] = []
+
+  @Option(name: [.customShort("X"), .long], help: "The method; GET, or POST where there is data")
+  var method: String?
+
+  @Option(
+    name: [.customShort("d"), .long],
+    help: ArgumentHelp(
+      "The content to send, or @FILE to read it from; several texts are joined by &", valueName: "text|@file"))
+  var data: [String] = []
+
+  @Flag(name: [.customShort("I"), .long], help: "Ask for the header alone; the same as --method HEAD")
+  var head = false
+
+  @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
+  var maxRedirects = URLQuery.usualRedirects
+
+  @OptionGroup
+  var network: NetworkOptions
+
+  func validate() throws(ValidationError) {
+    if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
+    if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
+      throw ValidationError("--data @FILE is all of the content: give it alone")
+    }
+    if head, method != nil || !data.isEmpty { throw ValidationError("--head goes with neither --method nor --data") }
+    if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirects is a number from 0 to 50") }
+  }
+
+  /// The request.
+  ///
+  /// - Throws: `CacheError` with the code `ioFailed` if the file with the content cannot be opened.
+  var query: URLQuery {
+    get throws(CacheError) {
+      URLQuery(
+        url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
+        fields: headers.compactMap { Self.field($0) }, body: text, stream: try stream, maxRedirects: maxRedirects)
+    }
+  }
+
+  /// The content given on the command line.
+  private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
+
+  /// The file that holds the content.
+  private var file: Substring? { data.first.flatMap { $0.hasPrefix("@") ? $0.dropFirst() : nil } }
+
+  /// The content of the file, which is read as it is sent.
+  private var stream: ContentStream? {
+    get throws(CacheError) {
+      guard let name = file else { return nil }
+      let file = try InputFile(String(name))
+      let left = Mutex(file.length ?? .max)
+      // A file that grows meanwhile, such as a log, is sent up to the length it had at the start.
+      return ContentStream(length: file.length) { () async throws(CacheError) in
+        let bytes = try await file.next()
+        let sent = left.withLock { left in
+          defer { left -= min(left, bytes.count) }
+          return bytes.prefix(left)
+        }
+        return sent.isEmpty ? nil : Array(sent)
+      }
+    }
+  }
+
+  private static func field(_ header: String) -> URLQuery.Field? {
+    guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else { return nil }
+    let value = header[header.index(after: colon)...].drop { $0 == " " }
+    return URLQuery.Field(name: String(header[..<colon]), value: String(value))
+  }
+}
+
+extension URLOptions: ExplainableOptions {
+  static var resourceName: String { "url" }
+
+  func snapshots(
+    _ context: ResourceContext, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<URLAnswer> {
+    URLsDIContainer(context, try network.demands).makeFetchURLUseCase()
+      .execute(try query, options: options)
+  }
+}
+
+extension ToolResource {
+  static var url: ToolResource { ToolResource(noun: "any URL", FetchURLCommand.self, explain: URLOptions.self) }
+}

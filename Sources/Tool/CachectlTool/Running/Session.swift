@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import Glibc
+
+/// What every command on a store needs: the configuration, and a way to print.
+struct Session {
+  let global: GlobalOptions
+  let container: AppDIContainer
+
+  /// - Parameter references: engines that the command names besides the configured one.
+  /// - Throws: `ConfigurationError`.
+  init(_ global: GlobalOptions, naming references: [EngineReference] = []) throws(ConfigurationError) {
+    self.global = global
+    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
+    container = AppDIContainer(
+      configuration: configuration, catalogue: Cachectl.current.catalogue, userAgent: "cachectl/\(Cachectl.version)",
+      transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
+      observe: global.observer)
+    global.explain(
+      "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
+    for engine in configuration.loadedEngines { global.explain("library", engine.path) }
+    global.explain(
+      "configuration", configuration.file.map { "\($0) (\(configuration.trust.text))" } ?? "no file, all defaults")
+  }
+
+  var configuration: Configuration { container.configuration }
+
+  /// Opens the store, passes it to `body`, and always closes it.
+  func withStore<Output>(
+    _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    try await using(try await container.openStore(), body)
+  }
+
+  /// Opens the store for reading only, passes it to `body`, and closes it. If the store is too damaged to open, reads
+  /// what a repair would save, with a warning.
+  func withStoreToRead<Output>(
+    of backend: String? = nil, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let store = try await container.openStoreForReading(backend: backend ?? configuration.backend)
+    if let warning = store.warning { global.warn(ErrorView(warning)) }
+    return try await using(store, body)
+  }
+
+  /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
+  /// must exist.
+  func withStore<Output>(
+    toReadOf backend: String, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    guard try await container.hasStore(backend: backend) != false else {
+      throw CacheError(
+        .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
+    }
+    return try await withStoreToRead(of: backend, body)
+  }
+
+  /// Opens the store of the engine called `backend` for writing, passes it to `body`, and closes it. A dry run does not
+  /// create a missing store: `body` then gets `nil`.
+  func withStore<Output>(
+    toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    if isDryRun, try await container.hasStore(backend: backend) == false { return try await body(nil) }
+    return try await using(try await container.openStore(backend: backend), body)
+  }
+
+  /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
+  /// fetch.
+  ///
+  /// - Throws: `CacheError`: also if `flags` require every answer to be kept, and one was not.
+  func fetching(
+    _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    var writes = WriteFailures(flags)
+    try await using(try await container.openStoreForFetching()) { store throws(CacheError) in
+      try await body(store, &writes)
+      for failure in await store.finishBackgroundWork() {
+        global.warn(ErrorView(failure))
+        writes.note(failure)
+      }
+    }
+    try writes.check()
+  }
+
+  private func using<Output>(
+    _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let output: Output
+    do throws(CacheError) {
+      output = try await body(store)
+    } catch {
+      // The user needs to know the first failure.
+      try? await store.close()
+      throw error
+    }
+    explainEvictions(of: store)
+    do throws(CacheError) { try await store.close() } catch { global.warn(ErrorView(error)) }
+    return output
+  }
+
+  private func explainEvictions(of store: OpenStore) {
+    guard store.evictions > 0 else { return }
+    let cache = configuration.cache
+    global.explain(
+      "eviction",
+      "\(store.evictions) removed to stay within cache.maxEntries \(cache.maxEntries) and cache.maxBytes "
+        + "\(cache.maxBytes), \(cache.eviction.rawValue) first")
+  }
+}
+
+extension AppDIContainer {
+  /// The container for the configuration of this process with `flags`.
+  static func ofProcess(
+    _ flags: ConfigurationFlags = ConfigurationFlags(), loader: ConfigurationLoader = .ofProcess
+  ) throws(ConfigurationError) -> AppDIContainer {
+    AppDIContainer(configuration: try loader.load(flags), catalogue: Cachectl.current.catalogue)
+  }
+}
+
+extension ConfigurationLoader {
+  /// The loader for this process: its environment, its current directory and the system's files.
+  static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
+
+  /// The same loader, with `libraries` to load engines.
+  static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
+    let (program, environment) = (Cachectl.current, ProcessEnvironment.variables)
+    return ConfigurationLoader(
+      engines: program.catalogue.declarations, sections: program.sections, environment: environment,
+      workingDirectory: ProcessEnvironment.workingDirectory, userHome: ProcessEnvironment.userHome,
+      libraries: libraries,
+      readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
+  }
+}

@@ -1,0 +1,135 @@
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+@testable import CachectlTool
+
+/// The configuration of engines that are libraries: which are loaded, and what is known of those that are not.
+struct LibraryConfigurationTests {
+  private static let folder = "/home/ada/.local/lib/cachectl/plugins"
+
+  /// A loader for which only the built-in engines are known at first.
+  private func loader(
+    _ text: String = "{}", environment: [String: String] = [:], libraries: [String] = [Fixtures.serverLibrary]
+  ) -> ConfigurationLoader {
+    Fixtures.loader(
+      ["/project/cachectl.json": text], environment: environment, engines: Fixtures.engines,
+      libraries: Fixtures.libraries(libraries))
+  }
+
+  @Test func nothingIsLoadedForABuiltInEngine() throws {
+    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(StorageError) in
+      throw StorageError(.failed, "\(path) was loaded")
+    }
+    let text = #"{"backend": "lmdb", "backends": {"server": {"anything": [1, {}]}, "redis": {"url": "x"}}}"#
+    let loader = Fixtures.loader(
+      ["/project/cachectl.json": text], environment: ["CACHECTL_SERVER_ANYTHING": "x"], engines: Fixtures.engines,
+      libraries: libraries)
+    #expect(loader.problems().isEmpty)
+    #expect(try loader.load().loadedEngines.isEmpty)
+    #expect(loader.problems(ConfigurationFlags(backend: "server")).map(\.code) == [.invalidPlugin])
+  }
+
+  @Test(
+    arguments: [
+      (#"{"backend": "server"}"#, [:], nil), ("{}", ["CACHECTL_BACKEND": "server"], nil),
+      (#"{"backend": "lmdb"}"#, [:], "server"), (#"{"backend": "nosuch"}"#, [:], "server"),
+      (#"{"backend": "/else/libcachectl-server.so"}"#, [:], nil),
+      (#"{"backend": "else/libcachectl-server.so"}"#, [:], nil),
+      ("{}", [:], "./else/libcachectl-server.so"),
+    ] as [(String, [String: String], String?)])
+  func anEngineIsNamed(text: String, environment: [String: String], flag: String?) throws {
+    let loader = loader(
+      text, environment: environment.merging(["CACHECTL_HOME": "/home/ada/cache"]) { $1 },
+      libraries: [
+        Fixtures.serverLibrary, "/else/libcachectl-server.so", "/home/ada/cache/else/libcachectl-server.so",
+        "/project/else/libcachectl-server.so",
+      ])
+    let configuration = try loader.load(ConfigurationFlags(backend: flag))
+    #expect(configuration.backend == "server")
+    let path = try #require(configuration.loadedEngines.first?.path)
+    let shown = configuration.entries.first { $0.key == "backend" }?.text
+    #expect(shown == "server" || shown == path, "What is shown names the same library")
+    let isPath = text.contains("else") || flag?.contains("else") == true
+    #expect(path.hasSuffix("/else/libcachectl-server.so") == isPath)
+    #expect(path.hasPrefix("/project") == (flag?.contains("else") ?? false))
+  }
+
+  @Test func theOptionsOfANamedEngineAreChecked() throws {
+    let text = #"{"backend": "server", "backends": {"server": {"ulr": "x", "maxRetryCount": 10}}}"#
+    let found = loader(text, environment: ["CACHECTL_SERVER_USE_TSL": "true"]).problems()
+    #expect(found.map(\.code) == [.unknownKey, .outOfRange, .unknownKey])
+    #expect(found[0].message == "/project/cachectl.json:1:47: unknown key 'backends.server.ulr'")
+    #expect(found[0].hint == "the nearest known key is 'backends.server.url'")
+    #expect(found[1].message.contains("'backends.server.maxRetryCount' is out of range"))
+    #expect(found[2].hint.contains("CACHECTL_SERVER_USE_TLS"))
+  }
+
+  @Test func theOptionsOfANamedEngineCount() throws {
+    let text = #"{"backend": "server", "backends": {"server": {"maxRetryCount": 2, "password": {"env": "SECRET"}}}}"#
+    let environment = ["SECRET": "hush", "CACHECTL_SERVER_URL": "redis://other:1"]
+    let configuration = try loader(text, environment: environment).load()
+    #expect(
+      configuration.options(of: "server") == [
+        "url": .text("redis://other:1"), "password": .text("hush"), "maxRetryCount": .integer(2),
+        "useTLS": .boolean(false),
+      ])
+    #expect(!"\(configuration.entries)".contains("hush"))
+    let again = try loader(configuration.fileText, environment: environment).load()
+    #expect(again.entries.map(\.json) == configuration.entries.map(\.json))
+  }
+
+  @Test func aCommandNamesMore() throws {
+    let references = [EngineReference("lmdb", flag: "--from"), EngineReference("server", flag: "--to")]
+    let configuration = try loader().load(naming: references)
+    #expect(configuration.backend == "sqlite")
+    #expect(configuration.loadedEngines.map(\.path) == [Fixtures.serverLibrary])
+    let error = #expect(throws: ConfigurationError.self) {
+      try loader().load(naming: [EngineReference("sever", flag: "--to")])
+    }
+    #expect(error?.message == "--to: there is no backend 'sever'")
+    #expect(error?.hint.contains("memory, server; the nearest is server") == true)
+    #expect(error?.isOfCommandLine == true)
+  }
+
+  @Test func oneNameIsOneLibrary() throws {
+    let other = "/else/libcachectl-server.so"
+    let loader = loader(#"{"backend": "server"}"#, libraries: [Fixtures.serverLibrary, other])
+    #expect(try loader.load(naming: [EngineReference(Fixtures.serverLibrary, flag: "--to")]).loadedEngines.count == 1)
+    let error = #expect(throws: ConfigurationError.self) {
+      try loader.load(naming: [EngineReference(other, flag: "--to")])
+    }
+    #expect(error?.code == .invalidPlugin)
+    #expect(error?.message.contains(other) == true && error?.message.contains(Fixtures.serverLibrary) == true)
+  }
+
+  @Test(arguments: [
+    (StorageError.Code.permissionDenied, ConfigurationError.Code.permissionDenied),
+    (StorageError.Code(rawValue: "invalidPlugin"), .invalidPlugin), (.failed, .invalidPlugin),
+  ])
+  func whatIsWrongWithALibraryIsAMistakeOfTheConfiguration(
+    thrown: StorageError.Code, reported: ConfigurationError.Code
+  ) throws {
+    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { _ throws(StorageError) in
+      throw StorageError(thrown, "the library is wrong", hint: "mend it")
+    }
+    let loader = Fixtures.loader(
+      ["/project/cachectl.json": #"{"backend": "server"}"#], engines: Fixtures.engines, libraries: libraries)
+    let found = loader.problems()
+    #expect(found.map(\.code) == [reported])
+    #expect(found.map(\.description) == ["/project/cachectl.json:1:13: the library is wrong: mend it"])
+    #expect(found.allSatisfy { !$0.isOfCommandLine })
+  }
+
+  @Test func theSearchPathIsSet() throws {
+    let environment = ["CACHECTL_PLUGIN_PATH": "~/x:y:/z", "CACHECTL_HOME": "/home/ada/cache"]
+    for folder in ["/home/ada/x", "/home/ada/cache/y", "/z"] {
+      let loader = loader(environment: environment, libraries: [folder + "/libcachectl-server.so"])
+      let library = try loader.library(ConfigurationFlags(backend: "server"))
+      #expect(library == EngineLibrary(name: "server", path: folder + "/libcachectl-server.so"))
+    }
+    let wrong = #"{"backend": "server", "plugins": {"searchPath": "x"}}"#
+    #expect(loader(wrong).problems().map(\.key) == ["plugins.searchPath"], "Nothing is loaded from anywhere else")
+    #expect(try loader().library(ConfigurationFlags(backend: "lmdb")) == nil)
+  }
+}

@@ -1,0 +1,79 @@
+import CacheDomain
+import CachePresentation
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+@testable import CachectlTool
+
+struct MaintenanceTests {
+  private let home: TestHome
+
+  init() throws { home = try TestHome() }
+
+  private func container(_ plugin: FakePlugin) throws -> AppDIContainer {
+    // The configuration names an engine that is built in; the catalogue has another one under its name.
+    try home.container(#"{"backend": "memory"}"#, catalogue: PluginCatalogue([plugin]))
+  }
+
+  private func verify(_ container: AppDIContainer) async throws(CacheError) -> IntegrityView {
+    try await container.verify(
+      withStore: { body throws(CacheError) in
+        let store = try await container.openStore()
+        let view = try await body(store)
+        try await store.close()
+        return view
+      }, progress: { _, _ in })
+  }
+
+  @Test func aStoreThatCannotBeOpenedIsAnIssueAndRepaired() async throws {
+    let behaviour = FakePlugin.Behaviour(openingFailure: StorageError(.damaged, "torn", hint: "mend it"))
+    let plugin = FakePlugin("memory", store: TableEngine(), behaviour)
+    let container = try container(plugin)
+    let before = try await verify(container)
+    #expect(before.hasIssues)
+    #expect(
+      JSONText.text(before.json)
+        == #"{"backend":"memory","entriesChecked":0,"issues":[{"key":null,"kind":"structure","message":"torn"}]}"#)
+    let repair = try await container.repairStore()
+    #expect(repair.saved == 3)
+    #expect(repair.lost.map(\.key) == ["cities/v1/lost"])
+    // 1,700,000,000 seconds after 1970-01-01T00:00:00Z, by date(1).
+    #expect(repair.movedTo == ["/home/store.damaged-20231114T221320Z"])
+    #expect(!(try await verify(container).hasIssues))
+    #expect(plugin.log == ["open", "repair .damaged-20231114T221320Z", "open"])
+  }
+
+  @Test(arguments: [StorageError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
+  func whatIsNoDamageIsAnError(code: StorageError.Code) async throws {
+    let failure = StorageError(code, "no")
+    let container = try container(
+      FakePlugin("memory", store: TableEngine(), FakePlugin.Behaviour(openingFailure: failure)))
+    let error = await #expect(throws: CacheError.self) { try await verify(container) }
+    #expect(error?.code.rawValue == code.rawValue)
+  }
+
+  @Test func anEngineThatCannotRepairSaysSo() async throws {
+    let container = try container(FakePlugin("memory", store: TableEngine(), FakePlugin.Behaviour(repairs: false)))
+    let error = await #expect(throws: CacheError.self) { try await container.repairStore() }
+    #expect(error?.code.rawValue == "unsupported")
+  }
+
+  @Test(arguments: Backends.all)
+  func aStoreOfEachEngineIsVerifiedAndCompacted(backend: String) async throws {
+    let container = try home.container(backend: backend)
+    let store = try await container.openStore()
+    _ = try await fetchCities(container, store)
+    let presenter = container.makeStorePresenter(store)
+    var steps: [Int] = []
+    let view = try await presenter.verify { done, _ in steps.append(done) }
+    #expect(JSONText.text(view.json) == #"{"backend":"\#(backend)","entriesChecked":1,"issues":[]}"#)
+    #expect(steps == [0, 1])
+    #expect(try await presenter.compact().json["removed"] == .integer(0))
+    home.clock.advance(by: .seconds(365 * 86_400))
+    let compaction = try await presenter.compact()
+    #expect(compaction.json["removed"] == .integer(1) && compaction.json["entriesAfter"] == .integer(0))
+    try await store.close()
+  }
+}

@@ -1,0 +1,232 @@
+import CacheDomain
+import CachePresentation
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+@testable import CachectlTool
+
+struct DoctorTests {
+  private let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
+
+  /// What the doctor finds with one engine called "fake".
+  private func examine(
+    _ plugin: FakePlugin, files: FakeFiles = sound, file text: String = "{}"
+  ) async throws -> (checks: [JSONValue], worst: CacheError.Code?) {
+    let catalogue = PluginCatalogue([plugin])
+    let loader = ConfigurationLoader(
+      engines: catalogue.declarations, sections: Fixtures.sections, environment: [:], workingDirectory: "/w",
+      userHome: "/u",
+      readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
+    let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: files)
+    let flags = ConfigurationFlags(file: "/w/c.json", backend: "fake", home: "/u/home")
+    let (view, worst) = try await doctor.examine(flags)
+    return (view.records, worst)
+  }
+
+  private static var sound: FakeFiles {
+    var files = FakeFiles()
+    for path in ["/u", "/u/home", "/w"] { files.files[path] = .folder() }
+    files.files["/w/c.json"] = .file()
+    files.files["/u/home/store"] = .file(number: 77)
+    return files
+  }
+
+  private func results(_ checks: [JSONValue], of name: String) -> [JSONValue] {
+    checks.filter { $0["name"] == .string(name) }.compactMap { $0["result"] }
+  }
+
+  private func messages(_ checks: [JSONValue]) -> String {
+    checks.map { "\($0["message"] ?? .null)" }.joined(separator: "\n")
+  }
+
+  private static let inspection = StoreInspection(
+    path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2)
+
+  @Test func whereAllIsWellNothingIsWrong() async throws {
+    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
+    let plugin = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin)
+    #expect(worst == nil)
+    #expect(checks.allSatisfy { $0["result"] == "ok" && $0["hint"] == .null }, "\(messages(checks))")
+    #expect(
+      checks.compactMap { $0["name"] } == ["configuration", "home", "plugins", "space", "fake", "clock"])
+    #expect(messages(checks).contains("1 entry, format version 2"))
+    #expect(plugin.log == ["inspect", "open"])
+    #expect((store as? TableEngine)?.closeCount == 1)
+  }
+
+  @Test func aStoreOnAServerHasNoFilesAndIsOpened() async throws {
+    let inspection = StoreInspection(path: "server:1", exists: true, files: [], format: 2, currentFormat: 2)
+    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
+    let (checks, worst) = try await examine(FakePlugin("fake", store: store, .init(inspection: inspection)))
+    #expect(worst == nil)
+    #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
+  }
+
+  @Test func whatOpeningWouldHideIsAProblemAndNothingIsOpened() async throws {
+    let inspection = StoreInspection(
+      path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2, hiddenDamage: "its log is damaged")
+    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: inspection))
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == ["problem"] && worst == .damaged)
+    #expect(messages(checks).contains("its log is damaged"))
+    #expect(plugin.log == ["inspect"])
+  }
+
+  @Test(arguments: [StorageError.Code.unreachable, .permissionDenied])
+  func aServerThatDoesNotAnswerIsAProblem(code: StorageError.Code) async throws {
+    var files = Self.sound
+    files.files["/u/home/fake.usage"] = .file()
+    let failure = StorageError(code, "the server does not answer", hint: "start it")
+    let (checks, worst) = try await examine(
+      FakePlugin("fake", store: TableEngine(), .init(failure: failure)), files: files)
+    #expect(results(checks, of: "fake") == ["problem"])
+    #expect(worst?.rawValue == code.rawValue)
+    #expect(!messages(checks).contains("fake.usage"), "the files of a store that may be there are kept")
+  }
+
+  @Test(
+    arguments: [
+      (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"), (1, ["/u/home/store"], "warning", nil),
+      (3, ["/u/home/store"], "problem", "unsupportedFormat"),
+    ] as [(Int?, [String], JSONValue, String?)])
+  func aStoreOfAnotherFormatIsNotOpened(format: Int?, paths: [String], result: JSONValue, code: String?) async throws {
+    let inspection = StoreInspection(path: "/u/home/store", files: paths, format: format, currentFormat: 2)
+    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: inspection))
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == [result])
+    #expect(worst?.rawValue == code)
+    #expect(plugin.log == ["inspect"], "nothing is made or changed")
+  }
+
+  @Test func anEngineThatCannotTellIsNotOpened() async throws {
+    let plugin = FakePlugin("fake", store: TableEngine())
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == ["ok"] && messages(checks).contains("cannot look"))
+    #expect(worst == nil && plugin.log == ["inspect"])
+  }
+
+  @Test func anEngineThatKeepsNothingIsNotAsked() async throws {
+    let plugin = FakePlugin("fake", capabilities: [], store: TableEngine())
+    #expect(try await examine(plugin).worst == nil)
+    #expect(plugin.log.isEmpty)
+  }
+
+  @Test(arguments: [StorageError.Code.permissionDenied, .ioFailed, .busy, .damaged])
+  func whatKeepsAStoreFromOpeningIsAProblem(code: StorageError.Code) async throws {
+    let failure = StorageError(code, "no entry", hint: "knock")
+    for behaviour in [
+      FakePlugin.Behaviour(failure: failure), .init(inspection: Self.inspection, openingFailure: failure),
+    ] {
+      let (checks, worst) = try await examine(FakePlugin("fake", store: TableEngine(), behaviour))
+      #expect(results(checks, of: "fake") == ["problem"] && worst?.rawValue == code.rawValue)
+      let hint = checks.first { $0["result"] == "problem" }?["hint"]
+      let repairs = code == .damaged && behaviour.openingFailure != nil
+      #expect(hint == .string(repairs ? "cachectl --backend fake verify --repair" : "knock"))
+    }
+  }
+
+  @Test func filesOfAStoreAreForTheirOwner() async throws {
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(mode: 0o644, number: 77)
+    let store = try await storeEngine(clock: clock)
+    let readable = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    #expect(results(try await examine(readable, files: files).checks, of: "fake") == ["warning", "ok"])
+    files.files["/u/home/store"] = .file(mode: 0o666, number: 77)
+    let writable = try await examine(readable, files: files)
+    #expect(results(writable.checks, of: "fake") == ["problem", "ok"])
+    #expect(writable.worst?.rawValue == "permissionDenied")
+  }
+
+  @Test func whoUsesAStoreIsNamed() async throws {
+    var files = Self.sound
+    files.texts = ["/proc/locks": "1: POSIX  ADVISORY  WRITE 41 08:01:77 0 EOF\n", "/proc/41/comm": "sqlite3\n"]
+    let plugin = FakePlugin("fake", store: try await storeEngine(clock: clock), .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(messages(checks).contains("in use by sqlite3 (process 41, holds a lock)"))
+    #expect(worst == nil)
+  }
+
+  @Test(
+    arguments: [
+      (1_700_000_000_000, 1_699_999_999_000, 0, "ok"), (1_700_000_000_000, 1_700_000_060_000, 0, "ok"),
+      (1_700_000_000_000, 1_700_000_060_001, 0, "warning"), (1_700_000_000_000, 0, 1_700_000_060_001, "warning"),
+      (1_577_836_799_999, 0, 0, "warning"), (1_577_836_800_000, 0, 0, "ok"),
+    ] as [(Int64, Int64, Int64, JSONValue)])
+  func nothingIsFromTheFuture(now: Int64, stored: Int64, changed: Int64, result: JSONValue) async throws {
+    clock.set(Timestamp(milliseconds: now))
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77, changedAt: changed)
+    let store = try await storeEngine(storedAt: [Timestamp(milliseconds: stored)], clock: clock)
+    let plugin = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "clock") == [result], "\(messages(checks))")
+    #expect(worst == nil, "a clock is only warned of")
+  }
+
+  @Test func aProgramOfTheFutureIsAWarning() async throws {
+    var files = Self.sound
+    files.files["/proc/self/exe"] = .file(changedAt: 1_800_000_000_000)
+    let (checks, _) = try await examine(FakePlugin("fake", store: TableEngine()), files: files)
+    #expect(results(checks, of: "clock") == ["warning"])
+  }
+
+  @Test func everyMistakeOfTheConfigurationIsNamedAndTheHomeStillExamined() async throws {
+    var files = Self.sound
+    files.files["/u/home"] = .folder(mode: 0o777)
+    let plugin = FakePlugin("fake", store: TableEngine())
+    let text = #"{"bakend": "x", "cache": {"maxEntries": 0}}"#
+    let (checks, worst) = try await examine(plugin, files: files, file: text)
+    #expect(worst?.rawValue == "invalidOption")
+    #expect(results(checks, of: "configuration") == ["problem", "problem"])
+    #expect(messages(checks).contains("/w/c.json:1:2") && messages(checks).contains("cache.maxEntries"))
+    #expect(results(checks, of: "home") == ["problem"])
+    #expect(results(checks, of: "stores") == ["warning"] && plugin.log.isEmpty)
+  }
+
+  @Test func aConfigurationThatOthersMayChangeIsAProblem() async throws {
+    var files = Self.sound
+    files.files["/w/c.json"] = .file(mode: 0o602)
+    let (checks, worst) = try await examine(FakePlugin("fake", store: TableEngine()), files: files)
+    #expect(results(checks, of: "configuration") == ["problem"] && worst?.rawValue == "permissionDenied")
+  }
+
+  @Test func whatIsLeftOverIsNamed() async throws {
+    var files = Self.sound
+    let names = [
+      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.uses", "other.sqlite",
+      "other.sqlite.usage", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
+    ]
+    for name in names {
+      files.files["/u/home/\(name)"] = .file()
+    }
+    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "usage") == ["warning", "warning"])
+    #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))
+    #expect(results(checks, of: "set aside") == ["warning"] && messages(checks).contains("2 damaged files"))
+    #expect(worst == nil)
+    files.files["/u/home/store/cities.json.damaged-1"] = .file()
+    #expect(results(try await examine(plugin, files: files).checks, of: "set aside") == ["warning", "warning"])
+  }
+
+  @Test func aFlagThatIsWrongIsAMistakeOfTheCommandLine() async throws {
+    let loader = ConfigurationLoader(
+      engines: [], environment: [:], workingDirectory: "/w", userHome: "/u", readFile: { _ in nil })
+    let doctor = Doctor(loader: loader, catalogue: PluginCatalogue([]), clock: clock, files: Self.sound)
+    await #expect(throws: ConfigurationError.self) {
+      try await doctor.examine(ConfigurationFlags(file: "/w/none.json"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([], nil), (["busy", "permissionDenied"], "permissionDenied"), (["noSpace", "damaged"], "damaged"),
+      (["damaged", "invalidOption"], "invalidOption"), (["strange"], "strange"), (["strange", "busy"], "busy"),
+    ] as [([String], String?)])
+  func theMostSeriousProblemCounts(codes: [String], worst: String?) {
+    #expect(CacheError.Code.worst(of: codes.map { CacheError.Code(rawValue: $0) })?.rawValue == worst)
+  }
+}
