@@ -66,6 +66,13 @@ let package = Package(
         "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
         "CacheDomain", "CacheData", "SampleOrigin", "CacheComposition",
       ]),
+    // The program, for one with more resources, engines or commands.
+    .library(
+      name: "CachectlTool",
+      targets: [
+        "ArgumentParser", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+        "ResponseStorage", "CacheDomain", "CacheData", "CachePresentation", "CacheComposition", "CachectlTool",
+      ]),
     // Requests over HTTP, without a cache.
     .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
     // The cache under a URLSession.

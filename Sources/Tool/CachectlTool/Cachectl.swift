@@ -10,9 +10,9 @@ internal import Synchronization
 /// A program with a resource of its own is this one with a longer list:
 ///
 ///     import CachectlTool
-///     import Weather
+///     import Tides
 ///
-///     Cachectl(resources: .standard + [Weather.resource]).run()
+///     Cachectl(resources: .standard + [ToolResource(TidesOptions.self, sections: [TidesSettings.self])]).run()
 public struct Cachectl: Sendable {
   static let version = "0.1.0"
 

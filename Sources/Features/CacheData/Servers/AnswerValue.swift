@@ -1,9 +1,9 @@
 internal import Base
 
 /// A value in the JSON of an origin's answer. It knows its position in the answer.
-struct AnswerValue {
+public struct AnswerValue {
   /// What is wrong with an answer: a sentence without a full stop that begins with the position.
-  struct Mistake: Error {
+  public struct Mistake: Error, Sendable {
     let text: String
   }
 
@@ -20,19 +20,21 @@ struct AnswerValue {
   }
 
   /// A mistake about this value, with a predicate such as "is negative".
-  func mistake(_ what: String) -> Mistake { Mistake(text: "\(path.isEmpty ? "the whole" : "'\(path)'") \(what)") }
+  public func mistake(_ what: String) -> Mistake {
+    Mistake(text: "\(path.isEmpty ? "the whole" : "'\(path)'") \(what)")
+  }
 
   /// The mistake that the member `name` is missing.
   func missing(_ name: String) -> Mistake { Mistake(text: "'\(place(name))' is missing") }
 
   /// The member `name`, which must exist but may be null.
-  func member(_ name: String) throws(Mistake) -> AnswerValue {
+  public func member(_ name: String) throws(Mistake) -> AnswerValue {
     guard let member = try anyMember(name) else { throw missing(name) }
     return member
   }
 
   /// The member `name`; `nil` if it is missing or null.
-  func optionalMember(_ name: String) throws(Mistake) -> AnswerValue? {
+  public func optionalMember(_ name: String) throws(Mistake) -> AnswerValue? {
     guard let member = try anyMember(name) else { return nil }
     if case .null = member.value { return nil }
     return member
@@ -46,7 +48,7 @@ struct AnswerValue {
   private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
   /// The value as a string.
-  var text: String {
+  public var text: String {
     get throws(Mistake) {
       guard case .text(let text) = value else { throw unexpected("a text") }
       return text
@@ -54,7 +56,7 @@ struct AnswerValue {
   }
 
   /// The value as a whole number. It may be written with a zero fraction.
-  var wholeNumber: Int {
+  public var wholeNumber: Int {
     get throws(Mistake) {
       guard case .number(let digits) = value else { throw unexpected("a whole number") }
       guard let number = Int(digits) ?? Double(digits).flatMap(Int.init(exactly:)) else {
@@ -65,7 +67,7 @@ struct AnswerValue {
   }
 
   /// The value as a count: zero or more.
-  var count: Int {
+  public var count: Int {
     get throws(Mistake) {
       let number = try wholeNumber
       if number < 0 { throw mistake("is negative") }
@@ -74,7 +76,7 @@ struct AnswerValue {
   }
 
   /// The value as a list.
-  var elements: [AnswerValue] {
+  public var elements: [AnswerValue] {
     get throws(Mistake) {
       guard case .array(let nodes) = value else { throw unexpected("a list") }
       return nodes.enumerated().map { index, node in AnswerValue(node.value, path: "\(path)[\(index)]") }

@@ -37,7 +37,7 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
 
   /// The name of an origin of the kind `kind` at this address. For the well-known address `known` it is just the kind;
   /// any other address becomes part of the name, so that two servers never share cache entries.
-  func originName(_ kind: String, known: String? = nil) -> String {
+  public func originName(_ kind: String, known: String? = nil) -> String {
     let isKnown = known.map { label == (try? BaseURL($0))?.label } ?? false
     return isKnown ? kind : "\(kind)@\(label)"
   }

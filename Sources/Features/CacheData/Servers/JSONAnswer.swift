@@ -1,12 +1,12 @@
 internal import Base
-internal import CacheDomain
+public import CacheDomain
 
 /// Reads the JSON of answers, and reports where it is not as expected. Error messages do not quote it.
-enum JSONAnswer {
+public enum JSONAnswer {
   /// Decodes the body of `response` with `read`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
-  static func read<Value>(
+  public static func read<Value>(
     _ response: HTTPResponse, origin: String, _ read: (AnswerValue) throws(AnswerValue.Mistake) -> Value
   ) throws(CacheError) -> Value {
     if response.body.isEmpty { throw .invalidAnswer(origin, "an empty answer") }

@@ -2,13 +2,13 @@
 ///
 /// The file, the JSON Schema, `config show`, `--set` and the environment variables follow from the declaration:
 ///
-///     struct WeatherSettings: ConfigurationSection {
-///       static let path = "origin.weather"
-///       let city: String?
+///     struct TidesSettings: ConfigurationSection {
+///       static let path = "origin.tides"
+///       let harbour: String?
 ///       let timeout: Duration
 ///
 ///       init(_ keys: inout SectionReader) {
-///         city = keys.optionalText("city", help: "the city that is shown by default")
+///         harbour = keys.optionalText("harbour", help: "the harbour that is shown by default")
 ///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request may take")
 ///       }
 ///     }

@@ -1,10 +1,10 @@
 public import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+public import CacheDomain
 public import CachePresentation
 
 /// The options that every command has.
-struct GlobalOptions: ParsableArguments {
+public struct GlobalOptions: ParsableArguments, Sendable {
   @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
   var config: String?
 
@@ -34,13 +34,16 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Never use colours")
   var noColor = false
 
+  /// The options with their defaults.
+  public init() {}
+
   var configurationFlags: ConfigurationFlags {
     ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
   }
 
   /// Prints a view in the requested format, its remark and its warnings on the standard error. A heading sets it apart
   /// from other views on the same output.
-  func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
+  public func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
     if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }
     try Console.output.write(OutputRenderer(output, on: Console.output.screen).text(view))

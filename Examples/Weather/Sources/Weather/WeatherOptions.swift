@@ -1,0 +1,72 @@
+public import CachectlTool
+
+/// `fetch weather PLACE` and `explain weather PLACE`.
+public struct WeatherOptions: FetchableOptions {
+  /// "weather".
+  public static var resourceName: String { "weather" }
+  /// What `fetch weather` does.
+  public static var abstract: String { "Fetch the weather of a place" }
+  /// An example.
+  public static var discussion: String { "Example:\n  weather-cachectl fetch weather Bern" }
+
+  @Argument(help: "The place, such as Bern")
+  var place: String
+
+  /// The options with their defaults.
+  public init() {}
+
+  /// Fetches the report through the cache.
+  public func snapshots(
+    _ context: ResourceContext, _ options: FetchOptions
+  ) throws(CacheError) -> Snapshots<ShownWeather> {
+    let settings = context.configuration.section(WeatherSettings.self)
+    let origin: any WeatherOrigin =
+      if settings.kind == .http, let address = settings.address {
+        HTTPWeatherOrigin(try context.server(at: address, settings.transport))
+      } else {
+        SampleWeatherOrigin()
+      }
+    return fetch(
+      WeatherRequest(origin: origin.name, place: place.lowercased()),
+      storage: EngineResponseStorage<WeatherRequest, WeatherReport>(store: context.store, codec: .json), origin: origin,
+      services: context.services, options: options
+    ) { ShownWeather(report: $0, unit: settings.unit) }
+  }
+
+  /// The view of the report.
+  public func view(of snapshot: Snapshot<ShownWeather>, backend: String) -> DetailsView<ShownWeather> {
+    DetailsView(snapshot, backend: backend)
+  }
+}
+
+/// A report, and the unit in which its temperature is shown.
+public struct ShownWeather: PresentableDetails {
+  let report: WeatherReport
+  let unit: WeatherSettings.Unit
+
+  /// "weather".
+  public static var resource: String { WeatherRequest.resource }
+
+  private var degrees: Int { unit == .celsius ? report.celsius : report.celsius * 9 / 5 + 32 }
+
+  /// The members of the JSON document.
+  public var members: [JSONValue.Member] {
+    [
+      .init("place", .string(report.place)), .init("sky", .string(report.sky)),
+      .init("temperature", .integer(degrees)), .init("unit", .string(unit.rawValue)),
+    ]
+  }
+
+  /// The lines for people.
+  public var fields: [(name: String, value: Table.Cell)] {
+    [
+      ("Place", .init(report.place, .bold)), ("Sky", .init(report.sky)),
+      ("Temperature", "\(String(degrees)) °\(unit == .celsius ? "C" : "F")"),
+    ]
+  }
+}
+
+extension ToolResource {
+  /// The weather, for the list of resources of a program.
+  public static var weather: ToolResource { ToolResource(WeatherOptions.self, sections: [WeatherSettings.self]) }
+}

@@ -1,0 +1,4 @@
+internal import CachectlTool
+internal import Weather
+
+Cachectl(resources: .standard + [.weather], commands: .standard + [WeatherPlacesCommand.self]).run()

@@ -1,0 +1,41 @@
+public import CacheDomain
+
+/// A resource that is one thing, and can be shown as its fields. A new resource needs only this.
+public protocol PresentableDetails: Sendable {
+  /// The resource's name.
+  static var resource: String { get }
+  /// The members of its document, which follow the members of every fetch.
+  var members: [JSONValue.Member] { get }
+  /// Its fields for people, one per line.
+  var fields: [(name: String, value: Table.Cell)] { get }
+}
+
+/// A fetched thing, and where it came from.
+public struct DetailsView<Thing: PresentableDetails>: SnapshotView, SingleRecordView {
+  private let thing: Thing
+  private let origin: SnapshotOrigin
+
+  /// The view of `snapshot`, which came through the store called `backend` (`nil` if there was no store).
+  public init(_ snapshot: Snapshot<Thing>, backend: String?) {
+    thing = snapshot.value
+    origin = SnapshotOrigin(snapshot, backend: backend)
+  }
+
+  /// The document of a fetch.
+  public var json: JSONValue { .object(origin.members(resource: Thing.resource) + thing.members) }
+
+  /// The fields for people.
+  public func table(on screen: Screen, hasHeader: Bool) -> String { Details.text(thing.fields, on: screen) }
+
+  /// Where the thing came from.
+  public var status: StatusLine? { origin.status([]) }
+
+  /// Where the thing came from, such as "From cache (ENGINE), stored 3 min ago, fresh for 57 min:".
+  public var heading: StatusLine { origin.heading }
+
+  /// The remark while the origin is asked for a newer state.
+  public var waiting: StatusLine { origin.status(["Asking the origin"]) }
+
+  /// The failures on the way to this thing.
+  public var warnings: [ErrorView] { origin.warnings }
+}

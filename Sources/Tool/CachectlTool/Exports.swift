@@ -1,0 +1,9 @@
+// What a resource, an engine or a command from outside is written with.
+@_exported public import ArgumentParser
+@_exported public import CacheComposition
+@_exported public import CacheData
+@_exported public import CachePresentation
+@_exported public import CachedFetching
+@_exported public import FetchVocabulary
+@_exported public import ResponseStorage
+@_exported public import StorageSPI
