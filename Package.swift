@@ -86,7 +86,8 @@ let package = Package(
   ],
   targets: [
     // What an engine is.
-    // What every target may use: JSON, URLs, digits, dates, encodings, digests, random numbers, the removal of folders.
+    // What every target may use: the error, JSON, URLs, digits, dates, encodings, digests, random numbers, and removing
+    // folders.
     layer("Storage", "Base", []),
     // What was meant by a misspelled name.
     layer("Storage", "Spelling", []),
@@ -103,7 +104,7 @@ let package = Package(
     layer("Storage", "StorageBenchmark", ["Spelling", "Base", "StorageSPI", "EngineSupport", "CStorageBenchmark"]),
 
     // The cache, as a library.
-    layer("Caching", "FetchVocabulary", []),
+    layer("Caching", "FetchVocabulary", ["Base"]),
     layer("Caching", "HTTPMessages", ["Base"]),
     // The rules of RFC 9111, as values and pure functions.
     layer("Caching", "HTTPCaching", ["Base", "FetchVocabulary", "HTTPMessages"]),
@@ -132,7 +133,7 @@ let package = Package(
     library("LMDB"),
 
     // The articles' app on the cache.
-    layer("Features", "CacheDomain", ["FetchVocabulary"]),
+    layer("Features", "CacheDomain", ["Base", "FetchVocabulary"]),
     layer("Features", "CacheData", caching + ["CacheDomain", "StorageSPI", "ResponseStorage"]),
     layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "CacheDomain"]),
     .systemLibrary(name: "CZlib", path: "Sources/Features/CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -255,7 +256,8 @@ let package = Package(
       "SQLiteStorage", data: ["Libraries"]),
     tests("StoragePluginExportTests", "Base", "StorageSPI", "EngineSupport", "CCachectlPlugin", "StoragePluginExport"),
     tests(
-      "CommandLineTests", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CacheDomain", "cachectl",
+      "CommandLineTests", "Base", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CacheDomain",
+      "CachePresentation", "cachectl",
       "TestOrigin",
       data: ["Libraries"]),
   ]

@@ -1,10 +1,5 @@
 internal import CCachectlPlugin
-public import StorageSPI
-
-extension StorageError.Code {
-  /// A library is not a plugin, has another version of the interface, or declares an invalid engine.
-  public static let invalidPlugin = StorageError.Code(rawValue: "invalidPlugin")
-}
+internal import StorageSPI
 
 /// A rule of the interface that a library broke: what it did, as the rest of a sentence that starts with its name.
 struct LibraryDefect: Error {

@@ -37,7 +37,7 @@ struct WritingTests {
     func key(_ name: Int) throws(CacheError) -> CacheKey {
       let text = String(name)
       let padding = String(repeating: "0", count: max(0, 6 - text.utf8.count))
-      do throws(StorageError) { return try CacheKey("url/v1/\(padding)\(text)") } catch { throw CacheError(error) }
+      return try CacheKey("url/v1/\(padding)\(text)")
     }
 
     func names() async throws -> [Int] {

@@ -69,7 +69,7 @@ struct FetchCase: Sendable, CustomStringConvertible {
 
   var writeError: CacheError? {
     switch storage {
-    case .writeFails, .bothFail: CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")
+    case .writeFails, .bothFail: CacheError(.noSpace, "the disk is full")
     case .writeCancelled: .cancelled
     case .works, .readFails, .readCancelled: nil
     }

@@ -127,7 +127,7 @@ struct ChecksumTests {
     let error = await #expect(throws: CacheError.self) { _ = try await test.cities.response(for: Self.request) }
     #expect(error?.message.contains(key.text) == true)
     #expect(error?.hint.hasPrefix("remove it with: cachectl rm \(key) ") == true)
-    #expect(error?.cause is StorageError)
+    #expect(error?.code == .damaged)
   }
 
   private static func changing(

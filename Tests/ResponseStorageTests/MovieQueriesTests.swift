@@ -7,8 +7,6 @@ import Testing
 @testable import ResponseStorage
 
 struct MovieQueriesTests {
-  private static let conflict = CacheError.Code(rawValue: StorageError.Code.conflict.rawValue)
-
   private func query(_ text: String) throws -> MovieQuery { try #require(MovieQuery(text)) }
 
   private func texts(_ storage: EngineMovieQueriesStorage) async throws -> [String] {
@@ -99,7 +97,7 @@ struct MovieQueriesTests {
     try await test.queries().save(try query("before"))
     test.engine.refuse(.max)
     let wanted = try query("a")
-    #expect(await errorCode { () async throws(CacheError) in try await test.queries().save(wanted) } == Self.conflict)
+    #expect(await errorCode { () async throws(CacheError) in try await test.queries().save(wanted) } == .conflict)
     #expect(test.engine.batches == 1 + 1_000)
     #expect(try await texts(test.queries()) == ["before"])
   }

@@ -80,7 +80,7 @@ struct StatisticsTests {
 
   @Test func aLedgerThatFailsIsAnError() async throws {
     let test = try await TestStore()
-    let ledger = FakeLedger(error: CacheError(CacheError.Code(rawValue: "ioFailed"), "the disk is gone"))
+    let ledger = FakeLedger(error: CacheError(.ioFailed, "the disk is gone"))
     let code = await errorCode { () async throws(CacheError) in
       _ = try await StoreAdministration(store: test.store, ledger: ledger).statistics()
     }

@@ -1,5 +1,4 @@
 public import CachedFetching
-public import FetchVocabulary
 internal import Foundation
 public import ResponseStorage
 public import StorageSPI
@@ -62,14 +61,10 @@ public final class SessionCache: Sendable {
     clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws(CacheError) {
-    do throws(StorageError) {
-      let configuration = try EngineConfiguration(for: plugin.declaration, values: options, clock: clock)
-      store = EntryStore(
-        engine: try await plugin.open(configuration), clock: clock, limits: limits,
-        removesExpired: !plugin.declaration.capabilities.contains(.nativeExpiry))
-    } catch {
-      throw CacheError(error)
-    }
+    let configuration = try EngineConfiguration(for: plugin.declaration, values: options, clock: clock)
+    store = EntryStore(
+      engine: try await plugin.open(configuration), clock: clock, limits: limits,
+      removesExpired: !plugin.declaration.capabilities.contains(.nativeExpiry))
     self.maxEntryBytes = maxEntryBytes
     self.warn = warn
     services = FetchServices(

@@ -1,4 +1,5 @@
-internal import CacheDomain
+internal import FetchVocabulary
+internal import HTTPMessages
 internal import Transport
 
 extension CacheError {
@@ -17,7 +18,7 @@ extension CacheError {
       case .invalidRequest: .unsendable(error)
       case .content:
         CacheError(
-          CacheError.Code(rawValue: "ioFailed"), "the content cannot be sent: \(error.detail)",
+          .ioFailed, "the content cannot be sent: \(error.detail)",
           hint: "send a file that does not change meanwhile")
       case .invalidMessage, .headTooLarge, .tooLarge: .unusable(error, server)
       case .proxy, .cannotConnectToProxy, .cannotResolveProxy: .unreachable(byProxy: error, server)
@@ -27,7 +28,7 @@ extension CacheError {
           error.patience + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
       case .unusableFile:
         CacheError(
-          CacheError.Code(rawValue: "originUnavailable"), "a certificate or key cannot be used: \(error.detail)",
+          .originUnavailable, "a certificate or key cannot be used: \(error.detail)",
           hint: "correct the file that the configuration, an option or SSL_CERT_FILE names")
       default: .unreachable(error, server)
       }

@@ -102,7 +102,7 @@ struct CompletionTests {
 
   @Test func aBeginningThatCannotBeKeptIsReported() async throws {
     server.change { $0.cut = 2 }
-    storage.failToStore(CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full"))
+    storage.failToStore(CacheError(.noSpace, "the disk is full"))
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(error?.code == .originUnreachable)
     #expect(error?.message == "it broke off; and the cache could not keep what came: the disk is full")

@@ -74,7 +74,7 @@ struct HTTPCacheTests {
     bench.wait(30)
     _ = try await bench.get(from: FakeTransfer(200, ["Cache-Control": "no-store"], "b"))
     #expect(await bench.background.finish().isEmpty, "it was not to be kept")
-    let full = CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")
+    let full = CacheError(.noSpace, "the disk is full")
     bench.storage.failToStore(full)
     #expect(
       try await bench.get(from: FakeTransfer(200, ["Cache-Control": "max-age=10"], "b")).first?.entry.isStale == true)
@@ -251,7 +251,7 @@ struct HTTPCacheTests {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
     _ = try await bench.get()
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": HTTPCacheBench.url], "new")
-    if isFull { bench.storage.failToStore(CacheError(CacheError.Code(rawValue: "noSpace"), "the disk is full")) }
+    if isFull { bench.storage.failToStore(CacheError(.noSpace, "the disk is full")) }
     let posted = try #require(try await bench.get(method: "POST", from: newer).first)
     #expect(String(decoding: posted.value.body, as: UTF8.self) == "new")
     #expect(posted.warnings.count == (isFull ? 1 : 0))

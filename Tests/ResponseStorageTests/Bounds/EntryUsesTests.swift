@@ -75,7 +75,7 @@ struct EntryUsesTests {
   }
 
   @Test func aFailureInTheBackgroundIsToldInTheEnd() async throws {
-    let uses = EntryUses(log: CountingLog(failure: CacheError(CacheError.Code(rawValue: "ioFailed"), "full")))
+    let uses = EntryUses(log: CountingLog(failure: CacheError(.ioFailed, "full")))
     for number in 0..<EntryUses.maximumPending {
       uses.record(try CacheKey("a/\(number)"), at: Timestamp(milliseconds: 7))
     }

@@ -105,7 +105,7 @@ struct LibraryConfigurationTests {
 
   @Test(arguments: [
     (StorageError.Code.permissionDenied, ConfigurationError.Code.permissionDenied),
-    (StorageError.Code(rawValue: "invalidPlugin"), .invalidPlugin), (.failed, .invalidPlugin),
+    (StorageError.Code.invalidPlugin, .invalidPlugin), (.failed, .invalidPlugin),
   ])
   func whatIsWrongWithALibraryIsAMistakeOfTheConfiguration(
     thrown: StorageError.Code, reported: ConfigurationError.Code

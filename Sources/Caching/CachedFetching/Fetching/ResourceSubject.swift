@@ -76,13 +76,3 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     throw try .notCached(key(), decision)
   }
 }
-
-extension CacheError {
-  /// The error if only the cache may answer for `name`, and it cannot.
-  static func notCached(_ name: String, _ decision: CacheDecision) -> CacheError {
-    let message =
-      decision.forwardReason == .stale
-      ? "\(name) may not be used: \(decision.reason)" : "\(name) is not in the cache"
-    return CacheError(.notCached, message, hint: "fetch it once without --offline")
-  }
-}

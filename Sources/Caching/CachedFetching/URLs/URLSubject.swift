@@ -85,7 +85,7 @@ struct URLSubject: FetchSubject {
       // The stored response is older than this answer.
       if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       throw CacheError(
-        CacheError.Code(rawValue: "tooLarge"), "the answer is larger than cache.maxEntryBytes allows to keep",
+        .tooLarge, "the answer is larger than cache.maxEntryBytes allows to keep",
         hint: "raise cache.maxEntryBytes in the configuration")
     }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }

@@ -6,12 +6,8 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine failed; all unexpired entries are still there.
   public func compact() async throws(CacheError) -> CompactionReport {
-    do throws(StorageError) {
-      let before = try await StoreCount(store.engine)
-      try await store.engine.compact()
-      return CompactionReport(before: before, after: try await StoreCount(store.engine))
-    } catch {
-      throw CacheError(error)
-    }
+    let before = try await StoreCount(store.engine)
+    try await store.engine.compact()
+    return CompactionReport(before: before, after: try await StoreCount(store.engine))
   }
 }

@@ -8,20 +8,12 @@ extension StoreAdministration {
   /// - Parameter held: called with what the store held, before anything is removed.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
-    do throws(StorageError) {
-      held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
-    } catch {
-      throw CacheError(error)
-    }
+    held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
     let report = try await remove(EntrySelection(), dryRun: false)
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
-      do throws(StorageError) {
-        try await giveRoomBack()
-        problem = try await store.engine.checkIntegrity().first?.message
-      } catch {
-        throw CacheError(error)
-      }
+      try await giveRoomBack()
+      problem = try await store.engine.checkIntegrity().first?.message
     }
     if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
   }
@@ -30,17 +22,13 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine cannot store an entry.
   public func requireRoom() async throws(CacheError) {
-    do throws(StorageError) {
-      let key = try CacheKey(Lease.keyPrefix + "room")
-      let metadata = EntryMetadata(
-        storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
-      var batch = WriteBatch()
-      batch.put(key, payload: [], metadata: metadata)
-      batch.remove(key)
-      try await store.engine.apply(batch)
-    } catch {
-      throw CacheError(error)
-    }
+    let key = try CacheKey(Lease.keyPrefix + "room")
+    let metadata = EntryMetadata(
+      storedAt: store.clock.now, freshUntil: store.clock.now, retainUntil: store.clock.now, contentType: "text/plain")
+    var batch = WriteBatch()
+    batch.put(key, payload: [], metadata: metadata)
+    batch.remove(key)
+    try await store.engine.apply(batch)
   }
 
   /// Returns space to the file system, as a full disk cannot store anything before that. If another process is using
@@ -64,22 +52,18 @@ extension StoreAdministration {
   func remove(
     _ page: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(CacheError) -> [EntrySummary] {
-    do throws(StorageError) {
-      var rest = page
-      for _ in 1..<Self.removalAttempts {
-        do throws(StorageError) {
-          try await remove(rest, isConditional: selection.mayCease)
-          return rest
-        } catch {
-          guard error.code == .conflict else { throw error }
-        }
-        rest = try await current(rest, selectedBy: selection)
+    var rest = page
+    for _ in 1..<Self.removalAttempts {
+      do throws(StorageError) {
+        try await remove(rest, isConditional: selection.mayCease)
+        return rest
+      } catch {
+        guard error.code == .conflict else { throw error }
       }
-      try await remove(rest, isConditional: selection.mayCease)
-      return rest
-    } catch {
-      throw CacheError(error)
+      rest = try await current(rest, selectedBy: selection)
     }
+    try await remove(rest, isConditional: selection.mayCease)
+    return rest
   }
 
   private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(StorageError) {

@@ -54,7 +54,7 @@ extension StoreAdministration {
         (rest, attempts) = (left, 0)
       } catch {
         attempts += 1
-        guard error.code == .conflict, attempts < Self.softeningAttempts else { throw CacheError(error) }
+        guard error.code == .conflict, attempts < Self.softeningAttempts else { throw error }
       }
       await store.engine.releaseMemory()
     }

@@ -15,7 +15,7 @@ extension StoreAdministration {
   public func statistics() async throws(CacheError) -> StoreReport {
     let usage = try ledger.totals()
     let held: StoreCount
-    do throws(StorageError) { held = try await StoreCount(store.engine) } catch { throw CacheError(error) }
+    held = try await StoreCount(store.engine)
     let tally = held.tally.withoutLeases
     let isSmall = tally.total().entries <= Self.maximumCensus
     var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)

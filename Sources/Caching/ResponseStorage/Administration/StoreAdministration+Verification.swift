@@ -15,26 +15,22 @@ extension StoreAdministration {
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
     let total = try await store.count()
-    do throws(StorageError) {
-      progress(0, total)
-      var report = VerificationReport()
-      for issue in try await structuralIssues() { report.add(issue) }
-      let unreadable = report.keys
-      var walk = StoreWalk(engine: store.engine, known: report.issues)
-      while let page = try await walk.next() {
-        await store.engine.releaseMemory()
-        for entry in page {
-          if entry.key.namespace != Lease.namespace { report.countEntries(1) }
-          if !unreadable.contains(entry.key), let issue = try await check(entry) { report.add(issue) }
-        }
-        progress(report.entriesChecked, total)
+    progress(0, total)
+    var report = VerificationReport()
+    for issue in try await structuralIssues() { report.add(issue) }
+    let unreadable = report.keys
+    var walk = StoreWalk(engine: store.engine, known: report.issues)
+    while let page = try await walk.next() {
+      await store.engine.releaseMemory()
+      for entry in page {
+        if entry.key.namespace != Lease.namespace { report.countEntries(1) }
+        if !unreadable.contains(entry.key), let issue = try await check(entry) { report.add(issue) }
       }
-      report.countEntries(walk.unreadableEntries.count)
-      for issue in walk.gaps { report.add(issue) }
-      return report
-    } catch {
-      throw CacheError(error)
+      progress(report.entriesChecked, total)
     }
+    report.countEntries(walk.unreadableEntries.count)
+    for issue in walk.gaps { report.add(issue) }
+    return report
   }
 
   private func structuralIssues() async throws(StorageError) -> [IntegrityIssue] {

@@ -21,15 +21,11 @@ public struct StoreAdministration: Sendable {
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
-    do throws(StorageError) {
-      return try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(StorageError) in
-        try metadata.verify(key: key, payload: bytes)
-        return StoredEntry(
-          summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
-          payload: bytes.withUnsafeBufferPointer { Array($0) }, readAt: clock.now)
-      }
-    } catch {
-      throw CacheError(error)
+    try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(StorageError) in
+      try metadata.verify(key: key, payload: bytes)
+      return StoredEntry(
+        summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
+        payload: bytes.withUnsafeBufferPointer { Array($0) }, readAt: clock.now)
     }
   }
 
@@ -63,7 +59,7 @@ public struct StoreAdministration: Sendable {
         }
         if let found { report.add([found]) } else { report.missing.append(key) }
       } catch {
-        guard error.code == .damaged else { throw CacheError(error) }
+        guard error.code == .damaged else { throw error }
         report.addDamaged()
       }
     }
@@ -74,7 +70,7 @@ public struct StoreAdministration: Sendable {
   private func remove(_ keys: [CacheKey]) async throws(CacheError) {
     var batch = WriteBatch()
     for key in keys { batch.remove(key) }
-    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+    try await store.engine.apply(batch)
   }
 
   /// Passes the selected entries to `body`, in pages, as long as it returns `true`.

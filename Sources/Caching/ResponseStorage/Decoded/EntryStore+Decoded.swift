@@ -15,31 +15,27 @@ extension EntryStore {
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, UseRecord.digest(of: key))
-    do throws(StorageError) {
-      let found: DecodedEntries.Finding<Value> =
-        decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
-      // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
-      // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
-      let count = found.kept == nil ? nil : try decodedEntries?.changeCount()
-      if let kept = found.kept, let count, count == found.changeCount {
-        return kept.metadata.state(at: now) == .expired ? nil : kept
-      }
-      let read = try await engine.read(key) { bytes, metadata throws(StorageError) -> Decoded<Value>? in
-        try metadata.verify(key: key, payload: bytes)
-        if metadata.state(at: now) == .expired { return nil }
-        if let kept = found.kept, kept.isSame(metadata, payloadBytes: bytes.count) { return kept }
-        return Decoded(
-          try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
-          codec: codec)
-      }
-      guard let current = read ?? nil else {
-        decodedEntries?.remove(digest)
-        return nil
-      }
-      decodedEntries?.keep(current, changeCount: count)
-      return current
-    } catch {
-      throw CacheError(error)
+    let found: DecodedEntries.Finding<Value> =
+      decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
+    // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
+    // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
+    let count = found.kept == nil ? nil : try decodedEntries?.changeCount()
+    if let kept = found.kept, let count, count == found.changeCount {
+      return kept.metadata.state(at: now) == .expired ? nil : kept
     }
+    let read = try await engine.read(key) { bytes, metadata throws(StorageError) -> Decoded<Value>? in
+      try metadata.verify(key: key, payload: bytes)
+      if metadata.state(at: now) == .expired { return nil }
+      if let kept = found.kept, kept.isSame(metadata, payloadBytes: bytes.count) { return kept }
+      return Decoded(
+        try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
+        codec: codec)
+    }
+    guard let current = read ?? nil else {
+      decodedEntries?.remove(digest)
+      return nil
+    }
+    decodedEntries?.keep(current, changeCount: count)
+    return current
   }
 }

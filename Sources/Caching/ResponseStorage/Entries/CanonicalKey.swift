@@ -1,5 +1,4 @@
 public import CachedFetching
-public import FetchVocabulary
 public import StorageSPI
 
 extension CacheKey {

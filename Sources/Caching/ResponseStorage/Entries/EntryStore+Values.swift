@@ -41,9 +41,7 @@ extension EntryStore {
       do throws(CacheError) {
         return try await tryUpdating(key, codec, change)
       } catch {
-        guard error.code.rawValue == StorageError.Code.conflict.rawValue, attempt < Self.maximumAttempts else {
-          throw error
-        }
+        guard error.code == .conflict, attempt < Self.maximumAttempts else { throw error }
         if Task.isCancelled { throw .cancelled }
       }
     }
@@ -58,12 +56,7 @@ extension EntryStore {
     var keys: [CacheKey] = []
     while true {
       if Task.isCancelled { throw .cancelled }
-      let page: [EntrySummary]
-      do throws(StorageError) {
-        page = try await engine.scan(range, limit: Self.pageSize)
-      } catch {
-        throw CacheError(error)
-      }
+      let page = try await engine.scan(range, limit: Self.pageSize)
       keys += page.filter { $0.metadata.state(at: now) != .expired }.map(\.key)
       guard page.count == Self.pageSize else { return keys }
       range.after = page.last?.key
@@ -88,14 +81,10 @@ extension EntryStore {
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
     let now = clock.now
-    do throws(StorageError) {
-      return try await engine.read(key) { bytes, metadata throws(StorageError) in
-        try metadata.verify(key: key, payload: bytes)
-        if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
-        return (try codec.decode(bytes, key, metadata), metadata.checksum)
-      }
-    } catch {
-      throw CacheError(error)
+    return try await engine.read(key) { bytes, metadata throws(StorageError) in
+      try metadata.verify(key: key, payload: bytes)
+      if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
+      return (try codec.decode(bytes, key, metadata), metadata.checksum)
     }
   }
 }

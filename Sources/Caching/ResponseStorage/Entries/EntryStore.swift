@@ -53,7 +53,7 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
     decodedEntries?.removeAll()
-    do throws(StorageError) { try await engine.close() } catch { throw CacheError(error) }
+    try await engine.close()
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
@@ -64,16 +64,12 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
-    do throws(StorageError) {
-      let found = try await engine.read(key) { bytes, metadata throws(StorageError) in
-        try metadata.verify(key: key, payload: bytes)
-        if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
-        return (try decode(bytes, metadata), metadata)
-      }
-      return found ?? nil
-    } catch {
-      throw CacheError(error)
+    let found = try await engine.read(key) { bytes, metadata throws(StorageError) in
+      try metadata.verify(key: key, payload: bytes)
+      if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
+      return (try decode(bytes, metadata), metadata)
     }
+    return found ?? nil
   }
 
   /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
@@ -105,11 +101,7 @@ public struct EntryStore: Sendable {
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: payload, metadata: metadata)
-    do throws(StorageError) {
-      try await writer.apply(batch, storing: key, bytes: payload.count)
-    } catch {
-      throw CacheError(error)
-    }
+    try await writer.apply(batch, storing: key, bytes: payload.count)
   }
 }
 

@@ -1,5 +1,4 @@
 public import CachedFetching
-public import FetchVocabulary
 internal import StorageSPI
 internal import Synchronization
 
@@ -144,7 +143,7 @@ public final class LeasedFlights: FetchFlights {
   }
 
   private func pause(_ duration: Duration) async throws(StorageError) {
-    do { try await timing.sleep(duration) } catch { throw StorageError(.cancelled, "cancelled", cause: error) }
+    do { try await timing.sleep(duration) } catch { throw .cancelled }
   }
 
   /// Keeps renewing the lease from now on.

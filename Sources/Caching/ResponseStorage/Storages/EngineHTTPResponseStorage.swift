@@ -1,5 +1,4 @@
 public import CachedFetching
-public import FetchVocabulary
 internal import StorageSPI
 
 /// Stores responses for URLs as entries of an engine. The content as it arrived is the payload, and the head becomes
@@ -24,16 +23,12 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
     // Only to check that the key is not too long.
     _ = try key(of: url, selector: .always)
-    do throws(StorageError) {
-      var (found, last) = ([StoredVariant](), CacheKey?.none)
-      while true {
-        let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
-        found += page.compactMap { StoredVariant($0, at: now) }
-        guard page.count == Self.variantsPerScan else { return found }
-        last = page.last?.key
-      }
-    } catch {
-      throw CacheError(error)
+    var (found, last) = ([StoredVariant](), CacheKey?.none)
+    while true {
+      let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
+      found += page.compactMap { StoredVariant($0, at: now) }
+      guard page.count == Self.variantsPerScan else { return found }
+      last = page.last?.key
     }
   }
 
@@ -46,14 +41,10 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     }
     // Use the whole prefix that the keys share, so that the walk finds the keys behind damage by the rest.
     let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
-    do throws(StorageError) {
-      var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
-      var found: [StoredVariant] = []
-      while let page = try await walk.next() { found += page.compactMap { StoredVariant($0, at: now) } }
-      return found
-    } catch {
-      throw CacheError(error)
-    }
+    var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
+    var found: [StoredVariant] = []
+    while let page = try await walk.next() { found += page.compactMap { StoredVariant($0, at: now) } }
+    return found
   }
 
   /// The stored response under `key`; `nil` if there is none, or an expired one.
@@ -87,7 +78,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   public func remove(_ keys: [String]) async throws(CacheError) {
     var batch = WriteBatch()
     for key in keys { batch.remove(try Self.cacheKey(key)) }
-    do throws(StorageError) { try await store.engine.apply(batch) } catch { throw CacheError(error) }
+    try await store.engine.apply(batch)
   }
 
   /// The key of the entry for `url` and `selector`.

@@ -1,5 +1,4 @@
 public import CachedFetching
-public import FetchVocabulary
 internal import StorageSPI
 
 /// Stores answers as entries of any engine. A request becomes a key, a response a payload, and the origin's caching

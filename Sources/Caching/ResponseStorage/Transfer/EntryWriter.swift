@@ -74,7 +74,7 @@ struct EntryWriter {
 
   /// Writes the pending entries, all or none.
   mutating func flush() async throws(CacheError) {
-    do throws(StorageError) { counts = counts + (try await write()) } catch { throw CacheError(error) }
+    counts = counts + (try await write())
     if !isDryRun { try restoreUses() }
     (pending, pendingKeys, pendingBytes) = ([], [], 0)
     await store?.engine.releaseMemory()

@@ -1,4 +1,4 @@
-public import FetchVocabulary
+internal import FetchVocabulary
 
 /// Splits input that arrives in pieces into lines. It holds at most one line and one piece.
 struct LineSplitter {
@@ -64,9 +64,4 @@ struct LineSplitter {
       throw CacheError(.malformed, "line \(number + 1) is longer than \(Self.maximumLength >> 20) MiB")
     }
   }
-}
-
-extension CacheError.Code {
-  /// The input of an import is not the output of an export.
-  public static let malformed = CacheError.Code(rawValue: "malformed")
 }

@@ -87,14 +87,10 @@ public struct StoreMigration: Sendable {
     while let page = try await walk.next() {
       await destination.engine.releaseMemory()
       for entry in page {
-        do throws(StorageError) {
-          switch try await comparison(entry.key, with: destination) {
-          case .same: report.verified += 1
-          case .different: report.different.add(entry.key)
-          case .notToBeCopied: break
-          }
-        } catch {
-          throw CacheError(error)
+        switch try await comparison(entry.key, with: destination) {
+        case .same: report.verified += 1
+        case .different: report.different.add(entry.key)
+        case .notToBeCopied: break
         }
         done += 1
         progress(done)

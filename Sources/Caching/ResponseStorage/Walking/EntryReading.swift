@@ -45,7 +45,7 @@ struct EntryReading {
       switch result {
       case .success(let entry): if let entry { return entry }
       case .failure(let error) where error.code == .damaged: unreadable.add(summary.key)
-      case .failure(let error): throw CacheError(error)
+      case .failure(let error): throw error
       }
     }
     return nil

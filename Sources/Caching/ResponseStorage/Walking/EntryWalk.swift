@@ -26,18 +26,14 @@ struct EntryWalk {
   ///
   /// - Throws: `CacheError`: the engine failed; `cancelled`.
   mutating func next() async throws(CacheError) -> [EntrySummary]? {
-    do throws(StorageError) {
-      while let page = try await walk?.next() {
-        await store.engine.releaseMemory()
-        let now = store.clock.now
-        let selected = page.filter {
-          (includesLeases || $0.key.namespace != Lease.namespace) && selection.contains($0, at: now)
-        }
-        if !selected.isEmpty { return selected }
+    while let page = try await walk?.next() {
+      await store.engine.releaseMemory()
+      let now = store.clock.now
+      let selected = page.filter {
+        (includesLeases || $0.key.namespace != Lease.namespace) && selection.contains($0, at: now)
       }
-      return nil
-    } catch {
-      throw CacheError(error)
+      if !selected.isEmpty { return selected }
     }
+    return nil
   }
 }

@@ -38,7 +38,7 @@ extension EntryStore {
     do throws(StorageError) {
       return try await engine.statistics().tally.total(except: Lease.namespace).entries
     } catch {
-      guard error.isOfData else { throw CacheError(error) }
+      guard error.isOfData else { throw error }
       return nil
     }
   }

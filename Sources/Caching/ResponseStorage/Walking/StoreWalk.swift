@@ -57,7 +57,7 @@ struct StoreWalk {
   /// - Throws: `StorageError` if the store does not respond at all; `cancelled`.
   mutating func next() async throws(StorageError) -> [EntrySummary]? {
     while let range = pending.popLast() {
-      if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
+      if Task.isCancelled { throw .cancelled }
       do throws(StorageError) {
         let page = try await engine.scan(range, limit: limit)
         if page.count == limit { pending.append(KeyRange(prefix: range.prefix, after: page.last?.key)) }
@@ -115,7 +115,7 @@ struct StoreWalk {
   private mutating func passGap(in range: KeyRange, _ error: StorageError) async throws(StorageError) {
     var (gap, end) = (KeyGap(of: range), CacheKey?.none)
     while probes < Self.maximumProbes, let probe = gap.probe {
-      if Task.isCancelled { throw StorageError(.cancelled, "cancelled") }
+      if Task.isCancelled { throw .cancelled }
       probes += 1
       let rest = KeyRange(prefix: range.prefix, after: probe)
       do throws(StorageError) {
@@ -165,4 +165,18 @@ extension StorageError {
 
   /// Whether the failure concerns the stored data, so that other entries may still be readable.
   var isOfData: Bool { Self.codesOfData.contains(code) }
+
+  /// Whether this error, which ended a listing, is about the entry under `key`: its message must name the key.
+  /// Otherwise it may be about an earlier entry whose key cannot even be read, so that no check can name it.
+  ///
+  /// The key must be a whole word: "entry movies/10 cannot be read" does not name `movies/1`. Colons, commas and
+  /// quotation marks around it belong to the message.
+  func isAbout(_ key: CacheKey) -> Bool {
+    message.split(separator: " ").contains { word in
+      word.drop(while: Self.isPunctuation).hasPrefix(key.text)
+        && word.drop(while: Self.isPunctuation).dropFirst(key.text.count).allSatisfy(Self.isPunctuation)
+    }
+  }
+
+  private static func isPunctuation(_ character: Character) -> Bool { ":,;.'\"()".contains(character) }
 }

@@ -14,9 +14,7 @@ public struct MoviesPageCoding: Sendable {
   ///
   /// - Throws: `CacheError` if no key can be made for movies.
   public init() throws(CacheError) {
-    do throws(StorageError) { key = try CacheKey("\(MoviesRequestDTO.resource)/page") } catch {
-      throw CacheError(error)
-    }
+    key = try CacheKey("\(MoviesRequestDTO.resource)/page")
   }
 
   /// Makes the payload that `EngineMoviesResponseStorage` stores for `page`.

@@ -51,9 +51,7 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   }
 
   private var key: CacheKey {
-    get throws(CacheError) {
-      do throws(StorageError) { return try CacheKey("queries/v1/recent") } catch { throw CacheError(error) }
-    }
+    get throws(CacheError) { try CacheKey("queries/v1/recent") }
   }
 }
 

@@ -9,47 +9,39 @@ extension AppDIContainer {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStoreForReading(backend: String) async throws(CacheError) -> OpenStore {
+    let (plugin, options) = try engine(backend)
+    let reason: StorageError
     do throws(StorageError) {
-      let (plugin, options) = try engine(backend)
-      let reason: StorageError
-      do throws(StorageError) {
-        try await requireNothingHidden(in: plugin, options)
-        let engine = try await plugin.open(options)
-        // A server saves nothing, and a store in memory is lost when it is closed.
-        guard configuration.storePath(of: plugin.declaration.name) != nil else {
-          return makeStore(over: engine, of: backend)
-        }
-        return makeStore(over: RecoveringEngine(engine, plugin, options), of: backend)
-      } catch {
-        reason = error
+      try await requireNothingHidden(in: plugin, options)
+      let engine = try await plugin.open(options)
+      // A server saves nothing, and a store in memory is lost when it is closed.
+      guard configuration.storePath(of: plugin.declaration.name) != nil else {
+        return makeStore(over: engine, of: backend)
       }
-      // An unknown version may be damage; the engine's repair can tell.
-      guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
-      let engine: SalvagedEngine
-      do throws(StorageError) {
-        engine = try await SalvagedEngine(plugin, options, reason: reason)
-      } catch {
-        throw [.cancelled, .busy].contains(error.code) ? error : reason
-      }
-      let warning = CacheError(
-        .damaged, "\(backend) is damaged: reading only what a repair would save: \(reason.message)",
-        hint: "save it with: cachectl --backend \(backend) verify --repair")
-      return makeStore(over: engine, of: backend, warning: warning)
+      return makeStore(over: RecoveringEngine(engine, plugin, options), of: backend)
     } catch {
-      throw CacheError(error)
+      reason = error
     }
+    // An unknown version may be damage; the engine's repair can tell.
+    guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
+    let engine: SalvagedEngine
+    do throws(StorageError) {
+      engine = try await SalvagedEngine(plugin, options, reason: reason)
+    } catch {
+      throw [.cancelled, .busy].contains(error.code) ? error : reason
+    }
+    let warning = CacheError(
+      .damaged, "\(backend) is damaged: reading only what a repair would save: \(reason.message)",
+      hint: "save it with: cachectl --backend \(backend) verify --repair")
+    return makeStore(over: engine, of: backend, warning: warning)
   }
 
   /// Makes sure that opening the configured engine's store hides no damage.
   ///
   /// - Throws: `CacheError` with the code `damaged`.
   package func requireNothingHidden() async throws(CacheError) {
-    do throws(StorageError) {
-      let (plugin, options) = try engine(configuration.backend)
-      try await requireNothingHidden(in: plugin, options)
-    } catch {
-      throw CacheError(error)
-    }
+    let (plugin, options) = try engine(configuration.backend)
+    try await requireNothingHidden(in: plugin, options)
   }
 
   /// A store without a path is on a server or in memory: it hides nothing, and asking would cost a connection.

@@ -47,11 +47,7 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStore(backend: String) async throws(CacheError) -> OpenStore {
-    do throws(StorageError) {
-      return makeStore(over: try await openEngine(backend), of: backend)
-    } catch {
-      throw CacheError(error)
-    }
+    return makeStore(over: try await openEngine(backend), of: backend)
   }
 
   /// Whether the engine called `backend` has a store; `nil` if only opening it would tell. Never creates a store.
@@ -64,7 +60,7 @@ public struct AppDIContainer: Sendable {
       return try await plugin.inspect(options).exists
     } catch {
       if error.code == .unsupported { return nil }
-      throw CacheError(error)
+      throw error
     }
   }
 
@@ -77,7 +73,7 @@ public struct AppDIContainer: Sendable {
     do throws(StorageError) {
       return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
-      if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw CacheError(error) }
+      if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
       return makeStore(over: UnavailableEngine(reason: error), of: backend)
     }
   }

@@ -1,5 +1,5 @@
 internal import CacheData
-public import CacheDomain
+internal import CacheDomain
 internal import CacheNetwork
 
 /// Makes the servers that origins ask.
@@ -26,9 +26,4 @@ struct ServerFactory: Sendable {
       try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
       clientIdentity: files.clientIdentity, transfer: transfer)
   }
-}
-
-extension CacheError.Code {
-  /// The configured origin cannot be asked, because a setting is missing.
-  public static let originUnavailable = CacheError.Code(rawValue: "originUnavailable")
 }

@@ -11,7 +11,7 @@ struct UnprovedTransfer: DataTransferService {
     if request.isSecure {
       warn(
         CacheError(
-          CacheError.Code(rawValue: "insecure"),
+          .insecure,
           "the server did not have to prove who it is, so its answer is not stored",
           hint: "name the certificates to trust with --cacert FILE"))
     }

@@ -46,8 +46,3 @@ public struct PluginCatalogue: Sendable {
   /// The path of the library of the engine called `name`; `nil` if it is built in.
   package func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
 }
-
-extension StorageError.Code {
-  /// No engine has that name.
-  public static let unknownBackend = StorageError.Code(rawValue: "unknownBackend")
-}

@@ -62,7 +62,7 @@ package struct UsageFile: Sendable {
   /// This tool must not overwrite the target of a symbolic link.
   private var symbolicLink: CacheError {
     CacheError(
-      CacheError.Code(rawValue: "ioFailed"), "\(path) is a symbolic link, which is not followed",
+      .ioFailed, "\(path) is a symbolic link, which is not followed",
       hint: "remove it: the use of the store is counted in a file there")
   }
 
@@ -77,12 +77,7 @@ package struct UsageFile: Sendable {
     let number = errno
     let isRefusal = [EACCES, EPERM, EROFS].contains(number)
     return CacheError(
-      isRefusal ? .permissionDenied : CacheError.Code(rawValue: "ioFailed"),
+      isRefusal ? .permissionDenied : .ioFailed,
       "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
   }
-}
-
-extension CacheError.Code {
-  /// The permissions forbid it, or the medium is read-only.
-  package static let permissionDenied = CacheError.Code(rawValue: "permissionDenied")
 }

@@ -26,9 +26,7 @@ struct BenchmarkPlan: Sendable {
     let runner = BenchmarkRunner(
       subjects: subjects, workloads: workloads, options: options(place), actions: try await actions(place),
       machine: .current(folder: place.scratchFolder), facts: facts, progress: { progress(BenchmarkStep($0)) })
-    do throws(StorageError) {
-      return outcome(try await runner.run())
-    } catch { throw CacheError(error) }
+    return outcome(try await runner.run())
   }
 
   /// The outcome of a run by several processes.
@@ -73,11 +71,7 @@ struct BenchmarkPlan: Sendable {
     options.targetRate = settings.rate
     options.durability = StorageSPI.Durability(rawValue: settings.durability.rawValue) ?? .normal
     options.share = place.share.map { BenchmarkShare(index: $0.index, count: $0.count) }
-    if let rendezvous = place.rendezvous {
-      options.rendezvous = { name throws(StorageError) in
-        do throws(CacheError) { try await rendezvous(name) } catch { throw StorageError(error) }
-      }
-    }
+    options.rendezvous = place.rendezvous
     return options
   }
 
@@ -96,12 +90,5 @@ struct BenchmarkPlan: Sendable {
       actions.makeFetcher = { engine throws(StorageError) in pages.fetcher(over: engine) }
     }
     return actions
-  }
-}
-
-extension StorageError {
-  /// The storage failure behind `error`, or one of the same kind.
-  init(_ error: CacheError) {
-    self.init(Code(rawValue: error.code.rawValue), error.message, hint: error.hint, cause: error)
   }
 }

@@ -51,10 +51,8 @@ struct BenchmarkPresenter: Sendable {
     let names = settings.backends.isEmpty ? BackendsPresenter.builtInNames : settings.backends
     var subjects: [BenchmarkSubject] = []
     for name in names where !subjects.contains(where: { $0.name == name }) {
-      do throws(StorageError) {
-        let plugin = try container.catalogue.plugin(named: name)
-        subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
-      } catch { throw CacheError(error) }
+      let plugin = try container.catalogue.plugin(named: name)
+      subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
     }
     return subjects
   }
@@ -86,9 +84,4 @@ extension AppDIContainer {
 extension CacheError {
   /// The error for a mistake in a file that the user named.
   init(_ error: BenchmarkFileError) { self.init(.malformed, error.message, hint: error.hint) }
-}
-
-extension CacheError.Code {
-  /// A named file has a mistake.
-  fileprivate static let malformed = CacheError.Code(rawValue: "malformed")
 }

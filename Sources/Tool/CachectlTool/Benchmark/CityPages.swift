@@ -69,11 +69,9 @@ private struct CityFetcher: BenchmarkFetcher {
 
   func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
     var snapshots = cities.execute(CityPages.query(number)).makeAsyncIterator()
-    let snapshot: Snapshot<CitiesPage>?
-    do throws(CacheError) { snapshot = try await snapshots.next() } catch { throw StorageError(error) }
-    guard let snapshot else { return false }
+    guard let snapshot = try await snapshots.next() else { return false }
     // A fetch goes on without a store that fails, and warns of it; here that failure is an error.
-    if let warning = snapshot.warnings.first { throw StorageError(warning) }
+    if let warning = snapshot.warnings.first { throw warning }
     return snapshot.source == (isStored ? .cache : .origin) && pages.isAnswer(snapshot.value, to: number)
   }
 }

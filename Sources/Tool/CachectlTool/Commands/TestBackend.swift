@@ -65,7 +65,7 @@ struct TestBackend: AsyncParsableCommand {
     // What keeps the other process from starting is no crash, and stops this process too.
     let container = try AppDIContainer.ofProcess(flags, loader: loader)
     try container.makeBackendsPresenter().requireTestable(container.configuration.backend)
-    throw CacheError(CacheError.Code(rawValue: "failed"), "the test of \(library.path) could not begin")
+    throw CacheError(.failed, "the test of \(library.path) could not begin")
   }
 
   /// Makes the checks in this process. NDJSON is printed line by line: another process may be waiting for each line.

@@ -54,7 +54,7 @@ struct TrustConfiguration: ParsableCommand {
     try record.commit()
     guard loader.record(ofFileAt: file) != nil else {
       throw CacheError(
-        CacheError.Code(rawValue: "permissionDenied"),
+        .permissionDenied,
         "\(candidate.recordPath) does not count: it, or its folder, is not yours alone to change",
         hint: "make both yours, and take the permission to write from others")
     }
@@ -70,7 +70,7 @@ struct TrustConfiguration: ParsableCommand {
     }
     guard unlink(record) == 0 else {
       throw CacheError(
-        CacheError.Code(rawValue: "ioFailed"), "\(record) cannot be removed: \(String(cString: strerror(errno)))",
+        .ioFailed, "\(record) cannot be removed: \(String(cString: strerror(errno)))",
         hint: "remove it yourself")
     }
     global.remark(StatusLine(["\(file ?? "cachectl.json") is trusted no longer"]))

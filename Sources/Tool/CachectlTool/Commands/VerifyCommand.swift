@@ -70,7 +70,7 @@ struct VerifyCommand: AsyncParsableCommand {
     do throws(CacheError) {
       return try await session.container.repairStore(isDryRun: dryRun)
     } catch {
-      guard error.code == CacheError.Code(rawValue: "unsupported") else { throw error }
+      guard error.code == .unsupported else { throw error }
       line.clear()
       global.warn(ErrorView(error))
       return nil

@@ -33,7 +33,7 @@ struct Finding: Sendable {
   }
 
   static func problem(_ name: String, _ error: StorageError) -> Finding {
-    problem(name, CacheError.Code(rawValue: error.code.rawValue), error.message, hint: error.hint)
+    problem(name, error.code, error.message, hint: error.hint)
   }
 
   /// The row for the user.
@@ -43,16 +43,9 @@ struct Finding: Sendable {
 extension CacheError.Code {
   /// The codes of problems, the most serious first: each must be solved before the next ones can be judged.
   private static let bySeriousness: [CacheError.Code] = [
-    .invalidOption, .permissionDenied, .damaged, CacheError.Code(rawValue: "unsupportedFormat"), .cannotCreate,
-    .noSpace, CacheError.Code(rawValue: "ioFailed"), CacheError.Code(rawValue: "busy"),
+    .invalidOption, .permissionDenied, .damaged, .unsupportedFormat, .cannotCreate,
+    .noSpace, .ioFailed, .busy,
   ]
-
-  /// The configuration or a value in it is wrong.
-  static let invalidOption = CacheError.Code(rawValue: "invalidOption")
-  /// A store does not exist and cannot be created.
-  static let cannotCreate = CacheError.Code(rawValue: "cannotCreate")
-  /// There is no space left.
-  static let noSpace = CacheError.Code(rawValue: "noSpace")
 
   /// The most serious of `codes`; `nil` if there are none.
   static func worst(of codes: [CacheError.Code]) -> CacheError.Code? {

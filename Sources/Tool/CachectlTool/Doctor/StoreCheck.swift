@@ -91,7 +91,7 @@ struct StoreCheck: Sendable {
     if format > current {
       result.findings.append(
         .problem(
-          name, CacheError.Code(rawValue: "unsupportedFormat"),
+          name, .unsupportedFormat,
           "\(inspection.path) is of format version \(format), and this program knows \(current) at most",
           hint: "use a newer cachectl"))
     }
@@ -124,7 +124,7 @@ struct StoreCheck: Sendable {
       let isDamage = error.code == .damaged
       let hint = isDamage ? "cachectl --backend \(name) verify --repair" : error.hint
       result.findings.append(
-        .problem(name, CacheError.Code(rawValue: error.code.rawValue), error.message, hint: hint))
+        .problem(name, error.code, error.message, hint: hint))
     }
   }
 

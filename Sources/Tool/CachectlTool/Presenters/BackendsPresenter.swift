@@ -67,16 +67,12 @@ struct BackendsPresenter: Sendable {
 
   private func subject(_ name: String, scratchFolder: String) throws(CacheError) -> ConformanceSubject {
     let plugin = try plugin(name)
-    do throws(StorageError) {
-      return try ConformanceSubject(
-        plugin: plugin, values: container.configuration.options(of: name), scratchFolder: scratchFolder)
-    } catch {
-      throw CacheError(error)
-    }
+    return try ConformanceSubject(
+      plugin: plugin, values: container.configuration.options(of: name), scratchFolder: scratchFolder)
   }
 
   private func plugin(_ name: String) throws(CacheError) -> any StoragePlugin {
-    do throws(StorageError) { return try container.catalogue.plugin(named: name) } catch { throw CacheError(error) }
+    try container.catalogue.plugin(named: name)
   }
 
   private var found: FoundLibraries {

@@ -47,6 +47,6 @@ extension CacheKey {
   ///
   /// - Throws: `CacheError` with the code `invalidKey`.
   init(argument: String) throws(CacheError) {
-    do throws(StorageError) { try self.init(argument) } catch { throw CacheError(error) }
+    try self.init(argument)
   }
 }

@@ -45,8 +45,7 @@ extension AppDIContainer {
         try await makeStorePresenter(store).verify(progress: progress)
       }
     } catch {
-      let isUnknownVersion = error.code == CacheError.Code(rawValue: StorageError.Code.unsupportedFormat.rawValue)
-      guard error.code == .damaged || (repairs && isUnknownVersion) else { throw error }
+      guard error.code == .damaged || (repairs && error.code == .unsupportedFormat) else { throw error }
       let issue = IntegrityView.IssueRow(
         key: nil, kind: IntegrityIssue.Kind.structure.rawValue, message: error.message)
       return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
@@ -60,19 +59,15 @@ extension AppDIContainer {
   /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
   ///   would do.
   func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairRow {
-    do throws(StorageError) {
-      let plugin = try catalogue.plugin(named: configuration.backend)
-      let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
-      let configuration = try engineConfiguration(for: plugin.declaration)
-      let report =
-        isDryRun
-        ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
-      return RepairRow(
-        isDryRun: isDryRun, saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init),
-        mended: report.mended.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
-    } catch {
-      throw CacheError(error)
-    }
+    let plugin = try catalogue.plugin(named: configuration.backend)
+    let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
+    let configuration = try engineConfiguration(for: plugin.declaration)
+    let report =
+      isDryRun
+      ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
+    return RepairRow(
+      isDryRun: isDryRun, saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init),
+      mended: report.mended.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
   }
 }
 

@@ -6,8 +6,9 @@ internal import StorageSPI
 
 extension AppDIContainer {
   /// The failures that stop the removal of entries, but not of the whole store.
-  private static let removable: Set<String> = Set(
-    [StorageError.Code.damaged, .unsupportedFormat, .noSpace, .ioFailed, .tooLarge].map(\.rawValue))
+  private static let removable: Set<CacheError.Code> = [
+    .damaged, .unsupportedFormat, .noSpace, .ioFailed, .tooLarge,
+  ]
 
   /// Removes every entry of the configured engine's store. Replaces a damaged store, or one without the space to remove
   /// entries, by an empty one.
@@ -27,17 +28,17 @@ extension AppDIContainer {
         try await store.administration.requireRoom()
       }
     } catch {
-      guard Self.removable.contains(error.code.rawValue) else { throw error }
+      guard Self.removable.contains(error.code) else { throw error }
       do throws(CacheError) {
         try await removeStore(because: error)
         replacement = "\(configuration.backend): an empty store has taken the place of the old one (\(error.message))"
       } catch {
         // Another process uses the store, which is empty already.
-        guard isEmpty, error.code.rawValue == StorageError.Code.busy.rawValue else { throw error }
+        guard isEmpty, error.code == .busy else { throw error }
       }
       // If there is no space for a new store now, the next command creates it.
       do throws(CacheError) { try await withStore { _ in } } catch {
-        guard ["noSpace", "cannotCreate"].contains(error.code.rawValue) else { throw error }
+        guard [.noSpace, .cannotCreate].contains(error.code) else { throw error }
       }
     }
     var view = RemovalView(backend: configuration.backend, removed: held.entries, bytes: held.payloadBytes)
@@ -50,8 +51,7 @@ extension AppDIContainer {
       let plugin = try catalogue.plugin(named: configuration.backend)
       try await plugin.removeStore(try engineConfiguration(for: plugin.declaration))
     } catch {
-      if error.code == .unsupported { throw reason }
-      throw CacheError(error)
+      throw error.code == .unsupported ? reason : error
     }
   }
 }

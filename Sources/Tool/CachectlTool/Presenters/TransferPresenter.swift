@@ -76,7 +76,7 @@ struct TransferPresenter: Sendable {
     let size = ByteCountText.text(total.payloadBytes)
     return [
       ErrorView(
-        code: StorageError.Code.overBounds.rawValue,
+        code: CacheError.Code.overBounds.rawValue,
         message:
           "\(backend) now holds \(NumberText.count(total.entries, "entry", "entries")) (\(size)), more than "
           + "cache.maxEntries or cache.maxBytes allow",

@@ -18,7 +18,7 @@ struct AtomicFile: ~Copyable {
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
     guard path != "-", Self.isReplaceable(path) else {
       throw CacheError(
-        CacheError.Code(rawValue: "ioFailed"), "\(path) is no file", hint: "use the standard output for it")
+        .ioFailed, "\(path) is no file", hint: "use the standard output for it")
     }
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
@@ -174,8 +174,8 @@ struct AtomicFile: ~Copyable {
   }
 
   private static func failure(_ path: String) -> CacheError {
-    let (code, reason) = (errno == ENOSPC ? "noSpace" : "ioFailed", String(cString: strerror(errno)))
+    let (code, reason) = (errno == ENOSPC ? CacheError.Code.noSpace : .ioFailed, String(cString: strerror(errno)))
     return CacheError(
-      CacheError.Code(rawValue: code), "\(path) cannot be written: \(reason)", hint: "name another file")
+      code, "\(path) cannot be written: \(reason)", hint: "name another file")
   }
 }

@@ -94,7 +94,7 @@ struct Console: Sendable {
       case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room where it goes to")
       default: ("\(name) cannot be written: \(reason)", "check where it goes to")
       }
-    return CacheError(CacheError.Code(rawValue: "ioFailed"), message, hint: hint)
+    return CacheError(.ioFailed, message, hint: hint)
   }
 
   private static func screen(of descriptor: Int32) -> Screen {

@@ -48,20 +48,22 @@ extension ExitCode {
       error.code == .permissionDenied ? .refused : error.isOfCommandLine ? .validationFailure : .badConfiguration
   }
 
-  /// The exit status for each kind of failure, as the contract of the command line defines it.
+  /// The exit status for each kind of failure, as the contract of the command line defines it. A code that is not in
+  /// the registry comes from an engine, which then has failed.
   init(_ code: CacheError.Code) {
-    switch code.rawValue {
-    case "invalidRequest", "invalidKey": self = .validationFailure
-    case "damaged", "malformed", "unsupportedFormat": self = .dataError
-    case "notCached", "notFound": self = .notFound
-    case "originUnreachable", "invalidAnswer", "unreachable": self = .unavailable
-    case "cannotCreate": self = .cannotCreate
-    case "noSpace", "ioFailed", "tooLarge", "overBounds": self = .ioFailed
-    case "busy", "conflict": self = .busy
-    case "originRefused", "permissionDenied": self = .refused
-    case "unknownBackend", "invalidPlugin", "invalidOption", "originUnavailable": self = .badConfiguration
-    case "cancelled": self = .interrupted
-    default: self = .defect
+    switch code {
+    case .invalidRequest, .invalidKey: self = .validationFailure
+    case .damaged, .malformed, .unsupportedFormat: self = .dataError
+    case .notCached, .notFound: self = .notFound
+    case .originUnreachable, .invalidAnswer, .unreachable: self = .unavailable
+    case .cannotCreate: self = .cannotCreate
+    case .noSpace, .ioFailed, .tooLarge, .overBounds, .unsupported, .failed: self = .ioFailed
+    case .busy, .conflict: self = .busy
+    case .originRefused, .permissionDenied: self = .refused
+    case .unknownBackend, .invalidPlugin, .invalidOption, .originUnavailable: self = .badConfiguration
+    case .cancelled: self = .interrupted
+    case .closed: self = .defect
+    default: self = .ioFailed
     }
   }
 }

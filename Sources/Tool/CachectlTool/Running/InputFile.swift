@@ -64,7 +64,7 @@ final class InputFile: Sendable {
   ///   - hint: the hint of that error.
   /// - Throws: `CacheError`: `ioFailed`; `code` if there are more than `limit`.
   static func bytes(
-    of path: String, limit: Int, code: CacheError.Code = CacheError.Code(rawValue: "malformed"),
+    of path: String, limit: Int, code: CacheError.Code = .malformed,
     hint: String = "name another file"
   ) throws(CacheError) -> [UInt8] {
     let file = try InputFile(path)
@@ -81,7 +81,7 @@ final class InputFile: Sendable {
   }
 
   private static func failure(_ path: String) -> CacheError {
-    let (number, code) = (errno, CacheError.Code(rawValue: "ioFailed"))
+    let (number, code) = (errno, CacheError.Code.ioFailed)
     if path == "-" {
       // A folder takes the place of a closed stream; see `StandardStreams`.
       let isClosed = number == EISDIR || number == EBADF

@@ -12,7 +12,7 @@ struct ScratchFolder {
     var template = Array("\(parent)/cachectl.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw CacheError(
-        CacheError.Code(rawValue: "cannotCreate"), "no folder can be made in \(parent)",
+        .cannotCreate, "no folder can be made in \(parent)",
         hint: "set TMPDIR to a folder that you may write")
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -125,7 +125,7 @@ final class ShareProcess {
     let errors = (try? InputFile.bytes(of: place.path("errors"), limit: 1 << 16)) ?? []
     let text = String(decoding: errors, as: UTF8.self).split(separator: "\n").last.map(String.init)
     throw CacheError(
-      CacheError.Code(rawValue: "failed"),
+      .failed,
       "process \(place.share?.index ?? 0) of the benchmark ended before its time"
         + (text.map { ": \($0)" } ?? end.map { " (\($0))" } ?? ""))
   }

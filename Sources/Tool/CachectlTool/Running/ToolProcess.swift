@@ -110,7 +110,7 @@ struct ToolProcess: ~Copyable {
 
   private static func failure(_ number: Int32) -> CacheError {
     CacheError(
-      CacheError.Code(rawValue: "ioFailed"), "no process can be started: \(String(cString: strerror(number)))",
+      .ioFailed, "no process can be started: \(String(cString: strerror(number)))",
       hint: "end others, and try again")
   }
 }

@@ -27,7 +27,7 @@ struct WriteFailures {
   /// Keeps the first failure as the error.
   private mutating func require(_ message: String, hint: String, cause: CacheError? = nil) {
     guard isStoreRequired, error == nil else { return }
-    error = CacheError(CacheError.Code(rawValue: "ioFailed"), message, hint: hint, cause: cause)
+    error = CacheError(.ioFailed, message, hint: hint, cause: cause)
   }
 
   /// - Throws: `CacheError` with the code `ioFailed` if an answer had to be kept and was not.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ResponseStorage
 
-@Suite struct StorageErrorMappingTests {
+@Suite struct ListingErrorTests {
   @Test(arguments: [
     ("entry movies/1 cannot be read", true), ("entry movies/1: 3 bytes are missing", true), ("(movies/1)", true),
     ("'movies/1', stored in page 7, is damaged", true), ("what is wrong is movies/1", true),

@@ -1,0 +1,72 @@
+/// The registry of codes: every code that this project throws.
+///
+/// A name is part of the interface. Scripts read it in JSON output, and processes that share a store pass it on.
+extension CacheError.Code {
+  // MARK: Stores
+
+  /// The text is not a valid key.
+  public static let invalidKey = Self(rawValue: "invalidKey")
+  /// The store or an entry is damaged: its content cannot be what was written.
+  public static let damaged = Self(rawValue: "damaged")
+  /// The store has a format version that this engine cannot read.
+  public static let unsupportedFormat = Self(rawValue: "unsupportedFormat")
+  /// The store, file or folder does not exist and cannot be created.
+  public static let cannotCreate = Self(rawValue: "cannotCreate")
+  /// The operating system or the server refuses access.
+  public static let permissionDenied = Self(rawValue: "permissionDenied")
+  /// There is no room for the data to be written; nothing was changed.
+  public static let noSpace = Self(rawValue: "noSpace")
+  /// Reading or writing failed for another reason; nothing was changed.
+  public static let ioFailed = Self(rawValue: "ioFailed")
+  /// Another process held the store for longer than the time-out.
+  public static let busy = Self(rawValue: "busy")
+  /// The engine's server cannot be reached.
+  public static let unreachable = Self(rawValue: "unreachable")
+  /// A requirement of the batch did not hold, such as an entry that has changed since it was read; nothing was changed.
+  public static let conflict = Self(rawValue: "conflict")
+  /// The entry is larger than the engine or the cache can hold.
+  public static let tooLarge = Self(rawValue: "tooLarge")
+  /// The store would hold more than its bounds allow; nothing was changed.
+  public static let overBounds = Self(rawValue: "overBounds")
+  /// The engine does not support the operation.
+  public static let unsupported = Self(rawValue: "unsupported")
+  /// The engine was closed before the call: a defect of the caller.
+  public static let closed = Self(rawValue: "closed")
+  /// Any other failure, or a defect of the engine.
+  public static let failed = Self(rawValue: "failed")
+  /// The calling task was cancelled; nothing was changed.
+  public static let cancelled = Self(rawValue: "cancelled")
+
+  // MARK: Fetches
+
+  /// Only the cache was allowed to answer, and it has no usable answer.
+  public static let notCached = Self(rawValue: "notCached")
+  /// The request makes no sense.
+  public static let invalidRequest = Self(rawValue: "invalidRequest")
+  /// The origin does not have the requested resource.
+  public static let notFound = Self(rawValue: "notFound")
+  /// The origin cannot be reached.
+  public static let originUnreachable = Self(rawValue: "originUnreachable")
+  /// The origin refused the credentials.
+  public static let originRefused = Self(rawValue: "originRefused")
+  /// The origin's answer cannot be understood.
+  public static let invalidAnswer = Self(rawValue: "invalidAnswer")
+  /// The server did not have to prove its identity. Only ever a warning.
+  public static let insecure = Self(rawValue: "insecure")
+
+  // MARK: Set-up and libraries
+
+  /// An option of the engine is missing, of the wrong type or out of range.
+  public static let invalidOption = Self(rawValue: "invalidOption")
+  /// The configured origin cannot be asked, because a setting is missing or unusable.
+  public static let originUnavailable = Self(rawValue: "originUnavailable")
+  /// No engine has that name.
+  public static let unknownBackend = Self(rawValue: "unknownBackend")
+  /// A library is not a plugin, has another version of the interface, or declares an invalid engine.
+  public static let invalidPlugin = Self(rawValue: "invalidPlugin")
+
+  // MARK: Files and input
+
+  /// A file or another input is not written in its format.
+  public static let malformed = Self(rawValue: "malformed")
+}
