@@ -10,7 +10,7 @@ enum LMDBCreation {
   /// It creates the data file in a folder of its own, and links it into place once it is complete and on disk.
   ///
   /// - Throws: `cannotCreate`, `noSpace`.
-  static func makeStore(in folder: String) throws(StorageError) {
+  static func makeStore(in folder: String) throws(CacheError) {
     let scratch = "\(folder)/new-\(getpid())"
     removeFolder(scratch)
     defer { removeFolder(scratch) }

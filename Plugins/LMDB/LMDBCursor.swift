@@ -16,28 +16,28 @@ struct LMDBCursor: ~Copyable {
   deinit { mdb_cursor_close(pointer) }
 
   /// The first item whose key is `key` or greater.
-  func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Item? {
+  func seek(_ key: UnsafeRawBufferPointer) throws(CacheError) -> Item? {
     key.isEmpty ? try get(MDB_FIRST, MDB_val()) : try get(MDB_SET_RANGE, MDB_val(key))
   }
 
   /// The first item whose key is `key` or greater.
-  func seek(_ key: [UInt8]) throws(StorageError) -> Item? {
-    try key.span.withUnsafeBytes { key throws(StorageError) in try seek(key) }
+  func seek(_ key: [UInt8]) throws(CacheError) -> Item? {
+    try key.span.withUnsafeBytes { key throws(CacheError) in try seek(key) }
   }
 
   /// The first item of the database.
-  func first() throws(StorageError) -> Item? { try get(MDB_FIRST, MDB_val()) }
+  func first() throws(CacheError) -> Item? { try get(MDB_FIRST, MDB_val()) }
 
   /// The item after the current one, or after one that was just removed.
-  func next() throws(StorageError) -> Item? { try get(MDB_NEXT, MDB_val()) }
+  func next() throws(CacheError) -> Item? { try get(MDB_NEXT, MDB_val()) }
 
   /// Removes the current item.
-  func remove() throws(StorageError) {
+  func remove() throws(CacheError) {
     let status = mdb_cursor_del(pointer, 0)
     guard status == MDB_SUCCESS else { throw environment.error(status, "write to") }
   }
 
-  private func get(_ operation: MDB_cursor_op, _ key: MDB_val) throws(StorageError) -> Item? {
+  private func get(_ operation: MDB_cursor_op, _ key: MDB_val) throws(CacheError) -> Item? {
     var (key, value) = (key, MDB_val())
     let status = mdb_cursor_get(pointer, &key, &value, operation)
     if status == MDB_NOTFOUND { return nil }

@@ -13,7 +13,7 @@ final class LMDBDataFile {
   var bytes: UnsafeRawBufferPointer { mapping.bytes }
 
   /// Maps the data file in `folder`; `nil` if there is none.
-  init?(readingIfPresentIn folder: String) throws(StorageError) {
+  init?(readingIfPresentIn folder: String) throws(CacheError) {
     let descriptor = open(LMDBFile.data(in: folder), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }

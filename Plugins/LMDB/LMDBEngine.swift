@@ -22,8 +22,8 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
 
   @inline(__always)
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     try readAtOnce(key, body)
   }
 
@@ -31,14 +31,14 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   /// return an `Output`, because they cost a look-up of the metadata of `Output?`.
   @inline(never)
   private func readAtOnce<Output>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     gate.enter()
     defer { gate.leave() }
     let reader = try takeReader()
-    do throws(StorageError) {
+    do throws(CacheError) {
       let found = reader._withUnsafeGuaranteedRef { reader in
-        Result { () throws(StorageError) in try reader.begin(reading: key) }
+        Result { () throws(CacheError) in try reader.begin(reading: key) }
       }
       guard let found = try found.get() else {
         readers.giveBack(reader)
@@ -55,11 +55,11 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     let namespaceLength = CacheKey.namespaceLength(in: keyBytes)
-    return try withReader { reader throws(StorageError) in
-      let found = try keyBytes.withUnsafeBytes { bytes throws(StorageError) in
+    return try withReader { reader throws(CacheError) in
+      let found = try keyBytes.withUnsafeBytes { bytes throws(CacheError) in
         try reader.begin(reading: bytes, namespaceLength: namespaceLength)
       }
       guard let found else { return false }
@@ -70,28 +70,28 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     }
   }
 
-  func changeCount() throws(StorageError) -> UInt64? {
+  func changeCount() throws(CacheError) -> UInt64? {
     let use = try openEnvironment()
     gate.enter()
     defer { gate.leave() }
     return use.environment.changeCount
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     let durability = durability
     if batch.changesNothing || durability == .relaxed {
       let use = try openEnvironment()
       defer { withExtendedLifetime(use) {} }
       return try use.environment.apply(batch, durability)
     }
-    try await run(on: \.writing) { environment throws(StorageError) in try environment.apply(batch, durability) }
+    try await run(on: \.writing) { environment throws(CacheError) in try environment.apply(batch, durability) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
-    return try withReader { reader throws(StorageError) in
-      try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(StorageError) in
+    return try withReader { reader throws(CacheError) in
+      try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(CacheError) in
         var scan = LMDBScan(range, limit: limit, transaction)
         for database in databases where !scan.isFull { try scan.visit(database.namespace.name, database.handle) }
         return scan.summaries
@@ -99,27 +99,27 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
-    try await run(on: \.checking) { environment throws(StorageError) in try environment.statistics() }
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    try await run(on: \.checking) { environment throws(CacheError) in try environment.statistics() }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try await run(on: \.checking) { environment throws(StorageError) in try environment.integrityIssues() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    try await run(on: \.checking) { environment throws(CacheError) in try environment.integrityIssues() }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let (durability, now) = (durability, clock.now)
-    try await run(on: \.writing) { environment throws(StorageError) in
+    try await run(on: \.writing) { environment throws(CacheError) in
       try environment.compact(at: now, durability)
     }
   }
 
   func releaseMemory() async {
     // A read error at this point will surface in the caller's next read.
-    try? withReader { reader throws(StorageError) in try reader.releaseMappedPages() }
+    try? withReader { reader throws(CacheError) in try reader.releaseMappedPages() }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     closeReaders()
     _ = environment.withLock { $0.take() }
   }
@@ -132,8 +132,8 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
 
   @inline(__always)
   private func withReader<Output>(
-    _ body: (LMDBReader) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (LMDBReader) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
     let reader = try takeReader().takeRetainedValue()
@@ -143,26 +143,26 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   @inline(__always)
-  private func takeReader() throws(StorageError) -> Unmanaged<LMDBReader> {
-    try readers.take { () throws(StorageError) in try LMDBReader(try openEnvironment().environment) }
+  private func takeReader() throws(CacheError) -> Unmanaged<LMDBReader> {
+    try readers.take { () throws(CacheError) in try LMDBReader(try openEnvironment().environment) }
   }
 
   /// Runs `work` on one of the environment's own threads. The call releases the environment before it returns, not when
   /// the thread gets round to it, so that a caller that closes the store afterwards really closes it.
   private func run<Output: Sendable>(
     on executor: (LMDBEnvironment) -> BlockingExecutor,
-    _ work: @escaping @Sendable (LMDBEnvironment) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ work: @escaping @Sendable (LMDBEnvironment) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let use = try openEnvironment()
     let (call, executor) = (LMDBCall(use), executor(use.environment))
-    return try await executor.run { () throws(StorageError) in
+    return try await executor.run { () throws(CacheError) in
       let use = try call.take()
       defer { withExtendedLifetime(use) {} }
       return try work(use.environment)
     }
   }
 
-  private func openEnvironment() throws(StorageError) -> LMDBEnvironmentUse {
+  private func openEnvironment() throws(CacheError) -> LMDBEnvironmentUse {
     guard let use = environment.withLock({ $0 }) else { throw .storeClosed }
     return use
   }
@@ -174,7 +174,7 @@ private final class LMDBCall: Sendable {
 
   init(_ use: LMDBEnvironmentUse) { held = Mutex(use) }
 
-  func take() throws(StorageError) -> LMDBEnvironmentUse {
+  func take() throws(CacheError) -> LMDBEnvironmentUse {
     guard let use = held.withLock({ $0.take() }) else { throw .storeClosed }
     return use
   }

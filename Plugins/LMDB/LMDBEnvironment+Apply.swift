@@ -8,13 +8,13 @@ extension LMDBEnvironment {
 
   /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is active, and for the
   /// disk unless `durability` is relaxed.
-  func apply(_ batch: WriteBatch, _ durability: Durability) throws(StorageError) {
+  func apply(_ batch: WriteBatch, _ durability: Durability) throws(CacheError) {
     if batch.changesNothing { return }
     guard !isReadOnly else { throw error(EACCES, "write to") }
     let needs = try LMDBBatchNeeds(batch, besides: knownDatabases)
     try change(
       needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
-    ) { transaction, databases, tally throws(StorageError) in
+    ) { transaction, databases, tally throws(CacheError) in
       for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
     }
   }
@@ -22,8 +22,8 @@ extension LMDBEnvironment {
   private func apply(
     _ operation: WriteBatch.Operation, _ databases: [LMDBDatabase], _ transaction: LMDBTransaction,
     _ tally: inout LMDBTallyChange
-  ) throws(StorageError) {
-    try operation.key.withBytes { key throws(StorageError) in
+  ) throws(CacheError) {
+    try operation.key.withBytes { key throws(CacheError) in
       let namespace = LMDBNamespace(key, count: operation.key.namespaceLength)
       let database = databases.first { $0.namespace == namespace }
       switch operation {
@@ -58,7 +58,7 @@ private struct LMDBBatchNeeds {
 
   private let known: [LMDBDatabase]
 
-  init(_ batch: WriteBatch, besides known: [LMDBDatabase]) throws(StorageError) {
+  init(_ batch: WriteBatch, besides known: [LMDBDatabase]) throws(CacheError) {
     self.known = known
     for operation in batch.operations {
       switch operation {
@@ -72,7 +72,7 @@ private struct LMDBBatchNeeds {
     }
   }
 
-  private mutating func add(_ key: CacheKey, creates: Bool) throws(StorageError) {
+  private mutating func add(_ key: CacheKey, creates: Bool) throws(CacheError) {
     let namespace = try key.withBytes { LMDBNamespace($0, count: key.namespaceLength) }
     if known.contains(where: { $0.namespace == namespace }) { return }
     if let index = namespaces.firstIndex(where: { $0.namespace == namespace }) {
@@ -87,12 +87,12 @@ extension LMDBTransaction {
   fileprivate func put(
     _ bytes: UnsafeRawBufferPointer, _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata,
     in database: LMDBDatabase, _ tally: inout LMDBTallyChange
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let header = LMDBEntryHeader(metadata, fullKey: bytes.count > LMDBKeyCoding.prefixSize ? key.text : nil)
     let size = header.size + payload.count
     guard size <= LMDBEnvironment.maximumValueSize else { throw environment.error(MDB_BAD_VALSIZE, "write \(key) to") }
-    try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
-      let room = try replace(stored, count: size, in: database.handle) { old throws(StorageError) in
+    try withStoredKey(bytes, in: database.handle) { stored throws(CacheError) in
+      let room = try replace(stored, count: size, in: database.handle) { old throws(CacheError) in
         try tally.remove(old, in: database.namespace)
       }
       // Before updating the tally, which may write too: LMDB may then write pages out, including this one, and release
@@ -105,11 +105,11 @@ extension LMDBTransaction {
 
   fileprivate func remove(
     _ bytes: UnsafeRawBufferPointer, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     // If a long key is not stored, there may be no stored form left for it.
     if bytes.count > LMDBKeyCoding.prefixSize, try value(ofKey: bytes, in: database.handle) == nil { return }
-    try withStoredKey(bytes, in: database.handle) { stored throws(StorageError) in
-      try remove(stored, in: database.handle) { old throws(StorageError) in
+    try withStoredKey(bytes, in: database.handle) { stored throws(CacheError) in
+      try remove(stored, in: database.handle) { old throws(CacheError) in
         try tally.remove(old, in: database.namespace)
       }
     }

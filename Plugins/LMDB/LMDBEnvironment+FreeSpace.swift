@@ -17,8 +17,8 @@ extension LMDBEnvironment {
 
   /// Removes the entries that are expired at `time`, and turns free pages into holes. If there is no room to remove
   /// anything, it makes the holes first, to gain some.
-  func compact(at time: Timestamp, _ durability: Durability) throws(StorageError) {
-    do throws(StorageError) {
+  func compact(at time: Timestamp, _ durability: Durability) throws(CacheError) {
+    do throws(CacheError) {
       try removeExpired(at: time, durability)
     } catch {
       guard error.isWantOfRoom else { throw error }
@@ -31,17 +31,17 @@ extension LMDBEnvironment {
   /// Turns the free pages into holes. Does nothing if the file system does not support it.
   ///
   /// - Throws: `damaged`, before changing anything, if the structure is damaged: a wrong list could name pages in use.
-  func releaseFreePages() throws(StorageError) {
+  func releaseFreePages() throws(CacheError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try checkStructure(.full)
     mdb_reader_check(pointer, nil)
-    do throws(StorageError) {
+    do throws(CacheError) {
       try commitNothing()
     } catch {
       // Then the pages that the last transaction freed wait until the next time.
       guard error.isWantOfRoom else { throw error }
     }
-    try growing(for: Self.mapGranularity) { () throws(StorageError) in
+    try growing(for: Self.mapGranularity) { () throws(CacheError) in
       let writer = try beginWriting(.full)
       defer { writer.abort() }
       let status = mdb_env_sync(pointer, 1)
@@ -52,19 +52,19 @@ extension LMDBEnvironment {
 
   /// Commits a transaction that changes only its own number, so that the pages freed by the one before it are no longer
   /// part of the last state but one.
-  private func commitNothing() throws(StorageError) {
-    try change([], bytes: Self.mapGranularity, .full) { _, _, tally throws(StorageError) in
+  private func commitNothing() throws(CacheError) {
+    try change([], bytes: Self.mapGranularity, .full) { _, _, tally throws(CacheError) in
       try tally.writeSummary()
     }
   }
 
   /// LMDB shows the list of free pages only to read transactions.
-  private func releaseFreePages(freedBefore limit: Int) throws(StorageError) {
+  private func releaseFreePages(freedBefore limit: Int) throws(CacheError) {
     let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
     defer { reader.abort() }
     var stat = MDB_stat()
     mdb_env_stat(pointer, &stat)
-    try reader.withCursor(on: Self.freeList) { cursor throws(StorageError) in
+    try reader.withCursor(on: Self.freeList) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, value) = item, key.loadUnaligned(as: Int.self) < limit {
         for pages in LMDBFreePages(value) where try !release(pages, pageSize: Int(stat.ms_psize)) { return }
@@ -74,7 +74,7 @@ extension LMDBEnvironment {
   }
 
   /// Turns the pages into a hole; `false` if the file system cannot.
-  private func release(_ pages: Range<Int>, pageSize: Int) throws(StorageError) -> Bool {
+  private func release(_ pages: Range<Int>, pageSize: Int) throws(CacheError) -> Bool {
     guard pages.lowerBound >= Self.metaPages else { throw error(MDB_CORRUPTED, "free space of") }
     var descriptor: mdb_filehandle_t = -1
     mdb_env_get_fd(pointer, &descriptor)

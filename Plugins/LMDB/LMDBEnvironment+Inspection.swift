@@ -10,7 +10,7 @@ extension LMDBEnvironment {
   /// - Returns: the number of the transaction whose state was checked.
   /// - Throws: `damaged` if the structure is damaged.
   @discardableResult
-  func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(StorageError) -> UInt64 {
+  func checkStructure(_ extent: LMDBTreeCheck.Extent) throws(CacheError) -> UInt64 {
     gate.enter()
     defer { gate.leave() }
     let transaction = try beginReading()
@@ -23,7 +23,7 @@ extension LMDBEnvironment {
 
   private func structureFault(
     _ transaction: LMDBTransaction, _ extent: LMDBTreeCheck.Extent
-  ) throws(StorageError) -> LMDBFault? {
+  ) throws(CacheError) -> LMDBFault? {
     var descriptor: mdb_filehandle_t = -1
     mdb_env_get_fd(pointer, &descriptor)
     guard let file = LMDBMappedFile(descriptor: descriptor) else { throw error(EIO, "read") }
@@ -48,16 +48,16 @@ extension LMDBEnvironment {
   }
 
   /// The issues with the structure. Only if it is sound, because LMDB trusts it, also the issues with the entries.
-  func integrityIssues() throws(StorageError) -> [IntegrityIssue] {
-    do throws(StorageError) {
+  func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
+    do throws(CacheError) {
       try checkStructure(.full)
     } catch  where error.code == .damaged {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
-    return try withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+    return try withSnapshot(of: { _ in true }) { transaction, databases throws(CacheError) in
       var (issues, counted) = ([IntegrityIssue](), EntryTally())
       for database in databases {
-        try transaction.forEachItem(in: database.handle) { item throws(StorageError) in
+        try transaction.forEachItem(in: database.handle) { item throws(CacheError) in
           if let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) {
             counted.add(count, to: slot.slot)
           }
@@ -74,10 +74,10 @@ extension LMDBEnvironment {
 
   /// Removes the entries that are expired at `time`, in one transaction. The freed pages stay in the file; see
   /// `releaseFreePages`.
-  func removeExpired(at time: Timestamp, _ durability: Durability) throws(StorageError) {
+  func removeExpired(at time: Timestamp, _ durability: Durability) throws(CacheError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
     try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
-    try change([], bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(StorageError) in
+    try change([], bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(CacheError) in
       for database in databases { try transaction.removeExpired(at: time, in: database, &tally) }
     }
   }
@@ -87,8 +87,8 @@ extension LMDBTransaction {
   /// Leaves undecodable entries alone, because it is unknown whether they have expired.
   fileprivate func removeExpired(
     at time: Timestamp, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
-  ) throws(StorageError) {
-    try withCursor(on: database.handle) { cursor throws(StorageError) in
+  ) throws(CacheError) {
+    try withCursor(on: database.handle) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (_, value) = item {
         if let until = try? LMDBEntry(value).retainUntil(), time >= until {
@@ -102,7 +102,7 @@ extension LMDBTransaction {
 
   fileprivate func issue(with item: LMDBCursor.Item, in namespace: String) -> IntegrityIssue? {
     var key: CacheKey?
-    do throws(StorageError) {
+    do throws(CacheError) {
       let bytes = LMDBKeyCoding.isShortened(item.key) ? try fullKey(of: item.value, storedAs: item.key) : item.key
       let name = try CacheKey(stored: bytes, namespace: namespace, path: environment.path)
       key = name

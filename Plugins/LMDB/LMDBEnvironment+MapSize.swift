@@ -14,7 +14,7 @@ extension LMDBEnvironment {
 
   /// Runs `work`; the caller is inside the gate and has no transaction open. If another process has written beyond the
   /// map, this leaves the gate to enlarge the map, and runs `work` again.
-  func adoptingMapSize<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+  func adoptingMapSize<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     while true {
       do { return try work() } catch {
         guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
@@ -26,8 +26,8 @@ extension LMDBEnvironment {
   }
 
   /// Enlarges the map to hold what another process has written beyond it, unless another thread already has.
-  private func adoptMapSize() throws(StorageError) {
-    try gate.alone { () throws(StorageError) in
+  private func adoptMapSize() throws(CacheError) {
+    try gate.alone { () throws(CacheError) in
       let (size, used) = Self.mapUse(of: pointer)
       if used > size { try enlarge(from: size, toHold: used, "map") }
     }
@@ -36,13 +36,13 @@ extension LMDBEnvironment {
   /// Runs `work`, which writes about `bytes` bytes, inside the gate. If the map is too small, it grows and `work`
   /// starts again from the beginning. If that is foreseeable, the map grows beforehand.
   func growing<Output>(
-    for bytes: Int, _ work: () throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    for bytes: Int, _ work: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     while true {
       gate.enter()
       let (size, used) = Self.mapUse(of: pointer)
       let status: Int32?
-      do throws(StorageError) {
+      do throws(CacheError) {
         defer { gate.leave() }
         if used + bytes <= size { return try work() }
         status = nil
@@ -61,9 +61,9 @@ extension LMDBEnvironment {
   /// At least doubles the map, unless another thread already has.
   ///
   /// It first clears the readers of crashed processes, which stop freed pages from being reused.
-  private func grow(from size: Int, toHold bytes: Int) throws(StorageError) {
+  private func grow(from size: Int, toHold bytes: Int) throws(CacheError) {
     mdb_reader_check(pointer, nil)
-    try gate.alone { () throws(StorageError) in
+    try gate.alone { () throws(CacheError) in
       if Self.mapUse(of: pointer).size == size { try enlarge(from: size, toHold: bytes, "grow the map of") }
     }
   }
@@ -72,7 +72,7 @@ extension LMDBEnvironment {
   ///
   /// LMDB gives up its map before it asks for a new one. If it got none, the next call would end the process; so this
   /// reserves the addresses beforehand.
-  private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(StorageError) {
+  private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(CacheError) {
     snapshots.endIdle()
     let wanted = max(size * 2, bytes + bytes / 4)
     let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity

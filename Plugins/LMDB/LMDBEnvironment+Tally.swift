@@ -13,18 +13,18 @@ extension LMDBEnvironment {
   ///   - bytes: the approximate number of bytes to write.
   func change(
     _ needed: [LMDBNamespaceUse], bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
-    _ body: (LMDBTransaction, [LMDBDatabase], inout LMDBTallyChange) throws(StorageError) -> Void
-  ) throws(StorageError) {
+    _ body: (LMDBTransaction, [LMDBDatabase], inout LMDBTallyChange) throws(CacheError) -> Void
+  ) throws(CacheError) {
     while true {
       let known = knownDatabases
-      let attempt = try growing(for: bytes) { () throws(StorageError) -> LMDBChangeAttempt in
+      let attempt = try growing(for: bytes) { () throws(CacheError) -> LMDBChangeAttempt in
         let transaction = try beginWriting(durability)
         guard let summary = try validSummary(transaction) else {
           transaction.abort()
           return .isNotCounted
         }
         var change = LMDBTallyChange(transaction, summary)
-        let isDone = try withDatabases(known, and: needed, in: transaction) { databases throws(StorageError) in
+        let isDone = try withDatabases(known, and: needed, in: transaction) { databases throws(CacheError) in
           try body(transaction, databases, &change)
           try change.finish(bounds)
         }
@@ -45,7 +45,7 @@ extension LMDBEnvironment {
   /// If the transaction numbers are consecutive, no other process has written since this one did, and the record need
   /// not be read.
   /// read.
-  func validSummary(_ transaction: LMDBTransaction) throws(StorageError) -> LMDBSummary? {
+  func validSummary(_ transaction: LMDBTransaction) throws(CacheError) -> LMDBSummary? {
     let last = transaction.number - 1
     if let kept = takeSummary(), kept.transaction == last { return kept }
     guard let summary = try transaction.summary(), summary.transaction == last else { return nil }
@@ -56,11 +56,11 @@ extension LMDBEnvironment {
   /// tally after a program that keeps none has written to the store.
   ///
   /// Cost: a pass over all entries.
-  func countAnew(_ durability: Durability) throws(StorageError) {
+  func countAnew(_ durability: Durability) throws(CacheError) {
     while true {
       try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
       let known = knownDatabases
-      let isDone = try growing(for: Self.mapGranularity) { () throws(StorageError) in
+      let isDone = try growing(for: Self.mapGranularity) { () throws(CacheError) in
         let transaction = try beginWriting(durability)
         defer { transaction.abort() }
         if try validSummary(transaction) != nil { return true }
@@ -79,12 +79,12 @@ extension LMDBEnvironment {
   /// has written to it, this takes a pass over all entries.
   ///
   /// Cost otherwise: proportional to the number of slots.
-  func statistics() throws(StorageError) -> StorageStatistics {
-    let kept = try withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
+  func statistics() throws(CacheError) -> StorageStatistics {
+    let kept = try withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
       try transaction.keptTally()
     }
     if let kept { return StorageStatistics(tally: kept, storageBytes: LMDBFile.allocatedBytes(in: path)) }
-    let counted = try withSnapshot(of: { _ in true }) { transaction, databases throws(StorageError) in
+    let counted = try withSnapshot(of: { _ in true }) { transaction, databases throws(CacheError) in
       var tally = EntryTally()
       for database in databases {
         try transaction.forEachCount(in: database) { slot, count in tally.add(count, to: slot.slot) }
@@ -97,7 +97,7 @@ extension LMDBEnvironment {
 
 extension LMDBTransaction {
   /// The tally of the state that this transaction reads; `nil` if none is stored for that state.
-  func keptTally() throws(StorageError) -> EntryTally? {
+  func keptTally() throws(CacheError) -> EntryTally? {
     guard let summary = try summary(), summary.transaction == number else { return nil }
     var tally = EntryTally()
     try forEachSlot { slot, count in tally.add(count, to: slot.slot) }
@@ -106,17 +106,17 @@ extension LMDBTransaction {
 
   /// Calls `body` with the slot and the count of each decodable entry of a namespace.
   func forEachCount(
-    in database: LMDBDatabase, _ body: (LMDBSlot, EntryTally.Count) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    try forEachItem(in: database.handle) { item throws(StorageError) in
+    in database: LMDBDatabase, _ body: (LMDBSlot, EntryTally.Count) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    try forEachItem(in: database.handle) { item throws(CacheError) in
       guard let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) else { return }
       try body(slot, count)
     }
   }
 
   /// Replaces all records of the tally.
-  fileprivate func countAnew(_ databases: [LMDBDatabase]) throws(StorageError) {
-    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+  fileprivate func countAnew(_ databases: [LMDBDatabase]) throws(CacheError) {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, _) = item {
         if LMDBSlot(key: key) != nil { try cursor.remove() }

@@ -55,8 +55,8 @@ final class LMDBEnvironment: @unchecked Sendable {
     whenClosed(identity)
   }
 
-  /// The `StorageError` for an LMDB status.
-  func error(_ status: Int32, _ action: String) -> StorageError { .lmdb(status, action, path: path) }
+  /// The `CacheError` for an LMDB status.
+  func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
   /// only ever grows.
@@ -73,7 +73,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   ///
   /// - Throws: `busy` if the lock file belongs to another data file, which this one has replaced and which another
   ///   process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by it.
-  func openMainDatabase() throws(StorageError) {
+  func openMainDatabase() throws(CacheError) {
     gate.enter()
     defer { gate.leave() }
     let latest = latestTransaction
@@ -91,9 +91,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   ///
   /// LMDB requires that no two transactions open databases at once, and that a transaction that opened one ends before
   /// another uses the handle. Hence a separate transaction, behind a lock.
-  func learnDatabases(_ namespaces: [LMDBNamespace]) throws(StorageError) {
-    try adoptingMapSize { () throws(StorageError) in
-      try databaseOpening.withLock { _ throws(StorageError) in
+  func learnDatabases(_ namespaces: [LMDBNamespace]) throws(CacheError) {
+    try adoptingMapSize { () throws(CacheError) in
+      try databaseOpening.withLock { _ throws(CacheError) in
         let transaction = try LMDBTransaction(self, flags: MDB_RDONLY)
         defer { transaction.abort() }  // Before the lock is let go.
         var opened: [LMDBDatabase] = []
@@ -119,15 +119,15 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// - Returns: whether the transaction was committed; if not, a new transaction knows more databases.
   func withDatabases(
     _ known: [LMDBDatabase], and needed: [LMDBNamespaceUse], in transaction: LMDBTransaction,
-    _ body: ([LMDBDatabase]) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    _ body: ([LMDBDatabase]) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     defer { transaction.abort() }
     if needed.allSatisfy({ use in known.contains { $0.namespace == use.namespace } }) {
       try body(known)
       try transaction.commit()
       return true
     }
-    return try databaseOpening.withLock { _ throws(StorageError) in
+    return try databaseOpening.withLock { _ throws(CacheError) in
       defer { transaction.abort() }  // Before the lock is let go: LMDB's table of handles is settled only then.
       guard knownDatabases.count == known.count else { return false }
       var all = known
@@ -149,7 +149,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// What a commit waits for is a property of the environment, but its handles may want different durabilities. This
   /// sets it here because the write transaction that has just begun is the only one: no other thread sets or reads the
   /// property.
-  func beginWriting(_ durability: Durability) throws(StorageError) -> LMDBTransaction {
+  func beginWriting(_ durability: Durability) throws(CacheError) -> LMDBTransaction {
     snapshots.endIdle()
     let transaction = try LMDBTransaction(self, flags: 0)
     let all = UInt32(MDB_NOSYNC | MDB_NOMETASYNC)
@@ -159,14 +159,14 @@ final class LMDBEnvironment: @unchecked Sendable {
   }
 
   /// Begins a read transaction, inside the gate.
-  func beginReading() throws(StorageError) -> LMDBTransaction {
-    try adoptingMapSize { () throws(StorageError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
+  func beginReading() throws(CacheError) -> LMDBTransaction {
+    try adoptingMapSize { () throws(CacheError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
   }
 
   /// Lends a reader to `body`, inside the gate.
   func withReader<Output>(
-    _ body: (LMDBReader) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (LMDBReader) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
     return try body(try LMDBReader(self))
@@ -175,9 +175,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Does what a reader's `withSnapshot` does, with a reader from the pool.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
-    _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try withReader { reader throws(StorageError) in try reader.withSnapshot(of: isWanted, body) }
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try withReader { reader throws(CacheError) in try reader.withSnapshot(of: isWanted, body) }
   }
 }
 

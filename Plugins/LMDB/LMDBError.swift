@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 internal import StorageSPI
 
-/// A status of LMDB (a negative number) or of the operating system (an `errno`): the cause of a `StorageError`.
+/// A status of LMDB (a negative number) or of the operating system (an `errno`): the cause of a `CacheError`.
 struct LMDBStatus: Error, Sendable, Hashable, CustomStringConvertible {
   let code: Int32
 
@@ -17,18 +17,18 @@ enum LMDBFault: Error, Hashable {
   case laterVersion(UInt32)
 }
 
-extension StorageError {
+extension CacheError {
   /// The error that an engine throws for a status.
   ///
   /// - Parameters:
   ///   - status: the status that LMDB or the operating system reported.
   ///   - action: what failed, to follow "cannot".
   ///   - path: the store's folder.
-  static func lmdb(_ status: Int32, _ action: String, path: String) -> StorageError {
+  static func lmdb(_ status: Int32, _ action: String, path: String) -> CacheError {
     // LMDB reports a write that was cut short, such as by a full disk, as EIO.
     let status = LMDBStatus(code: status == EIO && LMDBFile.isDiskFull(at: path) ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
-    return StorageError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
+    return CacheError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
   }
 
   private static func meaning(of code: Int32) -> (Code, hint: String) {
@@ -53,26 +53,26 @@ extension StorageError {
   static let damagedHint = "run: cachectl verify --repair"
 
   /// The error for a fault in the file or entry called `place`.
-  static func lmdb(_ fault: LMDBFault, in place: String) -> StorageError {
+  static func lmdb(_ fault: LMDBFault, in place: String) -> CacheError {
     switch fault {
-    case .damaged(let what): StorageError(.damaged, "\(place) is damaged: \(what)", hint: damagedHint, cause: fault)
+    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", hint: damagedHint, cause: fault)
     case .laterVersion(let version):
-      StorageError(
+      CacheError(
         .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
         hint: "use a newer cachectl", cause: fault)
     }
   }
 
   /// The error for an operation that needs a store to itself while another process or handle has it open.
-  static func lmdbStoreInUse(_ path: String) -> StorageError {
-    StorageError(
+  static func lmdbStoreInUse(_ path: String) -> CacheError {
+    CacheError(
       .busy, "the LMDB store \(path) is in use, and cannot be repaired meanwhile",
       hint: "end the processes that have it open, then try again")
   }
 
   /// The error for a data file that has replaced one that is still open.
-  static func lmdbStoreReplaced(_ path: String) -> StorageError {
-    StorageError(
+  static func lmdbStoreReplaced(_ path: String) -> CacheError {
+    CacheError(
       .busy, "the LMDB store \(path) was replaced while it was in use",
       hint: "end the processes that have it open, then try again")
   }

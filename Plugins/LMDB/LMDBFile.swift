@@ -31,7 +31,7 @@ enum LMDBFile {
   }
 
   /// Creates the folder and its missing parents, accessible to the user alone, unless it exists.
-  static func makeFolder(_ path: String) throws(StorageError) {
+  static func makeFolder(_ path: String) throws(CacheError) {
     if let status = status(path) {
       guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotCreate(path, ENOTDIR) }
       return
@@ -46,7 +46,7 @@ enum LMDBFile {
   /// No environment of the store may be open in this process: it would lose its locks.
   ///
   /// - Throws: `noSpace`. LMDB reports everything else.
-  static func reserveLocks(in folder: String) throws(StorageError) {
+  static func reserveLocks(in folder: String) throws(CacheError) {
     if let status = status(lock(in: folder)), Int(status.st_blocks) * 512 >= locksSize { return }
     let descriptor = open(lock(in: folder), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
@@ -55,7 +55,7 @@ enum LMDBFile {
   }
 
   /// Does the same for the open lock file.
-  static func reserveLocks(_ descriptor: Int32, in folder: String) throws(StorageError) {
+  static func reserveLocks(_ descriptor: Int32, in folder: String) throws(CacheError) {
     for size in [locksSize, locksHeaderSize] where fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, size) == 0 { return }
     guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: folder) }
   }
@@ -71,11 +71,11 @@ enum LMDBFile {
   }
 
   /// The error for a store that cannot be created in the folder `path`.
-  static func cannotCreate(_ path: String, _ status: Int32) -> StorageError {
-    let error = StorageError.lmdb(status, "create", path: path)
+  static func cannotCreate(_ path: String, _ status: Int32) -> CacheError {
+    let error = CacheError.lmdb(status, "create", path: path)
     if error.code == .noSpace { return error }
     let status = LMDBStatus(code: status)
-    return StorageError(
+    return CacheError(
       .cannotCreate, "cannot create the LMDB store \(path) (\(status))",
       hint: "set another path, or make one of its parents a folder that you may write to", cause: status)
   }

@@ -22,7 +22,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
   init(
     path: String, mapSize: Int, isSound: Bool = false, reservesLocks: Bool = true,
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     if !isSound {
       try LMDBFile.makeFolder(path)
       if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
@@ -56,7 +56,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
 
   private static func mayBeReadable(_ status: Int32) -> Bool { [EACCES, EPERM, EROFS].contains(status) }
 
-  private static func create(path: String, mapSize: Int) throws(StorageError) -> OpaquePointer {
+  private static func create(path: String, mapSize: Int) throws(CacheError) -> OpaquePointer {
     var pointer: OpaquePointer?
     let status = mdb_env_create(&pointer)
     guard let pointer, status == MDB_SUCCESS else { throw .lmdb(status, "open", path: path) }
@@ -70,7 +70,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
   /// Checks the two meta pages, which LMDB trusts when it opens the file.
   ///
   /// - Returns: whether there is a store.
-  private static func checkDataFile(in folder: String) throws(StorageError) -> Bool {
+  private static func checkDataFile(in folder: String) throws(CacheError) -> Bool {
     let path = LMDBFile.data(in: folder)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -16,7 +16,7 @@ struct LMDBOptions {
     .durability,
   ]
 
-  init(_ configuration: EngineConfiguration) throws(StorageError) {
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
     path = try configuration.text("path")
     mapSize = Int(try configuration.integer("mapSize"))
     durability = try configuration.durability()

@@ -24,9 +24,9 @@ public struct LMDBPlugin: StoragePlugin {
   /// Handles on one store within a process share one environment, as LMDB requires. Cost: about a tenth of a
   /// millisecond, plus the check of the tree's pages (see the README).
   ///
-  /// - Throws: `StorageError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`,
+  /// - Throws: `CacheError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`,
   ///   `ioFailed`.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try LMDBOptions(configuration)
     let use = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)
     return LMDBEngine(use, durability: options.durability, clock: configuration.clock)
@@ -34,8 +34,8 @@ public struct LMDBPlugin: StoragePlugin {
 
   /// Inspects the store's files, and reads the format from the data file without LMDB.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let path = try LMDBOptions(configuration).path
     let files = [LMDBFile.data(in: path), LMDBFile.lock(in: path)].filter { LMDBFile.status($0) != nil }
     let format = try LMDBDataFile(readingIfPresentIn: path)?.format
@@ -47,37 +47,37 @@ public struct LMDBPlugin: StoragePlugin {
   ///
   /// Cost: two passes over the damaged file, and writing a new one.
   ///
-  /// - Throws: `StorageError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` if the store
+  /// - Throws: `CacheError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` if the store
   ///   is of a later version. On any error the store is unchanged.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let path = try LMDBOptions(configuration).path
-    return try await BlockingExecutor().run { () throws(StorageError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).run() }
+    return try await BlockingExecutor().run { () throws(CacheError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRepair(path, plan).run() }
     }
   }
 
   /// Reports what a repair would do, from the damaged file alone. Cost: two passes over it, and memory for all keys.
   ///
-  /// - Throws: `StorageError`: the same errors as `repair`.
+  /// - Throws: `CacheError`: the same errors as `repair`.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let path = try LMDBOptions(configuration).path
-    return try await BlockingExecutor().run { () throws(StorageError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRepair(path, plan).preview() }
+    return try await BlockingExecutor().run { () throws(CacheError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRepair(path, plan).preview() }
     }
   }
 
   /// Removes the data file, whatever it contains, unless a process has the store open.
   ///
-  /// - Throws: `StorageError`: `busy` if a process has the store open, `unsupportedFormat` if the store is of a later
+  /// - Throws: `CacheError`: `busy` if a process has the store open, `unsupportedFormat` if the store is of a later
   ///   version, `permissionDenied`, `ioFailed`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let path = try LMDBOptions(configuration).path
-    try await BlockingExecutor().run { () throws(StorageError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(StorageError) in try LMDBRemoval.run(path) }
+    try await BlockingExecutor().run { () throws(CacheError) in
+      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRemoval.run(path) }
     }
   }
 }

@@ -7,9 +7,9 @@ extension LMDBReader {
   /// there again.
   ///
   /// LMDB does not say where its map begins. Any page tells, because its first eight bytes are its number.
-  func releaseMappedPages() throws(StorageError) {
-    try withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
-      try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+  func releaseMappedPages() throws(CacheError) {
+    try withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
+      try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
         guard let key = try cursor.first()?.key.baseAddress else { return }
         var (stat, info) = (MDB_stat(), MDB_envinfo())
         mdb_env_stat(environment.pointer, &stat)

@@ -19,7 +19,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   @exclusivity(unchecked) private var kept: KeptSnapshot
 
   /// The caller is inside the gate.
-  init(_ environment: LMDBEnvironment) throws(StorageError) {
+  init(_ environment: LMDBEnvironment) throws(CacheError) {
     transaction = try environment.beginReading()
     transaction.reset()
     kept = KeptSnapshot(environment.snapshots)
@@ -30,10 +30,10 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   /// Finds the entry under `key` in the latest state. If there is one, the state is held until `end()`.
   ///
   /// This is the hot path: it allocates nothing, and is not generic, which saves looking up type metadata.
-  func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(StorageError) -> LMDBEntry? {
+  func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(CacheError) -> LMDBEntry? {
     guard let database = try database(LMDBNamespace(key, count: namespaceLength)) else { return nil }
     try begin()
-    do throws(StorageError) {
+    do throws(CacheError) {
       if let value = try transaction.value(ofKey: key, in: database) {
         do throws(LMDBFault) {
           return try LMDBEntry(value)
@@ -50,16 +50,16 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   }
 
   /// The same, for a `CacheKey`.
-  func begin(reading key: CacheKey) throws(StorageError) -> LMDBEntry? {
-    try key.withBytes { bytes throws(StorageError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
+  func begin(reading key: CacheKey) throws(CacheError) -> LMDBEntry? {
+    try key.withBytes { bytes throws(CacheError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
   /// Calls `body` with the latest state, and with the databases of all its namespaces that `isWanted` selects, in
   /// order.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
-    _ body: (LMDBTransaction, [LMDBDatabase]) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     while true {
       refreshDatabases()
       try begin()
@@ -77,7 +77,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
   /// The handle of a namespace's database; `nil` if it does not exist. The handle must be known before the transaction
   /// begins: an older transaction cannot use a newer handle.
-  private func database(_ namespace: LMDBNamespace) throws(StorageError) -> MDB_dbi? {
+  private func database(_ namespace: LMDBNamespace) throws(CacheError) -> MDB_dbi? {
     if let latest, latest.namespace == namespace { return latest.handle }
     if !databases.contains(where: { $0.namespace == namespace }) {
       endKeptSnapshot(unlessUsed: false)
@@ -94,13 +94,13 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     databases = environment.knownDatabases
   }
 
-  private func begin() throws(StorageError) {
+  private func begin() throws(CacheError) {
     if !kept.isCurrent(environment.latestTransaction) { try renew() }
   }
 
-  private func renew() throws(StorageError) {
+  private func renew() throws(CacheError) {
     endKeptSnapshot(unlessUsed: false)
-    try environment.adoptingMapSize { () throws(StorageError) in try transaction.renew() }
+    try environment.adoptingMapSize { () throws(CacheError) in try transaction.renew() }
     let number = UInt64(bitPattern: Int64(transaction.number))
     environment.confirm(number)
     kept.began(at: number)
@@ -121,16 +121,16 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 extension CacheKey {
   /// Lends the UTF-8 bytes of the key's text.
   func withBytes<Output>(
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     let text = text
-    return try text.utf8Span.span.withUnsafeBytes { bytes throws(StorageError) in try body(bytes) }
+    return try text.utf8Span.span.withUnsafeBytes { bytes throws(CacheError) in try body(bytes) }
   }
 }
 
 /// Turns a fault thrown by `body` into an error that names the entry.
 func decoding<Output>(
   _ key: @autoclosure () -> CacheKey, _ body: () throws(LMDBFault) -> Output
-) throws(StorageError) -> Output {
+) throws(CacheError) -> Output {
   do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key())") }
 }

@@ -29,8 +29,8 @@ final class LMDBRegistry: Sendable {
   /// - Parameter mapSize: the initial map size; ignored if the environment is already open.
   func environment(
     at path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding()
-  ) throws(StorageError) -> LMDBEnvironmentUse {
-    try opening.withLock { _ throws(StorageError) in
+  ) throws(CacheError) -> LMDBEnvironmentUse {
+    try opening.withLock { _ throws(CacheError) in
       let status = LMDBFile.status(LMDBFile.data(in: path))
       if let status, let use = existing(LMDBFileIdentity(status)) { return use }
       try requireUnusedLocks(path)
@@ -49,7 +49,7 @@ final class LMDBRegistry: Sendable {
 
   /// Fails if this process has the data file open that was at `path` before the current one. That environment uses the
   /// lock file, and nothing else would stop this process from treating the file as unused.
-  private func requireUnusedLocks(_ path: String) throws(StorageError) {
+  private func requireUnusedLocks(_ path: String) throws(CacheError) {
     guard let locks = LMDBFile.identity(LMDBFile.lock(in: path)) else { return }
     if slots.withLock({ $0.values.contains { $0.locks == locks } }) { throw .lmdbStoreReplaced(path) }
   }
@@ -62,7 +62,7 @@ final class LMDBRegistry: Sendable {
   /// Checks the structure, unless the file is known to be sound in this state.
   private func check(
     _ environment: LMDBEnvironment, _ state: LMDBSoundFiles.State, from start: Int
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let latest = environment.latestTransaction
     if sound.withLock({ $0.contains(state, transaction: latest) }) { return }
     let checked = try environment.checkStructure(.bounded)
@@ -74,9 +74,9 @@ final class LMDBRegistry: Sendable {
   ///
   /// - Throws: `busy` if one is open.
   func whileClosed<Output>(
-    at path: String, _ body: () throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try opening.withLock { _ throws(StorageError) in
+    at path: String, _ body: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try opening.withLock { _ throws(CacheError) in
       let identity = LMDBFile.identity(LMDBFile.data(in: path))
       guard identity.flatMap({ existing($0) }) == nil else { throw .lmdbStoreInUse(path) }
       try requireUnusedLocks(path)

@@ -5,7 +5,7 @@ internal import StorageSPI
 enum LMDBRemoval {
   /// Removes the data file of the store in the folder `path`; the lock file stays, emptied. No environment of the store
   /// may be open in this process.
-  static func run(_ path: String) throws(StorageError) {
+  static func run(_ path: String) throws(CacheError) {
     let data = LMDBFile.data(in: path)
     guard LMDBFile.status(data) != nil else { return }
     let lock = try LMDBExclusiveLock(path)
@@ -16,7 +16,7 @@ enum LMDBRemoval {
     guard unlink(data) != 0, errno != ENOENT else { return }
     guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
     guard rmdir(data) == 0 else {
-      throw StorageError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
+      throw CacheError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
     }
   }
 }

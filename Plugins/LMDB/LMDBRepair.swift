@@ -20,7 +20,7 @@ struct LMDBRepair {
   }
 
   /// Repairs the store. No environment of it may be open in this process.
-  func run() throws(StorageError) -> RepairReport {
+  func run() throws(CacheError) -> RepairReport {
     guard try LMDBDataFile(readingIfPresentIn: path) != nil else { return RepairReport(saved: 0) }
     willLock()
     let lock = try LMDBExclusiveLock(path)
@@ -37,7 +37,7 @@ struct LMDBRepair {
   }
 
   /// Reports what `run` would do, and changes nothing. No environment of the store may be open in this process.
-  func preview() throws(StorageError) -> RepairReport {
+  func preview() throws(CacheError) -> RepairReport {
     let lock = try LMDBExclusiveLock(ifPossible: path)
     defer { withExtendedLifetime(lock) {} }
     guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
@@ -49,7 +49,7 @@ struct LMDBRepair {
   }
 
   /// Builds the new store, and closes it.
-  private func saveToNewStore(_ salvage: inout LMDBSalvage) throws(StorageError) -> LMDBRepairOutcome {
+  private func saveToNewStore(_ salvage: inout LMDBSalvage) throws(CacheError) -> LMDBRepairOutcome {
     var store = try LMDBNewStore(path: scratch)
     let outcome = try save(&salvage, to: &store)
     try store.finish()
@@ -57,7 +57,7 @@ struct LMDBRepair {
   }
 
   /// The number of entries if there is no damage; otherwise `nil`.
-  private func entriesIfSound(_ salvage: inout LMDBSalvage) throws(StorageError) -> Int? {
+  private func entriesIfSound(_ salvage: inout LMDBSalvage) throws(CacheError) -> Int? {
     guard salvage.structureFault() == nil else { return nil }
     var (totals, slots) = ([LMDBNamespace: EntryTally.Count](), [LMDBSlot: EntryTally.Count]())
     var areSound = true
@@ -88,7 +88,7 @@ struct LMDBRepair {
         IntegrityIssue(
           key: found.key, kind: .checksumMismatch, message: "entry \(found.key) is not what was written"))
     } catch {
-      let error = StorageError.lmdb(error, in: "entry \(found.key)")
+      let error = CacheError.lmdb(error, in: "entry \(found.key)")
       return .wrong(IntegrityIssue(key: found.key, kind: .undecodable, message: error.message))
     }
   }
@@ -96,14 +96,14 @@ struct LMDBRepair {
   /// Saves the sound entries.
   private func save(
     _ salvage: inout LMDBSalvage, to store: inout some LMDBEntrySaving
-  ) throws(StorageError) -> LMDBRepairOutcome {
+  ) throws(CacheError) -> LMDBRepairOutcome {
     let fault = salvage.structureFault()
     var unsound: [CacheKey: IntegrityIssue] = [:]
     // Whether every entry found is known to belong to the last state.
     var isExact = true
     // Only entries that would be saved are judged, so `RepairPlan.isSound` never sees a version that another one
     // replaces.
-    try salvage.run { found throws(StorageError) in
+    try salvage.run { found throws(CacheError) in
       let isKnown = try found.isListed ? false : store.holds(found.key)
       if isKnown { return }
       switch judge(found) {
@@ -116,7 +116,7 @@ struct LMDBRepair {
     let (expected, knowsFreePages) = (salvage.expectedEntries, salvage.knowsFreePages)
     if fault != nil, try store.count() + unsound.count != expected {
       // Entries elsewhere may be older or removed, so they count only if nothing else is known about their key.
-      try salvage.runUnreached { found throws(StorageError) in
+      try salvage.runUnreached { found throws(CacheError) in
         guard unsound[found.key] == nil, try !store.holds(found.key),
           case .sound(let entry, let metadata) = judge(found)
         else { return }
@@ -125,7 +125,7 @@ struct LMDBRepair {
       }
     }
     let structure = fault.map {
-      IntegrityIssue(kind: .structure, message: StorageError.lmdb($0, in: LMDBFile.data(in: path)).message)
+      IntegrityIssue(kind: .structure, message: CacheError.lmdb($0, in: LMDBFile.data(in: path)).message)
     }
     if salvage.hasMisplacedPage { isExact = false }
     var outcome = LMDBRepairOutcome(saved: try store.count(), structure: structure, expected: isExact ? expected : nil)
@@ -142,10 +142,10 @@ struct LMDBRepair {
   /// Replaces the damaged store with the new one.
   ///
   /// - Returns: the new path of the damaged file.
-  private func exchange(_ lock: borrowing LMDBExclusiveLock) throws(StorageError) -> String {
+  private func exchange(_ lock: borrowing LMDBExclusiveLock) throws(CacheError) -> String {
     let (current, new) = (LMDBFile.data(in: path), LMDBFile.data(in: scratch))
     let aside = try linkAside(current)
-    do throws(StorageError) {
+    do throws(CacheError) {
       // The lock file's content belongs to the damaged store; empty it, so that no process mistakes it for the new
       // store's.
       guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "repair", path: path) }
@@ -162,7 +162,7 @@ struct LMDBRepair {
   }
 
   /// Gives the damaged file a second name.
-  private func linkAside(_ current: String) throws(StorageError) -> String {
+  private func linkAside(_ current: String) throws(CacheError) -> String {
     for number in 1... {
       let aside = current + plan.suffix + (number == 1 ? "" : "-\(number)")
       if link(current, aside) == 0 { return aside }
@@ -194,7 +194,7 @@ struct LMDBExclusiveLock: ~Copyable {
   let descriptor: Int32
 
   /// - Throws: `busy` where another process has the store open.
-  init(_ path: String) throws(StorageError) {
+  init(_ path: String) throws(CacheError) {
     let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .lmdb(errno, "repair", path: path) }
     try self.init(locking: descriptor, path)
@@ -202,13 +202,13 @@ struct LMDBExclusiveLock: ~Copyable {
 
   /// The lock, without creating its file. It is `nil` if the file does not exist or is read-only: then no process of
   /// this user can have the store open for writing.
-  init?(ifPossible path: String) throws(StorageError) {
+  init?(ifPossible path: String) throws(CacheError) {
     let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     try self.init(locking: descriptor, path)
   }
 
-  private init(locking descriptor: Int32, _ path: String) throws(StorageError) {
+  private init(locking descriptor: Int32, _ path: String) throws(CacheError) {
     var region = flock()
     region.l_type = Int16(F_WRLCK)
     region.l_whence = Int16(SEEK_SET)

@@ -47,11 +47,11 @@ struct LMDBRepairOutcome {
 
 /// The destination of the entries that a repair saves.
 protocol LMDBEntrySaving {
-  mutating func save(_ key: CacheKey, _ entry: LMDBEntry, _ metadata: EntryMetadata) throws(StorageError)
+  mutating func save(_ key: CacheKey, _ entry: LMDBEntry, _ metadata: EntryMetadata) throws(CacheError)
   /// Whether an entry with the key was saved.
-  mutating func holds(_ key: CacheKey) throws(StorageError) -> Bool
+  mutating func holds(_ key: CacheKey) throws(CacheError) -> Bool
   /// The number of saved entries.
-  mutating func count() throws(StorageError) -> Int
+  mutating func count() throws(CacheError) -> Int
 }
 
 /// Saves nothing, and only remembers the keys.
@@ -74,22 +74,22 @@ struct LMDBNewStore: LMDBEntrySaving {
   private var bytes = 0
 
   /// Creates a new store in the folder `path`, which must contain none.
-  init(path: String) throws(StorageError) {
+  init(path: String) throws(CacheError) {
     let opened = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity)
     environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding()) { _ in }
     try environment.openMainDatabase()
   }
 
-  mutating func save(_ key: CacheKey, _ entry: LMDBEntry, _ metadata: EntryMetadata) throws(StorageError) {
+  mutating func save(_ key: CacheKey, _ entry: LMDBEntry, _ metadata: EntryMetadata) throws(CacheError) {
     batch.put(key, payload: Array(entry.payload), metadata: metadata)
     bytes += entry.payloadSize
     if bytes > Self.batchBytes || batch.operations.count >= Self.batchEntries { try write() }
   }
 
-  mutating func holds(_ key: CacheKey) throws(StorageError) -> Bool {
+  mutating func holds(_ key: CacheKey) throws(CacheError) -> Bool {
     try write()
-    return try environment.withReader { reader throws(StorageError) in
-      try key.withBytes { bytes throws(StorageError) in
+    return try environment.withReader { reader throws(CacheError) in
+      try key.withBytes { bytes throws(CacheError) in
         guard try reader.begin(reading: bytes, namespaceLength: key.namespaceLength) != nil else { return false }
         reader.end()
         return true
@@ -97,19 +97,19 @@ struct LMDBNewStore: LMDBEntrySaving {
     }
   }
 
-  mutating func count() throws(StorageError) -> Int {
+  mutating func count() throws(CacheError) -> Int {
     try write()
     return try environment.statistics().entries
   }
 
   /// Waits until everything is on disk.
-  mutating func finish() throws(StorageError) {
+  mutating func finish() throws(CacheError) {
     try write()
     let status = mdb_env_sync(environment.pointer, 1)
     guard status == MDB_SUCCESS else { throw environment.error(status, "write to") }
   }
 
-  private mutating func write() throws(StorageError) {
+  private mutating func write() throws(CacheError) {
     guard !batch.operations.isEmpty else { return }
     try environment.apply(batch, .relaxed)
     (batch, bytes) = (WriteBatch(), 0)

@@ -48,7 +48,7 @@ struct LMDBSalvage {
   }
 
   /// Throws if the store is of a later version, whose damage this program cannot recognize.
-  func requireKnownFormat(_ path: String) throws(StorageError) {
+  func requireKnownFormat(_ path: String) throws(CacheError) {
     if let version = LMDBMetaPage.laterVersion(in: file.bytes) ?? states.laterFormat {
       throw .lmdb(.laterVersion(version), in: path)
     }
@@ -102,7 +102,7 @@ struct LMDBSalvage {
   }
 
   /// Passes every entry that a tree leads to to `receive`.
-  mutating func run(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+  mutating func run(_ receive: (Found) throws(CacheError) -> Void) throws(CacheError) {
     (issues, visited, disputed) = ([], [], [])
     guard let state else { return report("its trees cannot be found: entries may be lost") }
     if !isLast { report("its last transaction cannot be told: what that stored may be lost") }
@@ -116,7 +116,7 @@ struct LMDBSalvage {
 
   /// After `run`: passes to `receive` the entries on pages that no tree leads to and that are not free. Something
   /// damaged led to those. If the free pages are unknown, removed and outdated entries are among them.
-  mutating func runUnreached(_ receive: (Found) throws(StorageError) -> Void) throws(StorageError) {
+  mutating func runUnreached(_ receive: (Found) throws(CacheError) -> Void) throws(CacheError) {
     let isMetaPageAlone = state != nil && issues.count == (isLast ? 0 : 1)
     if free == nil {
       if isMetaPageAlone { return }
@@ -152,8 +152,8 @@ struct LMDBSalvage {
   /// Visits the wanted leaves of the file that no tree leads to. Of several entries under one key it takes the one
   /// stored last.
   private mutating func visitLeaves(
-    _ receive: (Found) throws(StorageError) -> Void, _ isWanted: (UInt64) -> Bool
-  ) throws(StorageError) {
+    _ receive: (Found) throws(CacheError) -> Void, _ isWanted: (UInt64) -> Bool
+  ) throws(CacheError) {
     var latest: [CacheKey: (storedAt: Timestamp, value: UnsafeRawBufferPointer)] = [:]
     for number in 0..<UInt64(file.bytes.count / pageSize) where isWanted(number) {
       guard let page = file.treePage(number, pageSize), page.isLeaf else { continue }
@@ -197,8 +197,8 @@ struct LMDBSalvage {
   }
 
   private mutating func visit(
-    _ number: UInt64, levels: Int, _ receive: (Found) throws(StorageError) -> Void
-  ) throws(StorageError) {
+    _ number: UInt64, levels: Int, _ receive: (Found) throws(CacheError) -> Void
+  ) throws(CacheError) {
     guard levels > -LMDBTreeCheck.maximumDepth, let page = page(number, levels: levels) else { return }
     for (node, isListed) in nodes(of: page.bytes, isLeaf: page.isLeaf) {
       if page.isLeaf {

@@ -27,11 +27,11 @@ struct LMDBScan {
   var isFull: Bool { summaries.count >= limit }
 
   /// Scans the database of a namespace. Visit namespaces in order.
-  mutating func visit(_ namespace: String, _ database: MDB_dbi) throws(StorageError) {
+  mutating func visit(_ namespace: String, _ database: MDB_dbi) throws(CacheError) {
     self.namespace = namespace
     let start = Array(max(range.prefix, range.after?.text ?? "").utf8.prefix(LMDBKeyCoding.prefixSize))
-    try transaction.withCursor(on: database) { cursor throws(StorageError) in
-      var item = try start.span.withUnsafeBytes { start throws(StorageError) in try cursor.seek(start) }
+    try transaction.withCursor(on: database) { cursor throws(CacheError) in
+      var item = try start.span.withUnsafeBytes { start throws(CacheError) in try cursor.seek(start) }
       while let current = item, !isFull, mayBeInRange(current.key) {
         if LMDBKeyCoding.isShortened(current.key) {
           item = try visitGroup(from: current, cursor)
@@ -49,7 +49,7 @@ struct LMDBScan {
   /// - Returns: the item after the group.
   private mutating func visitGroup(
     from first: LMDBCursor.Item, _ cursor: borrowing LMDBCursor
-  ) throws(StorageError) -> LMDBCursor.Item? {
+  ) throws(CacheError) -> LMDBCursor.Item? {
     let prefix = first.key.prefix(LMDBKeyCoding.prefixSize)
     var group: [Candidate] = []
     var item: LMDBCursor.Item? = first
@@ -63,7 +63,7 @@ struct LMDBScan {
     return item
   }
 
-  private mutating func append(_ candidate: Candidate) throws(StorageError) {
+  private mutating func append(_ candidate: Candidate) throws(CacheError) {
     let entry = try decoding(candidate.key) { () throws(LMDBFault) in
       let entry = try LMDBEntry(candidate.value)
       return (metadata: try entry.metadata(), size: entry.payloadSize)
@@ -80,14 +80,14 @@ struct LMDBScan {
   }
 
   /// The key with the bytes `bytes`, which must belong to the current namespace.
-  private func key(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> CacheKey {
+  private func key(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> CacheKey {
     try CacheKey(stored: bytes, namespace: namespace, path: transaction.environment.path)
   }
 }
 
 extension CacheKey {
   /// The key stored in a namespace's database.
-  init(stored bytes: UnsafeRawBufferPointer, namespace: String, path: String) throws(StorageError) {
+  init(stored bytes: UnsafeRawBufferPointer, namespace: String, path: String) throws(CacheError) {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let key = try? CacheKey(text), key.namespace == namespace else {
       throw .lmdb(.damaged("'\(text.prefix(80))' in namespace \(namespace) is no key of it"), in: path)

@@ -24,13 +24,13 @@ struct LMDBTallyChange {
   }
 
   /// Counts an entry that is about to be stored.
-  mutating func add(_ metadata: EntryMetadata, payloadBytes: Int, in namespace: LMDBNamespace) throws(StorageError) {
+  mutating func add(_ metadata: EntryMetadata, payloadBytes: Int, in namespace: LMDBNamespace) throws(CacheError) {
     let slot = LMDBSlot(namespace, freshUntil: metadata.freshUntil, retainUntil: metadata.retainUntil)
     try add(EntryTally.Count(entries: 1, payloadBytes: payloadBytes), to: slot)
   }
 
   /// Stops counting the entry in `value`, which is about to be replaced or removed.
-  mutating func remove(_ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace) throws(StorageError) {
+  mutating func remove(_ value: UnsafeRawBufferPointer, in namespace: LMDBNamespace) throws(CacheError) {
     hasChanges = true
     guard let (slot, count) = LMDBSlot.counting(value, in: namespace) else {
       isRight = false
@@ -42,19 +42,19 @@ struct LMDBTallyChange {
   /// Writes the changes and the transaction number.
   ///
   /// - Throws: `overBounds` if the store would exceed `bounds`.
-  mutating func finish(_ bounds: StoreBounds?) throws(StorageError) {
+  mutating func finish(_ bounds: StoreBounds?) throws(CacheError) {
     try writeChanges()
     if let bounds { try summary.require(bounds) }
     if hasChanges { try writeSummary() }
   }
 
   /// Writes the summary as this transaction's.
-  mutating func writeSummary() throws(StorageError) {
+  mutating func writeSummary() throws(CacheError) {
     summary.transaction = isRight ? transaction.number : 0
     try transaction.write(summary)
   }
 
-  private mutating func add(_ count: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) {
+  private mutating func add(_ count: EntryTally.Count, to slot: LMDBSlot) throws(CacheError) {
     hasChanges = true
     for index in changes.indices.suffix(Self.lookBack).reversed() where changes[index].slot == slot {
       changes[index].count = changes[index].count + count
@@ -64,7 +64,7 @@ struct LMDBTallyChange {
     if changes.count > Self.capacity { try writeChanges() }
   }
 
-  private mutating func writeChanges() throws(StorageError) {
+  private mutating func writeChanges() throws(CacheError) {
     for (slot, change) in changes where change != EntryTally.Count() {
       let isPossible = try transaction.add(change, to: slot)
       isRight = summary.add(change, to: slot.namespace) && isPossible && isRight
@@ -93,9 +93,9 @@ extension LMDBTransaction {
   /// The summary, whichever transaction it belongs to; `nil` in a store of version 1.
   ///
   /// - Throws: `unsupportedFormat` if the store is of a later version, `damaged`.
-  func summary() throws(StorageError) -> LMDBSummary? {
+  func summary() throws(CacheError) -> LMDBSummary? {
     let key = LMDBSummary.key
-    let value = try key.span.withUnsafeBytes { key throws(StorageError) -> UnsafeRawBufferPointer? in
+    let value = try key.span.withUnsafeBytes { key throws(CacheError) -> UnsafeRawBufferPointer? in
       try self.value(key, in: LMDBEnvironment.mainDatabase)
     }
     guard let value else { return nil }
@@ -107,9 +107,9 @@ extension LMDBTransaction {
   }
 
   /// Stores the summary.
-  func write(_ summary: LMDBSummary) throws(StorageError) {
+  func write(_ summary: LMDBSummary) throws(CacheError) {
     let key = LMDBSummary.key
-    try key.span.withUnsafeBytes { key throws(StorageError) in
+    try key.span.withUnsafeBytes { key throws(CacheError) in
       summary.write(to: try reserve(key, count: summary.size, in: LMDBEnvironment.mainDatabase))
     }
   }
@@ -117,8 +117,8 @@ extension LMDBTransaction {
   /// Adds `change`, which may be negative, to the count of `slot`.
   ///
   /// - Returns: whether the sum is valid. If it is not, the slot is left with no count.
-  func add(_ change: EntryTally.Count, to slot: LMDBSlot) throws(StorageError) -> Bool {
-    try slot.withKey { key throws(StorageError) in
+  func add(_ change: EntryTally.Count, to slot: LMDBSlot) throws(CacheError) -> Bool {
+    try slot.withKey { key throws(CacheError) in
       let value = try value(key, in: LMDBEnvironment.mainDatabase)
       let before = value.flatMap { $0.count == LMDBSlot.valueSize ? EntryTally.Count($0, at: 0) : nil }
       let sum = (before ?? EntryTally.Count()) + change
@@ -132,8 +132,8 @@ extension LMDBTransaction {
   }
 
   /// Calls `body` with each slot that has a count, ordered by namespace.
-  func forEachSlot(_ body: (LMDBSlot, EntryTally.Count) throws(StorageError) -> Void) throws(StorageError) {
-    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+  func forEachSlot(_ body: (LMDBSlot, EntryTally.Count) throws(CacheError) -> Void) throws(CacheError) {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, value) = item {
         if let slot = LMDBSlot(key: key), value.count == LMDBSlot.valueSize {

@@ -81,7 +81,7 @@ struct LMDBSummary: Equatable {
   }
 
   /// Throws `overBounds` if the store would exceed `bounds`.
-  func require(_ bounds: StoreBounds) throws(StorageError) {
+  func require(_ bounds: StoreBounds) throws(CacheError) {
     let exempt = bounds.exemptNamespace.flatMap { name in Array(name.utf8).withUnsafeBytes { LMDBNamespace(name: $0) } }
     var sum = EntryTally.Count()
     for total in totals where total.namespace != exempt { sum = sum + total.count }
@@ -129,10 +129,10 @@ struct LMDBSlot: Hashable {
 
   /// Calls `body` with the record's key.
   func withKey<Output>(
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     let capacity = Self.maximumKeySize
-    return try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { room throws(StorageError) in
+    return try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { room throws(CacheError) in
       namespace.write(to: room, at: 0)
       let size = namespace.length
       room[size] = 0

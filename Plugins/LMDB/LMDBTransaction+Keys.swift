@@ -4,7 +4,7 @@ internal import StorageSPI
 /// Access by cache key, of any length.
 extension LMDBTransaction {
   /// The value under the key with the bytes `key`; `nil` if there is none.
-  func value(ofKey key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) -> UnsafeRawBufferPointer? {
+  func value(ofKey key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
     if key.count <= LMDBKeyCoding.prefixSize { return try value(key, in: database) }
     return try locate(key, in: database).value
   }
@@ -13,12 +13,12 @@ extension LMDBTransaction {
   /// store it under.
   func withStoredKey<Output>(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     if key.count <= LMDBKeyCoding.prefixSize { return try body(key) }
     guard let probe = try locate(key, in: database).probe else { throw Self.tooManyCollisions }
     let stored = environment.keyCoding.shortened(key, probe: probe)
-    return try stored.span.withUnsafeBytes { stored throws(StorageError) in try body(stored) }
+    return try stored.span.withUnsafeBytes { stored throws(CacheError) in try body(stored) }
   }
 
   /// Finds a long key among those with the same prefix and hash; there is hardly ever more than one.
@@ -27,10 +27,10 @@ extension LMDBTransaction {
   ///   or `nil` if there is none.
   private func locate(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi
-  ) throws(StorageError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
+  ) throws(CacheError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
     let lowest = environment.keyCoding.shortened(key, probe: 0)
-    return try lowest.span.withUnsafeBytes { lowest throws(StorageError) in
-      try withCursor(on: database) { cursor throws(StorageError) in
+    return try lowest.span.withUnsafeBytes { lowest throws(CacheError) in
+      try withCursor(on: database) { cursor throws(CacheError) in
         var free = 0
         var item = try cursor.seek(lowest)
         while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
@@ -46,7 +46,7 @@ extension LMDBTransaction {
   /// The full key of an entry that is stored under a shortened key.
   func fullKey(
     of value: UnsafeRawBufferPointer, storedAs stored: UnsafeRawBufferPointer
-  ) throws(StorageError) -> UnsafeRawBufferPointer {
+  ) throws(CacheError) -> UnsafeRawBufferPointer {
     do throws(LMDBFault) {
       guard let key = try LMDBEntry(value).fullKey() else { throw .damaged("its full key is missing") }
       return key
@@ -58,8 +58,8 @@ extension LMDBTransaction {
 
   /// The namespaces that have databases, in order. It skips each namespace's tally records (its name followed by a zero
   /// byte) in one step, so the cost is proportional to the number of namespaces.
-  func namespaces() throws(StorageError) -> [LMDBNamespace] {
-    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(StorageError) in
+  func namespaces() throws(CacheError) -> [LMDBNamespace] {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var found: [LMDBNamespace] = []
       var item = try cursor.seek([1])
       while let (name, _) = item {
@@ -74,7 +74,7 @@ extension LMDBTransaction {
     }
   }
 
-  private static var tooManyCollisions: StorageError {
-    StorageError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
+  private static var tooManyCollisions: CacheError {
+    CacheError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
   }
 }

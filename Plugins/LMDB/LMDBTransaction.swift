@@ -15,7 +15,7 @@ final class LMDBTransaction: @unchecked Sendable {
   private var places: [(database: MDB_dbi, cursor: OpaquePointer)] = []
 
   /// Begins a transaction with the flags of `mdb_txn_begin`.
-  init(_ environment: LMDBEnvironment, flags: Int32) throws(StorageError) {
+  init(_ environment: LMDBEnvironment, flags: Int32) throws(CacheError) {
     var pointer: OpaquePointer?
     var status = mdb_txn_begin(environment.pointer, nil, UInt32(flags), &pointer)
     if status == MDB_READERS_FULL {
@@ -39,7 +39,7 @@ final class LMDBTransaction: @unchecked Sendable {
   var number: Int { mdb_txn_id(pointer) }
 
   /// Makes the changes durable and visible. The transaction has ended even if this throws.
-  func commit() throws(StorageError) {
+  func commit() throws(CacheError) {
     hasEnded = true
     try check(mdb_txn_commit(pointer), "write to")
   }
@@ -48,10 +48,10 @@ final class LMDBTransaction: @unchecked Sendable {
   func reset() { mdb_txn_reset(pointer) }
 
   /// Sees the latest state again after `reset()`.
-  func renew() throws(StorageError) { try check(mdb_txn_renew(pointer), "read") }
+  func renew() throws(CacheError) { try check(mdb_txn_renew(pointer), "read") }
 
   /// The handle of the database called `name`; `nil` if it does not exist and `create` is false.
-  func openDatabase(_ name: String?, create: Bool = false) throws(StorageError) -> MDB_dbi? {
+  func openDatabase(_ name: String?, create: Bool = false) throws(CacheError) -> MDB_dbi? {
     var handle: MDB_dbi = 0
     let status = mdb_dbi_open(pointer, name, create ? UInt32(MDB_CREATE) : 0, &handle)
     if status == MDB_NOTFOUND { return nil }
@@ -60,7 +60,7 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// The number of entries in a database.
-  func count(of database: MDB_dbi) throws(StorageError) -> Int {
+  func count(of database: MDB_dbi) throws(CacheError) -> Int {
     var stat = MDB_stat()
     let status = mdb_stat(pointer, database, &stat)
     if status == MDB_NOTFOUND { return 0 }
@@ -69,7 +69,7 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// The value under a stored key, in place; `nil` if there is none.
-  func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) -> UnsafeRawBufferPointer? {
+  func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
     var (key, value) = (MDB_val(key), MDB_val())
     let status = mdb_get(pointer, database, &key, &value)
     if status == MDB_NOTFOUND { return nil }
@@ -80,14 +80,14 @@ final class LMDBTransaction: @unchecked Sendable {
   /// Reserves `count` bytes for the value of a stored key. Fill them before the next call.
   func reserve(
     _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi
-  ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
+  ) throws(CacheError) -> UnsafeMutableRawBufferPointer {
     var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
     try check(mdb_put(pointer, database, &key, &value, UInt32(MDB_RESERVE)), "write to")
     return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
 
   /// Removes the value under a stored key, if there is one.
-  func remove(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(StorageError) {
+  func remove(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) {
     var key = MDB_val(key)
     let status = mdb_del(pointer, database, &key, nil)
     if status != MDB_NOTFOUND { try check(status, "write to") }
@@ -99,8 +99,8 @@ final class LMDBTransaction: @unchecked Sendable {
   /// - Parameter replacing: receives the old value, in place, before it is replaced.
   func replace(
     _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi,
-    _ replacing: (UnsafeRawBufferPointer) throws(StorageError) -> Void
-  ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
+    _ replacing: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+  ) throws(CacheError) -> UnsafeMutableRawBufferPointer {
     let cursor = try place(in: database)
     var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
     var status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_NOOVERWRITE))
@@ -118,8 +118,8 @@ final class LMDBTransaction: @unchecked Sendable {
   /// - Parameter removing: receives the value, in place, before it is removed.
   func remove(
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
-    _ removing: (UnsafeRawBufferPointer) throws(StorageError) -> Void
-  ) throws(StorageError) {
+    _ removing: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+  ) throws(CacheError) {
     let cursor = try place(in: database)
     var (key, value) = (MDB_val(key), MDB_val())
     let status = mdb_cursor_get(cursor, &key, &value, MDB_SET)
@@ -129,7 +129,7 @@ final class LMDBTransaction: @unchecked Sendable {
     try check(mdb_cursor_del(cursor, 0), "write to")
   }
 
-  private func place(in database: MDB_dbi) throws(StorageError) -> OpaquePointer {
+  private func place(in database: MDB_dbi) throws(CacheError) -> OpaquePointer {
     if let place = places.first(where: { $0.database == database }) { return place.cursor }
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(pointer, database, &cursor), "write to")
@@ -140,9 +140,9 @@ final class LMDBTransaction: @unchecked Sendable {
 
   /// Calls `body` with each item of a database, in order.
   func forEachItem(
-    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    try withCursor(on: database) { cursor throws(StorageError) in
+    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    try withCursor(on: database) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let current = item {
         try body(current)
@@ -153,15 +153,15 @@ final class LMDBTransaction: @unchecked Sendable {
 
   /// Lends a cursor on a database to `body`.
   func withCursor<Output>(
-    on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(pointer, database, &cursor), "read")
     guard let cursor else { throw environment.error(MDB_PANIC, "read") }
     return try body(LMDBCursor(cursor, environment))
   }
 
-  private func check(_ status: Int32, _ action: String) throws(StorageError) {
+  private func check(_ status: Int32, _ action: String) throws(CacheError) {
     guard status == MDB_SUCCESS else { throw environment.error(status, action) }
   }
 }

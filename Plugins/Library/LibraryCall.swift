@@ -7,11 +7,11 @@ protocol LibraryCallState {
   /// The rule that the library broke in a callback.
   var defect: LibraryDefect? { get set }
   /// What the caller's own code threw in a callback; it takes precedence over everything else.
-  var thrown: StorageError? { get }
+  var thrown: CacheError? { get }
 }
 
 extension LibraryCallState {
-  var thrown: StorageError? { nil }
+  var thrown: CacheError? { nil }
 
   /// Lets `visit` process a callback's argument, unless the library has already broken a rule, and records a rule that
   /// it breaks now. Returns the callback's result.
@@ -55,13 +55,13 @@ struct LibraryCall {
 
   /// Calls `function` of `table`, whose callbacks change `state`.
   ///
-  /// - Throws: `StorageError`: what the caller's code threw in a callback; otherwise `failed` if the library broke a
+  /// - Throws: `CacheError`: what the caller's code threw in a callback; otherwise `failed` if the library broke a
   ///   rule; otherwise the library's own error.
   @inline(__always)
   static func make<State: LibraryCallState>(
     _ kind: Kind, _ table: LibraryTable, _ state: inout State,
     _ function: (LibraryFunctions.Context, LibraryFunctions.Failure) -> Int32
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     var failure = cachectl_failure()
     let (status, hasStray) = withUnsafeMutablePointer(to: &state) { state in
       withThreadCall(LibraryCall(kind: kind, context: table.context, state: state), table.callKey) {
@@ -74,8 +74,8 @@ struct LibraryCall {
 
   /// Calls `function` of `table`, which has no callbacks.
   ///
-  /// - Throws: `StorageError`: the library's error.
-  static func make(_ table: LibraryTable, _ function: (LibraryFunctions.Failure) -> Int32) throws(StorageError) {
+  /// - Throws: `CacheError`: the library's error.
+  static func make(_ table: LibraryTable, _ function: (LibraryFunctions.Failure) -> Int32) throws(CacheError) {
     var failure = cachectl_failure()
     let status = function(&failure)
     guard status == goOn else { throw .reported(status, &failure, by: table.name) }
@@ -118,7 +118,7 @@ struct LibraryCall {
   private static func error(
     _ status: Int32, _ hasStray: Bool, _ table: LibraryTable, _ state: borrowing some LibraryCallState,
     _ failure: borrowing cachectl_failure
-  ) -> StorageError {
+  ) -> CacheError {
     if let thrown = state.thrown { return thrown }
     if let defect = state.defect { return .defect(defect.text, of: table.name) }
     var failure = copy failure
@@ -126,7 +126,7 @@ struct LibraryCall {
     return .reported(status, &failure, by: table.name)
   }
 
-  private static func strayed(_ table: LibraryTable) -> StorageError {
+  private static func strayed(_ table: LibraryTable) -> CacheError {
     .defect("called a callback on another thread or after its function had returned", of: table.name)
   }
 }

@@ -23,12 +23,12 @@ final class LibraryCancellation: Sendable {
   /// Runs `work`, which calls a library, on a thread of `executor`. If the task is cancelled, the work continues until
   /// the library notices.
   static func run<Output: Sendable>(
-    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let cancellation = LibraryCancellation()
-    let result = await withTaskCancellationHandler { () async -> Result<Output, StorageError> in
-      do throws(StorageError) {
-        return .success(try await executor.run { () throws(StorageError) in try cancellation.during(work) })
+    let result = await withTaskCancellationHandler { () async -> Result<Output, CacheError> in
+      do throws(CacheError) {
+        return .success(try await executor.run { () throws(CacheError) in try cancellation.during(work) })
       } catch {
         return .failure(error)
       }
@@ -38,7 +38,7 @@ final class LibraryCancellation: Sendable {
     return try result.get()
   }
 
-  private func during<Output>(_ work: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+  private func during<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     guard let key = Self.threadKey else { return try work() }
     pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
     defer { pthread_setspecific(key, nil) }

@@ -9,15 +9,15 @@ struct LibraryConfiguration: ~Copyable {
 
   /// Copies the values of the options that `declaration` declares, and the clock.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot.
+  /// - Throws: `CacheError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot.
   init(
     _ source: EngineConfiguration, for declaration: EngineDeclaration, _ clock: LibraryClock
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     self.clock = clock
     for option in declaration.options {
       guard let value = source.value(of: option) else { continue }
       if case .text(let text) = value, text.utf8.contains(0) {
-        throw StorageError(
+        throw CacheError(
           .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it",
           hint: "see: cachectl backends show \(declaration.name)")
       }

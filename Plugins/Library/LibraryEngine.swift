@@ -23,59 +23,59 @@ final class LibraryEngine: StorageEngine {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     if reading.isEmpty { return try readInPlace(key, body) }
     return try await readWaiting(key, body)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try await run(on: writing) { store throws(StorageError) in try store.apply(batch) }
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await run(on: writing) { store throws(CacheError) in try store.apply(batch) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try await run(on: looking) { store throws(StorageError) in try store.scan(range, limit: limit) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    try await run(on: looking) { store throws(CacheError) in try store.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
-    try await run(on: looking) { store throws(StorageError) in try store.statistics() }
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    try await run(on: looking) { store throws(CacheError) in try store.statistics() }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try await run(on: looking) { store throws(StorageError) in try store.checkIntegrity() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    try await run(on: looking) { store throws(CacheError) in try store.checkIntegrity() }
   }
 
-  func compact() async throws(StorageError) {
-    try await run(on: writing) { store throws(StorageError) in try store.compact() }
+  func compact() async throws(CacheError) {
+    try await run(on: writing) { store throws(CacheError) in try store.compact() }
   }
 
   func releaseMemory() async {
     // This fails only if the store is closed, and then it holds no memory.
-    try? await run(on: looking) { store throws(StorageError) in store.releaseMemory() }
+    try? await run(on: looking) { store throws(CacheError) in store.releaseMemory() }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     await gate.close()
-    try await writing.run { [store] () throws(StorageError) in try store.close() }
+    try await writing.run { [store] () throws(CacheError) in try store.close() }
   }
 
   /// Not asynchronous, so that its locals are on the stack. It avoids generic types made of `Output`, such as an
   /// optional or a result, whose metadata would have to be looked up.
   private func readInPlace<Output: Sendable>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try gate.enter()
     defer { gate.leave() }
     let fits = MemoryLayout<Output>.size <= MemoryLayout<Room>.size && MemoryLayout<Output>.alignment <= 8
     let allocated = fits ? nil : UnsafeMutablePointer<Output>.allocate(capacity: 1)
     defer { allocated?.deallocate() }
     var room: Room = (0, 0, 0, 0, 0, 0, 0, 0)
-    var (failure, isFilled): (StorageError?, Bool) = (nil, false)
+    var (failure, isFilled): (CacheError?, Bool) = (nil, false)
     withUnsafeMutablePointer(to: &room) { room in
       let place = allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)
-      do throws(StorageError) {
+      do throws(CacheError) {
         try store.read(key) { payload, metadata in
-          do throws(StorageError) {
+          do throws(CacheError) {
             place.initialize(to: try body(payload, metadata))
             isFilled = true
             return nil
@@ -99,21 +99,21 @@ final class LibraryEngine: StorageEngine {
   private typealias Room = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   private func readWaiting<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let turn = nextReader.add(1, ordering: .relaxed).oldValue
     let executor = reading[Int(turn % UInt(reading.count))]
-    let found = try await run(on: executor) { store throws(StorageError) in try store.copy(of: key) }
+    let found = try await run(on: executor) { store throws(CacheError) in try store.copy(of: key) }
     guard let found else { return nil }
     return try body(found.payload.span, found.metadata)
   }
 
   /// Runs `work` on a thread of `executor`. It counts as in progress from now on, so that a store closes after it.
   private func run<Output: Sendable>(
-    on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     try gate.enter()
-    return try await LibraryCancellation.run(on: executor) { [store, gate] () throws(StorageError) in
+    return try await LibraryCancellation.run(on: executor) { [store, gate] () throws(CacheError) in
       defer { gate.leave() }
       return try work(store)
     }

@@ -89,7 +89,7 @@ extension CacheKey {
   init(lent bytes: cachectl_bytes) throws(LibraryDefect) {
     guard bytes.length <= Self.maximumLength else { throw LibraryDefect("gave a key of \(bytes.length) bytes") }
     let text = try LibraryText.text(try bytes.checked("key"), "key")
-    do throws(StorageError) {
+    do throws(CacheError) {
       try self.init(text)
     } catch {
       throw LibraryDefect("gave a key that is none: \(LibraryText.cleaned(text))")

@@ -8,10 +8,10 @@ struct LibraryDefect: Error {
   init(_ text: String) { self.text = text }
 }
 
-extension StorageError {
+extension CacheError {
   /// The error for a call in which the backend `name` broke a rule of the interface.
-  static func defect(_ text: String, of name: String) -> StorageError {
-    StorageError(
+  static func defect(_ text: String, of name: String) -> CacheError {
+    CacheError(
       .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)",
       cause: LibraryDefect(text))
   }
@@ -20,14 +20,14 @@ extension StorageError {
   var isDefectOfLibrary: Bool { cause is LibraryDefect }
 
   /// The error for a batch whose changes may or may not have been made.
-  var notingUnknownChanges: StorageError {
-    StorageError(
+  var notingUnknownChanges: CacheError {
+    CacheError(
       code, "\(message); whether the changes were made is not known",
       hint: "look at the entries before you try again; \(hint)", cause: cause)
   }
 
   /// The error that a function of the backend `name` reported by returning `status`, which is not `CACHECTL_OK`.
-  static func reported(_ status: Int32, _ failure: UnsafePointer<cachectl_failure>, by name: String) -> StorageError {
+  static func reported(_ status: Int32, _ failure: UnsafePointer<cachectl_failure>, by name: String) -> CacheError {
     guard let code = Code(status: status) else {
       return .defect("returned \(status), which is no code of the interface", of: name)
     }
@@ -35,11 +35,11 @@ extension StorageError {
     let messageSize = MemoryLayout.size(ofValue: failure.pointee.message)
     let message = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[..<messageSize]))
     let hint = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[messageSize...]))
-    return StorageError(code, message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
+    return CacheError(code, message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
   }
 }
 
-extension StorageError.Code {
+extension CacheError.Code {
   /// The code with the number `status` in `cachectl_plugin.h`; `nil` if the number is not defined there.
   fileprivate init?(status: Int32) {
     guard let number = UInt32(exactly: status) else { return nil }

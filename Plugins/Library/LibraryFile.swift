@@ -13,12 +13,12 @@ struct LibraryFile: Sendable, Hashable {
   /// Checks the file at `path` and every folder on the way to it; if it is a symbolic link, also the folders on the way
   /// to the link. All of them must belong to `user` or to root.
   ///
-  /// - Throws: `StorageError`: `invalidPlugin` if there is no such file or it is not named like a plugin,
+  /// - Throws: `CacheError`: `invalidPlugin` if there is no such file or it is not named like a plugin,
   ///   `permissionDenied` if others could change it.
-  init(_ path: String, for user: uid_t = geteuid()) throws(StorageError) {
+  init(_ path: String, for user: uid_t = geteuid()) throws(CacheError) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard let engineName = Self.engineName(of: name) else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "'\(path)' is not called libcachectl-NAME.so",
         hint: "NAME is the engine's: a lower-case letter, then lower-case letters and digits")
     }
@@ -33,8 +33,8 @@ struct LibraryFile: Sendable, Hashable {
   /// Throws `invalidPlugin`, with a sentence that starts with the library, unless `condition` holds.
   func require(
     _ condition: Bool, _ what: @autoclosure () -> String, hint: @autoclosure () -> String
-  ) throws(StorageError) {
-    guard condition else { throw StorageError(.invalidPlugin, "library \(path) \(what())", hint: hint()) }
+  ) throws(CacheError) {
+    guard condition else { throw CacheError(.invalidPlugin, "library \(path) \(what())", hint: hint()) }
   }
 
   /// The name of the engine in a library called `name`; `nil` if that is not the name of a plugin.
@@ -49,31 +49,31 @@ struct LibraryFile: Sendable, Hashable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  private static func resolved(_ path: String) throws(StorageError) -> String {
+  private static func resolved(_ path: String) throws(CacheError) -> String {
     guard let resolved = realpath(path, nil) else { throw unreachable(path, errno) }
     defer { free(resolved) }
     guard let text = String(validatingCString: resolved) else {
-      throw StorageError(.invalidPlugin, "the path of library '\(path)' is not UTF-8", hint: "move it elsewhere")
+      throw CacheError(.invalidPlugin, "the path of library '\(path)' is not UTF-8", hint: "move it elsewhere")
     }
     return text
   }
 
-  private static func status(of path: String) throws(StorageError) -> stat {
+  private static func status(of path: String) throws(CacheError) -> stat {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw unreachable(path, errno) }
     return status
   }
 
-  private static func checkedStatus(ofFile path: String, _ user: uid_t) throws(StorageError) -> stat {
+  private static func checkedStatus(ofFile path: String, _ user: uid_t) throws(CacheError) -> stat {
     let status = try status(of: path)
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw StorageError(.invalidPlugin, "'\(path)' is not a file", hint: "name the library itself")
+      throw CacheError(.invalidPlugin, "'\(path)' is not a file", hint: "name the library itself")
     }
     try check(status, "library", path, user, allowsSticky: false)
     return status
   }
 
-  private static func checkFolders(onTheWayTo path: String, _ user: uid_t) throws(StorageError) {
+  private static func checkFolders(onTheWayTo path: String, _ user: uid_t) throws(CacheError) {
     var folder = folder(of: path)
     try check(try status(of: folder), "folder", folder, user, allowsSticky: false)
     while folder != "/" {
@@ -86,25 +86,25 @@ struct LibraryFile: Sendable, Hashable {
   /// can add names, but neither move nor remove the user's.
   private static func check(
     _ status: stat, _ what: String, _ path: String, _ user: uid_t, allowsSticky: Bool
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     guard status.st_uid == 0 || status.st_uid == user else {
-      throw StorageError(
+      throw CacheError(
         .permissionDenied, "\(what) \(path) of an engine belongs to another user",
         hint: "engines are loaded only from where other users cannot change them: chown it, or copy the library")
     }
     let isSticky = allowsSticky && status.st_mode & S_ISVTX != 0
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {
-      throw StorageError(
+      throw CacheError(
         .permissionDenied, "\(what) \(path) of an engine may be changed by others", hint: "run: chmod go-w \(path)")
     }
   }
 
-  private static func unreachable(_ path: String, _ code: Int32) -> StorageError {
+  private static func unreachable(_ path: String, _ code: Int32) -> CacheError {
     let reason = String(cString: strerror(code)).lowercased()
     if code == EACCES {
-      return StorageError(.permissionDenied, "library \(path) cannot be reached: \(reason)", hint: "check its folders")
+      return CacheError(.permissionDenied, "library \(path) cannot be reached: \(reason)", hint: "check its folders")
     }
-    return StorageError(
+    return CacheError(
       .invalidPlugin, "library \(path) cannot be found: \(reason)", hint: "see: cachectl backends list")
   }
 }

@@ -18,9 +18,9 @@ final class LibraryGate: Sendable {
 
   /// Counts a call in, until `leave()`.
   ///
-  /// - Throws: `StorageError` with the code `closed` after `close()`.
+  /// - Throws: `CacheError` with the code `closed` after `close()`.
   @inline(__always)
-  func enter() throws(StorageError) {
+  func enter() throws(CacheError) {
     if calls.add(1, ordering: .acquiring).newValue > Self.closed { try refuse() }
   }
 
@@ -44,7 +44,7 @@ final class LibraryGate: Sendable {
   }
 
   @inline(never)
-  private func refuse() throws(StorageError) {
+  private func refuse() throws(CacheError) {
     leave()
     throw .storeClosed
   }

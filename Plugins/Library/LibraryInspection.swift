@@ -80,7 +80,7 @@ extension LibraryTable {
   /// The library's report on the store that `configuration` describes.
   func inspection(
     of configuration: EngineConfiguration, _ inspect: LibraryFunctions.Inspect
-  ) throws(StorageError) -> StoreInspection {
+  ) throws(CacheError) -> StoreInspection {
     let configuration = try LibraryConfiguration(
       configuration, for: declaration, LibraryClock(configuration.clock))
     var state = LibraryInspection()

@@ -46,7 +46,7 @@ extension IntegrityIssue {
 
 extension LibraryStore {
   /// The issues that the library finds in the store.
-  func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() throws(CacheError) -> [IntegrityIssue] {
     var state = LibraryIssues()
     try LibraryCall.make(.integrity, table, &state) { context, failure in
       table.functions.checkIntegrity(handle, LibraryIssues.callback, context, failure)

@@ -19,9 +19,9 @@ public struct LibraryPlugin: StoragePlugin {
   /// Loading runs the library's code. So this first checks the file and every folder on the way to it: anyone who could
   /// change one of them could run code as the user. Loading a library again costs only this check.
   ///
-  /// - Throws: `StorageError`: `permissionDenied` if others could change the library or a folder on the way to it,
+  /// - Throws: `CacheError`: `permissionDenied` if others could change the library or a folder on the way to it,
   ///   `invalidPlugin` if it cannot be loaded, has another version of the interface, or declares an invalid engine.
-  public init(loading path: String) throws(StorageError) {
+  public init(loading path: String) throws(CacheError) {
     let file = try LibraryFile(path)
     let table = try LibraryRegistry.table(of: file)
     try file.require(
@@ -35,10 +35,10 @@ public struct LibraryPlugin: StoragePlugin {
 
   /// Opens a store of the library's engine, on a thread that may block.
   ///
-  /// - Throws: `StorageError`: the library's error; `failed` if the library breaks the rules of the interface.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  /// - Throws: `CacheError`: the library's error; `failed` if the library breaks the rules of the interface.
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let (table, clock) = (table, LibraryClock(configuration.clock))
-    let store = try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+    let store = try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       try LibraryStore(opening: configuration, table, clock)
     }
     return LibraryEngine(store)
@@ -46,44 +46,44 @@ public struct LibraryPlugin: StoragePlugin {
 
   /// Returns the library's report on a store.
   ///
-  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
+  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
   ///   the interface.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     guard let inspect = table.functions.inspect else {
       throw unsupported("tell what there is of a store without opening it")
     }
     let table = table
-    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       try table.inspection(of: configuration, inspect)
     }
   }
 
   /// Makes the library repair a store.
   ///
-  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot repair; `failed` if it breaks the rules
+  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot repair; `failed` if it breaks the rules
   ///   of the interface.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     guard let repair = table.functions.repair else { throw unsupported("repair a store") }
     let table = table
-    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       try table.repair(configuration, plan, repair)
     }
   }
 
   /// Makes the library report what a repair would save and lose.
   ///
-  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
+  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
   ///   the interface.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     guard let preview = table.functions.previewRepair else {
       throw unsupported("tell what a repair would save: it has no dry run")
     }
     let table = table
-    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       let report = try table.repair(configuration, plan, preview)
       guard report.movedTo.isEmpty else { throw .defect("moved files in a dry run", of: table.name) }
       return report
@@ -92,22 +92,22 @@ public struct LibraryPlugin: StoragePlugin {
 
   /// Makes the library remove a store. If it cannot, this removes the files that its inspection names.
   ///
-  /// - Throws: `StorageError`: the library's error; `unsupported` if it cannot even name the files; `failed` if it
+  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot even name the files; `failed` if it
   ///   breaks the rules of the interface.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     guard let remove = table.functions.removeStore else {
       let files = try await inspect(configuration).files
-      return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+      return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
         try LibraryRemoval.remove(files)
       }
     }
     let table = table
-    try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(StorageError) in
+    try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       try table.removeStore(configuration, remove)
     }
   }
 
-  private func unsupported(_ what: String) -> StorageError {
-    StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
+  private func unsupported(_ what: String) -> CacheError {
+    CacheError(.unsupported, "backend \(declaration.name) cannot \(what)")
   }
 }

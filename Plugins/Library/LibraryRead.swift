@@ -5,12 +5,12 @@ internal import StorageSPI
 /// The state of a read of one entry.
 struct LibraryRead: LibraryCallState {
   private let key: UnsafeRawBufferPointer
-  private let body: (Span<UInt8>, EntryMetadata) -> StorageError?
+  private let body: (Span<UInt8>, EntryMetadata) -> CacheError?
   private var isVisited = false
   var defect: LibraryDefect?
-  private(set) var thrown: StorageError?
+  private(set) var thrown: CacheError?
 
-  init(_ key: UnsafeRawBufferPointer, _ body: @escaping (Span<UInt8>, EntryMetadata) -> StorageError?) {
+  init(_ key: UnsafeRawBufferPointer, _ body: @escaping (Span<UInt8>, EntryMetadata) -> CacheError?) {
     self.key = key
     self.body = body
   }
@@ -41,11 +41,11 @@ extension LibraryStore {
   ///
   /// This is the hot path. It is not generic, which saves looking up type metadata.
   func read(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) -> StorageError?
-  ) throws(StorageError) {
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) -> CacheError?
+  ) throws(CacheError) {
     let text = key.text
-    try text.utf8Span.span.withUnsafeBytes { bytes throws(StorageError) in
-      try withoutActuallyEscaping(body) { body throws(StorageError) in
+    try text.utf8Span.span.withUnsafeBytes { bytes throws(CacheError) in
+      try withoutActuallyEscaping(body) { body throws(CacheError) in
         var state = LibraryRead(bytes, body)
         let lent = cachectl_bytes(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), length: bytes.count)
         try LibraryCall.make(.read, table, &state) { context, failure in
@@ -57,7 +57,7 @@ extension LibraryStore {
 
   /// A copy of the entry under `key`; `nil` if there is none. It is for libraries whose reads wait: copying is much
   /// faster than waiting.
-  func copy(of key: CacheKey) throws(StorageError) -> EntryTable.Entry? {
+  func copy(of key: CacheKey) throws(CacheError) -> EntryTable.Entry? {
     var found: EntryTable.Entry?
     try read(key) { payload, metadata in
       let bytes = payload.withUnsafeBufferPointer { [UInt8]($0) }

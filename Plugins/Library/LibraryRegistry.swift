@@ -9,9 +9,9 @@ enum LibraryRegistry {
 
   /// The table of `file`, which is loaded first if necessary.
   ///
-  /// - Throws: `StorageError` with the code `invalidPlugin`.
-  static func table(of file: LibraryFile) throws(StorageError) -> LibraryTable {
-    try tables.withLock { tables throws(StorageError) in
+  /// - Throws: `CacheError` with the code `invalidPlugin`.
+  static func table(of file: LibraryFile) throws(CacheError) -> LibraryTable {
+    try tables.withLock { tables throws(CacheError) in
       if let known = tables[file] { return known }
       let table = try LibraryTable(try engine(of: file), file)
       tables[file] = table
@@ -26,20 +26,20 @@ enum LibraryRegistry {
     }
   }
 
-  private static func engine(of file: LibraryFile) throws(StorageError) -> UnsafeRawPointer {
+  private static func engine(of file: LibraryFile) throws(CacheError) -> UnsafeRawPointer {
     guard let library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "library \(file.path) cannot be loaded: \(lastError(file))",
         hint: "build it for this system, with all that it needs")
     }
     guard let symbol = dlsym(library, CACHECTL_PLUGIN_SYMBOL) else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "library \(file.path) has no function \(CACHECTL_PLUGIN_SYMBOL)",
         hint: "define it as cachectl_plugin.h describes")
     }
     let function = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> UnsafeRawPointer?).self)
     guard let engine = function(CACHECTL_PLUGIN_ABI) else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "library \(file.path) does not work with version \(CACHECTL_PLUGIN_ABI) of the interface",
         hint: "get one that is built for this version of cachectl")
     }

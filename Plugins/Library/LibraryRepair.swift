@@ -58,7 +58,7 @@ extension LibraryTable {
   /// Calls `repair`, a function of the library that repairs the store that `configuration` describes, or previews that.
   func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan, _ repair: LibraryFunctions.Repair
-  ) throws(StorageError) -> RepairReport {
+  ) throws(CacheError) -> RepairReport {
     let configuration = try LibraryConfiguration(
       configuration, for: declaration, LibraryClock(configuration.clock))
     var arena = LibraryArena()

@@ -32,7 +32,7 @@ struct LibraryScan: LibraryCallState {
 
 extension LibraryStore {
   /// The first `limit` entries of `range`.
-  func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     guard limit > 0 else { return [] }
     var arena = LibraryArena()
     defer { withExtendedLifetime(arena) {} }

@@ -58,7 +58,7 @@ extension EntryTally.Slot {
 
 extension LibraryStore {
   /// How much the store holds.
-  func statistics() throws(StorageError) -> StorageStatistics {
+  func statistics() throws(CacheError) -> StorageStatistics {
     var state = LibraryStatistics()
     var storageBytes: UInt64 = 0
     try LibraryCall.make(.statistics, table, &state) { context, failure in

@@ -14,10 +14,10 @@ final class LibraryStore: @unchecked Sendable {
 
   /// Makes the library open the store that `configuration` describes.
   ///
-  /// - Throws: `StorageError`: the library's error; `failed` if it reports success but returns no store.
+  /// - Throws: `CacheError`: the library's error; `failed` if it reports success but returns no store.
   init(
     opening configuration: EngineConfiguration, _ table: LibraryTable, _ clock: LibraryClock
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let configuration = try LibraryConfiguration(configuration, for: table.declaration, clock)
     var handle: OpaquePointer?
     try LibraryCall.make(table) { failure in
@@ -34,19 +34,19 @@ final class LibraryStore: @unchecked Sendable {
 
   /// Closes the store; calling it again does nothing.
   ///
-  /// - Throws: `StorageError`: the library's error.
-  func close() throws(StorageError) {
+  /// - Throws: `CacheError`: the library's error.
+  func close() throws(CacheError) {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try LibraryCall.make(table) { failure in table.functions.close(handle, failure) }
   }
 
   /// Makes the changes of `batch`.
   ///
-  /// - Throws: `StorageError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
+  /// - Throws: `CacheError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
   ///   which the changes may or may not have been made.
-  func apply(_ batch: WriteBatch) throws(StorageError) {
+  func apply(_ batch: WriteBatch) throws(CacheError) {
     let batch = LibraryBatch(batch)
-    do throws(StorageError) {
+    do throws(CacheError) {
       try LibraryCall.make(table) { failure in
         batch.withBatch { table.functions.apply(handle, $0, failure) }
       }
@@ -56,7 +56,7 @@ final class LibraryStore: @unchecked Sendable {
   }
 
   /// Removes expired entries.
-  func compact() throws(StorageError) {
+  func compact() throws(CacheError) {
     try LibraryCall.make(table) { failure in table.functions.compact(handle, failure) }
   }
 

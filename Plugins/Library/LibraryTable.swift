@@ -21,10 +21,10 @@ final class LibraryTable: @unchecked Sendable {
 
   /// Checks the table at `pointer`, which came from `file`.
   ///
-  /// - Throws: `StorageError` with the code `invalidPlugin`, which says what is wrong with it.
-  init(_ pointer: UnsafeRawPointer, _ file: LibraryFile) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `invalidPlugin`, which says what is wrong with it.
+  init(_ pointer: UnsafeRawPointer, _ file: LibraryFile) throws(CacheError) {
     guard let callKey = LibraryCall.threadKey else {
-      throw StorageError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
+      throw CacheError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
     }
     self.callKey = callKey
     do throws(LibraryDefect) {
@@ -33,7 +33,7 @@ final class LibraryTable: @unchecked Sendable {
       declaration = try EngineDeclaration(engine)
       readsWait = engine.flags & CACHECTL_READS_WAIT != 0
     } catch {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "library \(file.path) \(error.text)",
         hint: "get one that is built for this version of cachectl, or tell its author")
     }

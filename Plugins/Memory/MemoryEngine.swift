@@ -12,66 +12,66 @@ final class MemoryEngine: ImmediateReading, ChangeCounting {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     guard let entry = try withTable({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     let key = CacheKey(trusting: keyBytes)
     guard let entry = try withTable({ $0[key] }) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try withState { state throws(StorageError) in
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try withState { state throws(CacheError) in
       try state.table.apply(batch)
       state.changes += 1
     }
   }
 
-  func changeCount() throws(StorageError) -> UInt64? {
+  func changeCount() throws(CacheError) -> UInt64? {
     try withState { $0.changes }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try withTable { $0.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     let tally = try withTable { $0.tally }
     return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     try withTable { _ in [] }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
     try withState { state in
       if state.table.removeExpired(at: now) { state.changes += 1 }
     }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     state.withLock { $0 = (EntryTable(), $0.changes, true) }
   }
 
   private func withTable<Output: Sendable>(
-    _ body: (inout EntryTable) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try withState { state throws(StorageError) in try body(&state.table) }
+    _ body: (inout EntryTable) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try withState { state throws(CacheError) in try body(&state.table) }
   }
 
   private func withState<Output: Sendable>(
-    _ body: (inout (table: EntryTable, changes: UInt64, isClosed: Bool)) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try state.withLock { state throws(StorageError) in
+    _ body: (inout (table: EntryTable, changes: UInt64, isClosed: Bool)) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try state.withLock { state throws(CacheError) in
       if state.isClosed { throw .storeClosed }
       return try body(&state)
     }

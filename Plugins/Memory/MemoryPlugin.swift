@@ -13,26 +13,26 @@ public struct MemoryPlugin: StoragePlugin {
   public init() {}
 
   /// Creates an empty store; it never fails.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     MemoryEngine(clock: configuration.clock)
   }
 
   /// Reports memory only: no files, and therefore no file format.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     StoreInspection(path: "memory", files: [], format: nil, currentFormat: 1)
   }
 
   /// Saves and changes nothing: a store that no process holds is gone, and one that a process holds is not damaged.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     RepairReport(saved: 0)
   }
 
   /// Reports that there is nothing to save.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     RepairReport(saved: 0)
   }
 }

@@ -33,8 +33,8 @@ extension WriteBatch {
 extension PlistStore {
   /// The file changes that `batch` makes. Call this only inside `writing`.
   ///
-  /// - Throws: `StorageError` with the code `conflict` if a requirement does not hold.
-  func changes(of batch: WriteBatch) throws(StorageError) -> [PlistCommit.Change] {
+  /// - Throws: `CacheError` with the code `conflict` if a requirement does not hold.
+  func changes(of batch: WriteBatch) throws(CacheError) -> [PlistCommit.Change] {
     var changes: [PlistCommit.Change] = []
     for (namespace, part) in batch.dividedByNamespace() {
       let before = try load(namespace).table
@@ -46,12 +46,12 @@ extension PlistStore {
     return changes
   }
 
-  /// Throws `StorageError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Call this
+  /// Throws `CacheError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Call this
   /// only inside `writing`. Cost: a `stat` for each namespace, and loading the ones that are not in memory.
   ///
   /// A namespace with a damaged file counts as empty: its entries cannot be counted, and must not stop writes to the
   /// other namespaces.
-  func require(_ bounds: StoreBounds, after changes: [PlistCommit.Change]) throws(StorageError) {
+  func require(_ bounds: StoreBounds, after changes: [PlistCommit.Change]) throws(CacheError) {
     var totals: [String: EntryTally.Count] = [:]
     for change in changes { totals[change.namespace] = change.table.tally.total() }
     for namespace in try folder.namespaces() where totals[namespace] == nil && namespace != bounds.exemptNamespace {

@@ -17,15 +17,15 @@ struct PlistClearance {
   }
 
   /// Moves the item at `path` aside, unless it is a file or does not exist.
-  mutating func moveUnlessFile(_ path: String) throws(StorageError) {
+  mutating func moveUnlessFile(_ path: String) throws(CacheError) {
     guard let status = try folder.status(of: path), status.kind != .regular else { return }
     try move(path, Self.noFile)
   }
 
   /// Finishes the commit in the journal, or moves the journal aside if it is damaged.
   ///
-  /// - Throws: `StorageError` with the code `unsupportedFormat` if a newer version wrote it.
-  mutating func settleJournal() throws(StorageError) {
+  /// - Throws: `CacheError` with the code `unsupportedFormat` if a newer version wrote it.
+  mutating func settleJournal() throws(CacheError) {
     let path = folder.journalPath
     try moveUnlessFile(path)
     guard let content = try folder.read(path) else { return }
@@ -38,13 +38,13 @@ struct PlistClearance {
     }
   }
 
-  private mutating func clear(_ path: String) throws(StorageError) {
+  private mutating func clear(_ path: String) throws(CacheError) {
     try moveUnlessFile(path)
     try moveUnlessFile(PlistFolder.temporaryPath(path))
   }
 
   /// Removes the files that interrupted commits left; moves aside items that are not files.
-  mutating func settleTemporaryFiles() throws(StorageError) {
+  mutating func settleTemporaryFiles() throws(CacheError) {
     for path in try folder.temporaryFiles() {
       try moveUnlessFile(path)
       if keepsTemporaryFiles, try folder.status(of: path) != nil { try move(path, "it is of a batch without journal") }
@@ -52,7 +52,7 @@ struct PlistClearance {
     try folder.removeTemporaryFiles()
   }
 
-  private mutating func move(_ path: String, _ what: String) throws(StorageError) {
+  private mutating func move(_ path: String, _ what: String) throws(CacheError) {
     let newPath = try folder.freePath(path + suffix)
     try folder.rename(path, to: newPath)
     moved.append(newPath)
@@ -68,7 +68,7 @@ struct PlistClearance {
 
 extension PlistFolder {
   /// `path`, with a number appended if that name is taken.
-  func freePath(_ path: String) throws(StorageError) -> String {
+  func freePath(_ path: String) throws(CacheError) -> String {
     var (free, number) = (path, 1)
     while try status(of: free) != nil {
       number += 1

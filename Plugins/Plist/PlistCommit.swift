@@ -21,7 +21,7 @@ struct PlistCommit {
   ///
   /// - Returns: the files now in place, in the order of `changes`. It is `nil` if finishing the commit failed after it
   ///   had taken effect; the next handle that takes the lock then finishes it.
-  func callAsFunction(_ changes: [Change]) throws(StorageError) -> [PlistFile]? {
+  func callAsFunction(_ changes: [Change]) throws(CacheError) -> [PlistFile]? {
     let files = try prepare(changes)
     switch changes.count {
     case 0: break
@@ -32,8 +32,8 @@ struct PlistCommit {
   }
 
   /// Writes the temporary files of all changes, or none.
-  private func prepare(_ changes: [Change]) throws(StorageError) -> [PlistFile] {
-    do throws(StorageError) {
+  private func prepare(_ changes: [Change]) throws(CacheError) -> [PlistFile] {
+    do throws(CacheError) {
       var files: [PlistFile] = []
       for change in changes { files.append(try prepare(change.table, change.namespace, durability != .relaxed)) }
       return files
@@ -45,7 +45,7 @@ struct PlistCommit {
 
   private func prepare(
     _ table: EntryTable, _ namespace: String, _ synchronized: Bool
-  ) throws(StorageError) -> PlistFile {
+  ) throws(CacheError) -> PlistFile {
     let path = folder.path(of: namespace)
     guard !table.entries.isEmpty else { return PlistFile(path: path, table: table) }
     let (bytes, temporary) = (PlistEncoder.encode(table, namespace: namespace), PlistFolder.temporaryPath(path))
@@ -59,15 +59,15 @@ struct PlistCommit {
     for change in changes { try? folder.remove(PlistFolder.temporaryPath(folder.path(of: change.namespace))) }
   }
 
-  private func publish(_ change: Change) throws(StorageError) {
-    do throws(StorageError) {
+  private func publish(_ change: Change) throws(CacheError) {
+    do throws(CacheError) {
       try rename(change.table, change.namespace)
     } catch {
       removeTemporaryFiles(of: [change])
       throw error
     }
     guard durability == .full else { return }
-    do throws(StorageError) {
+    do throws(CacheError) {
       try folder.synchronize()
     } catch {
       // The new file has its name, but may not keep it. Only restoring the old content makes "nothing was changed"
@@ -79,15 +79,15 @@ struct PlistCommit {
 
   /// Replaces the published file with the previous content, if all of that can be written: a partial file would be
   /// worse than either.
-  private func putBack(_ change: Change) throws(StorageError) {
+  private func putBack(_ change: Change) throws(CacheError) {
     let before = try prepare(before: change)
     // Even if the disk can no longer sync, the file may last until the power fails.
     if let file = before.file { try? folder.fileSystem.synchronize(file) }
     try rename(change.before, change.namespace)
   }
 
-  private func prepare(before change: Change) throws(StorageError) -> PlistFile {
-    do throws(StorageError) {
+  private func prepare(before change: Change) throws(CacheError) -> PlistFile {
+    do throws(CacheError) {
       return try prepare(change.before, change.namespace, false)
     } catch {
       removeTemporaryFiles(of: [change])
@@ -95,7 +95,7 @@ struct PlistCommit {
     }
   }
 
-  private func rename(_ table: EntryTable, _ namespace: String) throws(StorageError) {
+  private func rename(_ table: EntryTable, _ namespace: String) throws(CacheError) {
     let path = folder.path(of: namespace)
     if table.entries.isEmpty {
       try folder.remove(path)
@@ -105,8 +105,8 @@ struct PlistCommit {
   }
 
   /// Whether all files have their names; if not, the journal is in place and ensures that they get them.
-  private func publishWithJournal(_ changes: [Change]) throws(StorageError) -> Bool {
-    do throws(StorageError) {
+  private func publishWithJournal(_ changes: [Change]) throws(CacheError) -> Bool {
+    do throws(CacheError) {
       try writeJournal(changes)
     } catch {
       try? folder.remove(PlistFolder.temporaryPath(folder.journalPath))
@@ -117,7 +117,7 @@ struct PlistCommit {
     return (try? folder.finishJournal(synchronized: durability != .relaxed)) != nil
   }
 
-  private func writeJournal(_ changes: [Change]) throws(StorageError) {
+  private func writeJournal(_ changes: [Change]) throws(CacheError) {
     let journal = PlistJournal(
       replaced: changes.filter { !$0.table.entries.isEmpty }.map(\.namespace),
       removed: changes.filter { $0.table.entries.isEmpty }.map(\.namespace))

@@ -18,23 +18,23 @@ final class PlistEngine: StorageEngine {
   static func open(
     _ options: PlistOptions, clock: any WallClock, fileSystem: any FileSystem = SystemFileSystem(),
     timer: any PlistTimer = SystemTimer()
-  ) async throws(StorageError) -> PlistEngine {
+  ) async throws(CacheError) -> PlistEngine {
     let engine = PlistEngine(PlistStore(options, fileSystem: fileSystem, timer: timer), clock: clock)
-    try await engine.run { store throws(StorageError) in try store.folder.make() }
+    try await engine.run { store throws(CacheError) in try store.folder.make() }
     return engine
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     guard let entry = try await file(key.namespace).table[key] else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try await run { store throws(StorageError) in
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await run { store throws(CacheError) in
       guard !batch.operations.isEmpty || batch.bounds != nil else { return }
-      try store.writing { () throws(StorageError) in
+      try store.writing { () throws(CacheError) in
         let changes = try store.changes(of: batch)
         if let bounds = batch.bounds { try store.require(bounds, after: changes) }
         try store.commit(changes)
@@ -42,19 +42,18 @@ final class PlistEngine: StorageEngine {
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     if let slash = range.prefix.firstIndex(of: "/") {
       let namespace = String(range.prefix[..<slash])
       guard CacheKey.isNamespace(namespace) else { return try await run { _ in [] } }
       return store.scan(namespace, try await file(namespace), range, limit: limit)
     }
-    return try await run { store throws(StorageError) in
-      try store.reading { () throws(StorageError) in try Self.scan(store, range, limit) }
+    return try await run { store throws(CacheError) in
+      try store.reading { () throws(CacheError) in try Self.scan(store, range, limit) }
     }
   }
 
-  private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(StorageError) -> [EntrySummary]
-  {
+  private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(CacheError) -> [EntrySummary] {
     var summaries: [EntrySummary] = []
     for namespace in try store.folder.namespaces() where namespace.hasPrefix(range.prefix) {
       guard summaries.count < limit else { break }
@@ -64,9 +63,9 @@ final class PlistEngine: StorageEngine {
     return summaries
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
-    try await run { store throws(StorageError) in
-      try store.reading { () throws(StorageError) in
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    try await run { store throws(CacheError) in
+      try store.reading { () throws(CacheError) in
         var tally = EntryTally()
         for namespace in try store.folder.namespaces() { tally.add(try store.load(namespace).table.tally) }
         return StorageStatistics(tally: tally, storageBytes: try store.folder.size())
@@ -74,37 +73,37 @@ final class PlistEngine: StorageEngine {
     }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try await run { store throws(StorageError) in try store.check() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    try await run { store throws(CacheError) in try store.check() }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
-    try await run { store throws(StorageError) in
-      try store.writing { () throws(StorageError) in try store.removeExpired(at: now) }
+    try await run { store throws(CacheError) in
+      try store.writing { () throws(CacheError) in try store.removeExpired(at: now) }
     }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     // The executor works in order, so all earlier work has ended by now.
     let store = store
     try await executor.run { store.release() }
   }
 
-  private func file(_ namespace: String) async throws(StorageError) -> PlistFile {
+  private func file(_ namespace: String) async throws(CacheError) -> PlistFile {
     if isClosed.load(ordering: .acquiring) { throw .storeClosed }
     if let file = store.current(namespace) { return file }
-    return try await run { store throws(StorageError) in
-      try store.reading { () throws(StorageError) in try store.load(namespace) }
+    return try await run { store throws(CacheError) in
+      try store.reading { () throws(CacheError) in try store.load(namespace) }
     }
   }
 
   private func run<Output: Sendable>(
-    _ body: @escaping @Sendable (PlistStore) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ body: @escaping @Sendable (PlistStore) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     if isClosed.load(ordering: .acquiring) { throw .storeClosed }
     let store = store
-    return try await executor.run { () throws(StorageError) in try body(store) }
+    return try await executor.run { () throws(CacheError) in try body(store) }
   }
 }

@@ -19,7 +19,7 @@ extension SystemError {
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  fileprivate var storageCode: StorageError.Code {
+  fileprivate var storageCode: CacheError.Code {
     switch code {
     case ENOSPC, EDQUOT: .noSpace
     case EACCES, EPERM, EROFS: .permissionDenied
@@ -37,15 +37,15 @@ extension SystemError {
   }
 }
 
-extension StorageError {
+extension CacheError {
   /// A failed system call: `action` says what it was to do to the file at `path`.
   init(_ error: SystemError, action: String, path: String) {
     self.init(error.storageCode, "cannot \(action) \(path): \(error.text)", hint: error.hint, cause: error)
   }
 
   /// A failure to create the store's folder.
-  static func cannotMakeFolder(_ path: String, _ reason: String, cause: SystemError? = nil) -> StorageError {
-    StorageError(
+  static func cannotMakeFolder(_ path: String, _ reason: String, cause: SystemError? = nil) -> CacheError {
+    CacheError(
       .cannotCreate, "cannot make the folder \(path): \(reason)", hint: "choose another path for the store",
       cause: cause)
   }
@@ -67,8 +67,8 @@ extension StorageError {
   var isOfContent: Bool { code == .damaged || code == .unsupportedFormat }
 
   /// The error for a store whose lock another handle has held for too long.
-  static func busy(_ path: String, after timeout: Duration) -> StorageError {
-    StorageError(
+  static func busy(_ path: String, after timeout: Duration) -> CacheError {
+    CacheError(
       .busy, "another process has held \(path) for more than \(timeout)", hint: "try again, or raise busyTimeout")
   }
 }

@@ -36,12 +36,12 @@ struct PlistFolder: Sendable {
   /// Runs a system call; its error says what failed, and for which file.
   func call<Output>(
     _ action: String, _ path: String, _ body: () throws(SystemError) -> Output
-  ) throws(StorageError) -> Output {
-    do { return try body() } catch { throw StorageError(error, action: action, path: path) }
+  ) throws(CacheError) -> Output {
+    do { return try body() } catch { throw CacheError(error, action: action, path: path) }
   }
 
   /// Creates the folder and its missing parents.
-  func make() throws(StorageError) {
+  func make() throws(CacheError) {
     var end = path.startIndex
     while end < path.endIndex {
       end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
@@ -49,7 +49,7 @@ struct PlistFolder: Sendable {
     }
   }
 
-  private func makeFolder(_ path: String) throws(StorageError) {
+  private func makeFolder(_ path: String) throws(CacheError) {
     do throws(SystemError) {
       if let status = try fileSystem.status(of: path) {
         guard status.kind == .folder else { throw SystemError(code: ENOTDIR) }
@@ -64,38 +64,38 @@ struct PlistFolder: Sendable {
   }
 
   /// The names of everything in the folder.
-  func names() throws(StorageError) -> [String] {
+  func names() throws(CacheError) -> [String] {
     try call("list", path) { () throws(SystemError) in try fileSystem.names(in: path) }
   }
 
   /// The namespaces that have a file, in order.
-  func namespaces() throws(StorageError) -> [String] {
+  func namespaces() throws(CacheError) -> [String] {
     try names().compactMap { Self.namespace(ofFile: $0) }.sorted()
   }
 
-  func status(of path: String) throws(StorageError) -> FileStatus? {
+  func status(of path: String) throws(CacheError) -> FileStatus? {
     try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: path) }
   }
 
   /// An open file with its status and content, or the first `limit` bytes of it; `nil` if there is none.
   func read(
     _ path: String, atMost limit: Int = .max
-  ) throws(StorageError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
+  ) throws(CacheError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
     guard let file = try openIfPresent(path) else { return nil }
     let status = try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: file) }
-    guard status.kind == .regular else { throw StorageError(PlistFormatError(message: "it is no file"), path: path) }
+    guard status.kind == .regular else { throw CacheError(PlistFormatError(message: "it is no file"), path: path) }
     return try call("read", path) { () throws(SystemError) in
       (file, status, try content(of: file, size: min(status.size, limit)))
     }
   }
 
-  private func openIfPresent(_ path: String) throws(StorageError) -> OpenFile? {
+  private func openIfPresent(_ path: String) throws(CacheError) -> OpenFile? {
     do {
       // Non-blocking, because opening a named pipe in the file's place would wait forever.
       return try fileSystem.open(path, flags: O_RDONLY | O_NONBLOCK)
     } catch {
       guard !error.isAbsence else { return nil }
-      throw StorageError(error, action: "open", path: path)
+      throw CacheError(error, action: "open", path: path)
     }
   }
 
@@ -110,7 +110,7 @@ struct PlistFolder: Sendable {
   }
 
   /// Writes a new file, accessible to the user alone; it must not exist yet.
-  func write(_ bytes: [UInt8], to path: String, synchronized: Bool) throws(StorageError) -> OpenFile {
+  func write(_ bytes: [UInt8], to path: String, synchronized: Bool) throws(CacheError) -> OpenFile {
     try call("write", path) { () throws(SystemError) in
       let file = try fileSystem.open(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
       var rest = bytes[...]
@@ -120,27 +120,27 @@ struct PlistFolder: Sendable {
     }
   }
 
-  func rename(_ path: String, to newPath: String) throws(StorageError) {
+  func rename(_ path: String, to newPath: String) throws(CacheError) {
     try call("replace", newPath) { () throws(SystemError) in try fileSystem.rename(path, to: newPath) }
   }
 
   /// Gives a file a second name.
-  func link(_ path: String, to newPath: String) throws(StorageError) {
+  func link(_ path: String, to newPath: String) throws(CacheError) {
     try call("move aside", path) { () throws(SystemError) in try fileSystem.link(path, to: newPath) }
   }
 
   /// Removes a file, if it exists.
-  func remove(_ path: String) throws(StorageError) {
+  func remove(_ path: String) throws(CacheError) {
     do {
       try fileSystem.unlink(path)
     } catch {
       guard !error.isAbsence else { return }
-      throw StorageError(error, action: "remove", path: path)
+      throw CacheError(error, action: "remove", path: path)
     }
   }
 
   /// Waits until the folder's directory entries are on disk.
-  func synchronize() throws(StorageError) {
+  func synchronize() throws(CacheError) {
     try call("synchronize", path) { () throws(SystemError) in
       try fileSystem.synchronize(try fileSystem.open(path, flags: O_RDONLY | O_DIRECTORY))
     }

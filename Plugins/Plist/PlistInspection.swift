@@ -2,7 +2,7 @@ internal import StorageSPI
 
 extension PlistFolder {
   /// Inspects the store without taking the lock, and without creating or changing anything.
-  func inspect() throws(StorageError) -> StoreInspection {
+  func inspect() throws(CacheError) -> StoreInspection {
     switch try status(of: path)?.kind {
     case nil: return inspection([], format: nil)
     case .folder: break
@@ -27,7 +27,7 @@ extension PlistFolder {
 
   /// The format version of the file of `namespace`; `nil` if it is unknown. Cost: reading the start of the file if the
   /// version comes first, as this engine writes it; otherwise reading the whole file.
-  private func format(of namespace: String) throws(StorageError) -> Int? {
+  private func format(of namespace: String) throws(CacheError) -> Int? {
     let path = path(of: namespace)
     guard try status(of: path)?.kind == .regular else { return nil }
     if let head = try read(path, atMost: 64)?.bytes, let format = Self.format(ofBeginning: head) { return format }

@@ -26,13 +26,13 @@ struct PlistJournal {
 
   /// Parses the journal in `bytes`; `nil` if they are not a complete journal.
   ///
-  /// - Throws: `StorageError` with the code `unsupportedFormat` if a newer version wrote it.
-  init?(_ bytes: [UInt8], path: String) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `unsupportedFormat` if a newer version wrote it.
+  init?(_ bytes: [UInt8], path: String) throws(CacheError) {
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count >= 3, lines.suffix(2) == [Self.footer[...], ""] else { return nil }
     guard lines[0] == Self.header else {
       guard lines[0].hasPrefix(Self.headerOfAnyVersion) else { return nil }
-      throw StorageError(PlistFormatError(kind: .newerFormat, message: "it is a '\(lines[0])'"), path: path)
+      throw CacheError(PlistFormatError(kind: .newerFormat, message: "it is a '\(lines[0])'"), path: path)
     }
     for line in lines[1..<(lines.count - 2)] {
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -50,7 +50,7 @@ extension PlistFolder {
   /// Finishes the commit that the folder's journal describes, and removes the journal.
   ///
   /// An incomplete journal belongs to a commit that never took effect: it is only removed.
-  func finishJournal(synchronized: Bool) throws(StorageError) {
+  func finishJournal(synchronized: Bool) throws(CacheError) {
     guard let content = try read(journalPath) else { return }
     if let journal = try PlistJournal(content.bytes, path: journalPath) {
       try finish(journal)
@@ -60,7 +60,7 @@ extension PlistFolder {
     if synchronized { try synchronize() }
   }
 
-  private func finish(_ journal: PlistJournal) throws(StorageError) {
+  private func finish(_ journal: PlistJournal) throws(CacheError) {
     for namespace in journal.removed { try remove(path(of: namespace)) }
     for namespace in journal.replaced {
       let path = path(of: namespace)
@@ -72,12 +72,12 @@ extension PlistFolder {
 
   /// Removes the leftovers of an interrupted commit. Call this only under the exclusive lock, after finishing the
   /// journal.
-  func removeTemporaryFiles() throws(StorageError) {
+  func removeTemporaryFiles() throws(CacheError) {
     for path in try temporaryFiles() { try remove(path) }
   }
 
   /// The paths of the temporary files, in no particular order.
-  func temporaryFiles() throws(StorageError) -> [String] {
+  func temporaryFiles() throws(CacheError) -> [String] {
     try names().filter { name in
       guard name.hasSuffix(Self.temporaryPath("")) else { return false }
       let stem = name.dropLast(Self.temporaryPath("").count)

@@ -15,19 +15,19 @@ struct PlistLock: Sendable {
 
   /// Runs `body` while holding the lock.
   ///
-  /// - Throws: `StorageError` with the code `busy` if another handle holds it for longer than the time-out.
+  /// - Throws: `CacheError` with the code `busy` if another handle holds it for longer than the time-out.
   func hold<Output>(
-    exclusively: Bool, _ body: () throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    exclusively: Bool, _ body: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     let file = try acquire(exclusively)
     defer { folder.fileSystem.unlock(file) }
     return try body()
   }
 
-  private func acquire(_ exclusively: Bool) throws(StorageError) -> OpenFile {
+  private func acquire(_ exclusively: Bool) throws(CacheError) -> OpenFile {
     let path = folder.lockPath
     let file = try open()
-    let isHeld: Bool? = try wait.poll { () throws(StorageError) in
+    let isHeld: Bool? = try wait.poll { () throws(CacheError) in
       try folder.call("lock", path) { () throws(SystemError) in
         try folder.fileSystem.lock(file, exclusively: exclusively) ? true : nil
       }
@@ -36,7 +36,7 @@ struct PlistLock: Sendable {
     return file
   }
 
-  private func open() throws(StorageError) -> OpenFile {
+  private func open() throws(CacheError) -> OpenFile {
     // Non-blocking, because opening a named pipe in the file's place would wait forever.
     let (path, flags) = (folder.lockPath, O_RDONLY | O_CREAT | O_NONBLOCK)
     do {
@@ -48,7 +48,7 @@ struct PlistLock: Sendable {
         try folder.fileSystem.open(path, flags: flags)
       }
     } catch {
-      throw StorageError(error, action: "open", path: path)
+      throw CacheError(error, action: "open", path: path)
     }
   }
 }

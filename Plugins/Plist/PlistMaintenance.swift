@@ -3,7 +3,7 @@ internal import StorageSPI
 
 extension PlistFolder {
   /// The total size of the store's files, in bytes.
-  func size() throws(StorageError) -> Int {
+  func size() throws(CacheError) -> Int {
     var size = 0
     for name in try names() where isPart(name) { size += try status(of: path + "/" + name)?.size ?? 0 }
     return size
@@ -19,9 +19,9 @@ extension PlistFolder {
 extension PlistStore {
   /// Checks the files, which it reads anew and leaves unchanged. An interrupted batch is not damage: it is finished
   /// first.
-  func check() throws(StorageError) -> [IntegrityIssue] {
+  func check() throws(CacheError) -> [IntegrityIssue] {
     if try checkJournal() == nil { try finishBatch() }
-    return try readingAsItIs { () throws(StorageError) in
+    return try readingAsItIs { () throws(CacheError) in
       var issues: [IntegrityIssue] = []
       if let issue = try checkJournal() { issues.append(issue) }
       for path in try folder.temporaryFiles() where try folder.status(of: path)?.kind == .folder {
@@ -34,7 +34,7 @@ extension PlistStore {
   }
 
   /// Finishes the batch in the journal, if there is one and it can be finished.
-  private func finishBatch() throws(StorageError) {
+  private func finishBatch() throws(CacheError) {
     guard try folder.status(of: folder.journalPath) != nil else { return }
     do { try writing {} } catch  where error.code == .permissionDenied {
       // A handle that may write will finish it. The existing files are sound.
@@ -42,9 +42,9 @@ extension PlistStore {
   }
 
   /// The issue with the journal; `nil` if there is no journal, or it is complete.
-  private func checkJournal() throws(StorageError) -> IntegrityIssue? {
+  private func checkJournal() throws(CacheError) -> IntegrityIssue? {
     let path = folder.journalPath
-    do throws(StorageError) {
+    do throws(CacheError) {
       guard let content = try folder.read(path), try PlistJournal(content.bytes, path: path) == nil else { return nil }
       return IntegrityIssue(
         kind: .structure, message: "\(path) is no whole journal of a batch: the next call removes it")
@@ -53,7 +53,7 @@ extension PlistStore {
     }
   }
 
-  private func check(_ namespace: String) throws(StorageError) -> [IntegrityIssue] {
+  private func check(_ namespace: String) throws(CacheError) -> [IntegrityIssue] {
     do {
       _ = try read(namespace)
       return []
@@ -67,8 +67,8 @@ extension PlistStore {
   /// of the others.
   ///
   /// - Throws: the first error, after trying all files.
-  func removeExpired(at time: Timestamp) throws(StorageError) {
-    var failure: StorageError?
+  func removeExpired(at time: Timestamp) throws(CacheError) {
+    var failure: CacheError?
     for namespace in try folder.namespaces() {
       do {
         try removeExpired(at: time, from: namespace)
@@ -79,7 +79,7 @@ extension PlistStore {
     if let failure { throw failure }
   }
 
-  private func removeExpired(at time: Timestamp, from namespace: String) throws(StorageError) {
+  private func removeExpired(at time: Timestamp, from namespace: String) throws(CacheError) {
     let before = try load(namespace).table
     var table = before
     guard table.removeExpired(at: time) else { return }

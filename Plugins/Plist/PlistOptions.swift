@@ -20,7 +20,7 @@ struct PlistOptions: Sendable {
     self.busyTimeout = busyTimeout
   }
 
-  init(_ configuration: EngineConfiguration) throws(StorageError) {
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
     self.init(
       path: try configuration.text(Self.path.name), durability: try configuration.durability(),
       busyTimeout: .milliseconds(try configuration.integer(EngineOption.busyTimeout.name)))

@@ -17,8 +17,8 @@ public struct PlistPlugin: StoragePlugin {
   /// Opens the folder, and creates it first if there is none. It reads a file only when its namespace is first used, so
   /// damage shows up only then.
   ///
-  /// - Throws: `StorageError`: `cannotCreate`, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  /// - Throws: `CacheError`: `cannotCreate`, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try PlistOptions(configuration)
     return try await PlistEngine.open(options, clock: configuration.clock)
   }
@@ -26,42 +26,42 @@ public struct PlistPlugin: StoragePlugin {
   /// Inspects the names in the folder and the start of each file, without the lock. The reported format is the latest
   /// of all files.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let folder = PlistFolder(path: try PlistOptions(configuration).path, fileSystem: SystemFileSystem())
-    return try await BlockingExecutor().run { () throws(StorageError) in try folder.inspect() }
+    return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
   }
 
   /// Replaces each damaged file with one that contains its readable, sound entries. The report's number of saved
   /// entries counts all entries that the store then holds.
   ///
-  /// - Throws: `StorageError`: `busy` if another handle holds the lock for longer than the time-out,
+  /// - Throws: `CacheError`: `busy` if another handle holds the lock for longer than the time-out,
   ///   `unsupportedFormat` if a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption`
   ///   if an option is missing. On any error no file has been replaced.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair(options, plan).run() }
+    return try await BlockingExecutor().run { () throws(CacheError) in try PlistRepair(options, plan).run() }
   }
 
   /// Reports what a repair would save and lose.
   ///
-  /// - Throws: `StorageError`: the same errors as `repair`.
+  /// - Throws: `CacheError`: the same errors as `repair`.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(StorageError) in try PlistRepair(options, plan).preview() }
+    return try await BlockingExecutor().run { () throws(CacheError) in try PlistRepair(options, plan).preview() }
   }
 
   /// Removes every file of the store except the lock file, under the lock; other handles go on with an empty store.
   /// Items that are not files are moved aside.
   ///
-  /// - Throws: `StorageError`: `busy` if another handle holds the lock for longer than the time-out,
+  /// - Throws: `CacheError`: `busy` if another handle holds the lock for longer than the time-out,
   ///   `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let options = try PlistOptions(configuration)
-    try await BlockingExecutor().run { () throws(StorageError) in try PlistRemoval.run(options) }
+    try await BlockingExecutor().run { () throws(CacheError) in try PlistRemoval.run(options) }
   }
 }

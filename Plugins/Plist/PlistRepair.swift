@@ -22,11 +22,11 @@ struct PlistRepair {
   }
 
   /// Repairs the store. If the folder does not exist, there is nothing to repair.
-  func run() throws(StorageError) -> RepairReport {
+  func run() throws(CacheError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
     var clearance = PlistClearance(folder: folder, suffix: plan.suffix)
     try clearance.moveUnlessFile(folder.lockPath)
-    return try lock.hold(exclusively: true) { () throws(StorageError) in
+    return try lock.hold(exclusively: true) { () throws(CacheError) in
       try clearance.settleJournal()
       try clearance.settleTemporaryFiles()
       return try repair(&clearance)
@@ -34,15 +34,15 @@ struct PlistRepair {
   }
 
   /// Reports what `run` would do, and changes nothing. It takes the lock if the lock file exists.
-  func preview() throws(StorageError) -> RepairReport {
+  func preview() throws(CacheError) -> RepairReport {
     guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
     guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try examine() }
-    return try lock.hold(exclusively: false) { () throws(StorageError) in try examine() }
+    return try lock.hold(exclusively: false) { () throws(CacheError) in try examine() }
   }
 
-  private func examine() throws(StorageError) -> RepairReport {
+  private func examine() throws(CacheError) -> RepairReport {
     var (findings, lost) = (Findings(), [IntegrityIssue]())
-    func isFile(_ path: String) throws(StorageError) -> Bool? {
+    func isFile(_ path: String) throws(CacheError) -> Bool? {
       guard let status = try folder.status(of: path) else { return nil }
       if status.kind == .regular { return true }
       lost.append(PlistClearance.issue(path, PlistClearance.noFile))
@@ -66,7 +66,7 @@ struct PlistRepair {
     return RepairReport(saved: findings.saved, lost: lost + findings.lost, mended: findings.mended)
   }
 
-  private func repair(_ clearance: inout PlistClearance) throws(StorageError) -> RepairReport {
+  private func repair(_ clearance: inout PlistClearance) throws(CacheError) -> RepairReport {
     var findings = Findings()
     var replacements: [PlistReplacement.File] = []
     for namespace in try folder.namespaces() {
@@ -105,7 +105,7 @@ struct PlistRepair {
   }
 
   /// Examines the file at `path`; its content is read from `content`.
-  private func examine(_ namespace: String, _ path: String, content: String) throws(StorageError) -> FileFindings {
+  private func examine(_ namespace: String, _ path: String, content: String) throws(CacheError) -> FileFindings {
     guard let bytes = try folder.read(content)?.bytes else { return FileFindings() }
     do throws(PlistFormatError) {
       let (table, unsound) = keepSound(try PlistDecoder.decode(bytes, namespace: namespace).entries, path)
@@ -115,7 +115,7 @@ struct PlistRepair {
       let (table, unsound) = keepSound(salvage.entries, path)
       // A file with a later version number is of that version, unless all its entries are valid in this one.
       let isReallyNewer = error.kind == .newerFormat && !(salvage.isWholeButForItsVersion && unsound.isEmpty)
-      if isReallyNewer { throw StorageError(error, path: path) }
+      if isReallyNewer { throw CacheError(error, path: path) }
       // If an entry with this key is saved, the lost one originally had another key.
       let issues = (salvage.lost + unsound).map { issue in
         let isSaved = issue.key.map { table[$0] != nil } ?? false

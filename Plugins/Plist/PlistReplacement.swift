@@ -17,10 +17,10 @@ struct PlistReplacement {
   /// Replaces all `files`, or throws and replaces none.
   ///
   /// - Returns: the new paths of the damaged files, in the order of `files`.
-  func callAsFunction(_ files: [File]) throws(StorageError) -> [String] {
+  func callAsFunction(_ files: [File]) throws(CacheError) -> [String] {
     guard !files.isEmpty else { return [] }
     var (names, replaced): ([String], Int) = ([], 0)
-    do throws(StorageError) {
+    do throws(CacheError) {
       for file in files { try write(file) }
       for file in files { names.append(try name(file)) }
       // Make the second names durable before the damaged files lose their first ones.
@@ -37,20 +37,20 @@ struct PlistReplacement {
     }
   }
 
-  private func write(_ file: File) throws(StorageError) {
+  private func write(_ file: File) throws(CacheError) {
     guard !file.table.entries.isEmpty else { return }
     let bytes = PlistEncoder.encode(file.table, namespace: file.namespace)
     _ = try folder.write(bytes, to: PlistFolder.temporaryPath(file.path), synchronized: true)
   }
 
   /// Gives the damaged file its second name.
-  private func name(_ file: File) throws(StorageError) -> String {
+  private func name(_ file: File) throws(CacheError) -> String {
     let name = try folder.freePath(file.path + suffix)
     try folder.link(file.path, to: name)
     return name
   }
 
-  private func exchange(_ file: File) throws(StorageError) {
+  private func exchange(_ file: File) throws(CacheError) {
     if file.table.entries.isEmpty {
       try folder.remove(file.path)
     } else {

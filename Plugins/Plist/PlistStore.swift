@@ -8,7 +8,7 @@ final class PlistStore: Sendable {
   private struct State {
     var files: [String: PlistFile] = [:]
     /// The errors of unreadable files, with their status at the time: a scan past damage asks many times.
-    var failures: [String: (status: FileStatus, error: StorageError)] = [:]
+    var failures: [String: (status: FileStatus, error: CacheError)] = [:]
     var isTidy = false
   }
 
@@ -37,7 +37,7 @@ final class PlistStore: Sendable {
   }
 
   /// The current file of `namespace`. Call this only inside `reading` or `writing`.
-  func load(_ namespace: String) throws(StorageError) -> PlistFile {
+  func load(_ namespace: String) throws(CacheError) -> PlistFile {
     if let file = current(namespace) { return file }
     if let failure = state.withLock({ $0.failures[namespace] }),
       try folder.status(of: folder.path(of: namespace)) == failure.status
@@ -50,8 +50,8 @@ final class PlistStore: Sendable {
   }
 
   /// The same; `nil` if the content is unreadable.
-  func loadIfReadable(_ namespace: String) throws(StorageError) -> PlistFile? {
-    do throws(StorageError) {
+  func loadIfReadable(_ namespace: String) throws(CacheError) -> PlistFile? {
+    do throws(CacheError) {
       return try load(namespace)
     } catch {
       if error.isOfContent { return nil }
@@ -60,14 +60,14 @@ final class PlistStore: Sendable {
   }
 
   /// Reads the file of `namespace` again.
-  func read(_ namespace: String) throws(StorageError) -> PlistFile {
+  func read(_ namespace: String) throws(CacheError) -> PlistFile {
     let path = folder.path(of: namespace)
     guard let (file, status, bytes) = try folder.read(path) else { return PlistFile(path: path, table: EntryTable()) }
     do throws(PlistFormatError) {
       let table = try PlistDecoder.decode(bytes, namespace: namespace)
       return PlistFile(path: path, table: table, file: file, status: status)
     } catch {
-      let error = StorageError(error, path: path)
+      let error = CacheError(error, path: path)
       state.withLock { $0.failures[namespace] = (status, error) }
       throw error
     }
@@ -83,15 +83,15 @@ final class PlistStore: Sendable {
   }
 
   /// Runs `body` while no other handle writes, after finishing what an earlier handle began.
-  func reading<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
-    let output: Output? = try readingAsItIs { () throws(StorageError) in
+  func reading<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    let output: Output? = try readingAsItIs { () throws(CacheError) in
       try folder.status(of: folder.journalPath) == nil ? try body() : nil
     }
     return if let output { output } else { try writing(body) }
   }
 
   /// Runs `body` while no other handle writes, without finishing anything first.
-  func readingAsItIs<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+  func readingAsItIs<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     do {
       return try lock.hold(exclusively: false, body)
     } catch  where error.code == .permissionDenied {
@@ -101,9 +101,9 @@ final class PlistStore: Sendable {
 
   /// Runs `body` again until nothing changed meanwhile, for users who may not even open the lock file.
   private func readingWithoutLock<Output>(
-    _ body: () throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    let output: Output? = try wait.poll { () throws(StorageError) in
+    _ body: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    let output: Output? = try wait.poll { () throws(CacheError) in
       let before = try signature()
       let output = try body()
       return try signature() == before ? output : nil
@@ -112,7 +112,7 @@ final class PlistStore: Sendable {
     return output
   }
 
-  private func signature() throws(StorageError) -> [String: FileStatus] {
+  private func signature() throws(CacheError) -> [String: FileStatus] {
     var signature: [String: FileStatus] = [:]
     for name in try folder.names() where name == PlistFolder.journalName || PlistFolder.namespace(ofFile: name) != nil {
       signature[name] = try folder.status(of: folder.path + "/" + name)
@@ -121,8 +121,8 @@ final class PlistStore: Sendable {
   }
 
   /// Runs `body` while no other handle reads or writes, after finishing what an earlier handle began.
-  func writing<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
-    try lock.hold(exclusively: true) { () throws(StorageError) in
+  func writing<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    try lock.hold(exclusively: true) { () throws(CacheError) in
       try folder.finishJournal(synchronized: durability != .relaxed)
       if !state.withLock({ $0.isTidy }) { try folder.removeTemporaryFiles() }
       state.withLock { $0.isTidy = true }
@@ -131,7 +131,7 @@ final class PlistStore: Sendable {
   }
 
   /// Makes all changes, or none. Call this only inside `writing`.
-  func commit(_ changes: [PlistCommit.Change]) throws(StorageError) {
+  func commit(_ changes: [PlistCommit.Change]) throws(CacheError) {
     let files = try PlistCommit(folder: folder, durability: durability)(changes)
     state.withLock { state in
       for (index, change) in changes.enumerated() { state.files[change.namespace] = files?[index] }

@@ -9,7 +9,7 @@ final class SQLiteChangeCounter: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let index: SQLiteLogIndex?
 
-  init(_ options: SQLiteOptions) throws(StorageError) {
+  init(_ options: SQLiteOptions) throws(CacheError) {
     let connection = try SQLiteReader.connect(path: options.path, busyTimeout: options.busyTimeout)
     self.connection = connection
     index = SQLiteLogIndex(of: connection)

@@ -19,7 +19,7 @@ final class SQLiteConnection {
   /// Opens the file at `path`; SQLite reads nothing of it before the first statement.
   ///
   /// - Parameter immutable: whether the file cannot change, so that SQLite needs neither locks nor a log.
-  init(path: String, flags: Int32, busyTimeout: Int32, immutable: Bool = false) throws(StorageError) {
+  init(path: String, flags: Int32, busyTimeout: Int32, immutable: Bool = false) throws(CacheError) {
     var handle: OpaquePointer?
     let name = immutable ? Self.immutableName(of: path) : path
     let mode = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (immutable ? SQLITE_OPEN_URI : 0)
@@ -40,32 +40,32 @@ final class SQLiteConnection {
   }
 
   /// The error for the result `code` of the last call.
-  func error(_ code: Int32) -> StorageError { Self.error(code, of: handle, path: path) }
+  func error(_ code: Int32) -> CacheError { Self.error(code, of: handle, path: path) }
 
-  private static func error(_ code: Int32, of handle: OpaquePointer?, path: String) -> StorageError {
+  private static func error(_ code: Int32, of handle: OpaquePointer?, path: String) -> CacheError {
     guard let handle else {
-      return StorageError(sqlite: code, message: String(cString: sqlite3_errstr(code)), path: path)
+      return CacheError(sqlite: code, message: String(cString: sqlite3_errstr(code)), path: path)
     }
     let isRefused = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(sqlite3_system_errno(handle))
-    return StorageError(
+    return CacheError(
       sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
 
   /// Runs statements whose results do not matter.
-  func execute(_ sql: String) throws(StorageError) {
+  func execute(_ sql: String) throws(CacheError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw error(code) }
   }
 
   /// Maps the file, so that pages are read in place. A mapping of one gibibyte costs only address space; SQLite reads
   /// pages beyond it in the ordinary way.
-  func mapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 1073741824") }
+  func mapFile() throws(CacheError) { try execute("PRAGMA mmap_size = 1073741824") }
 
   /// Removes the mapped pages from the memory of the process.
-  func unmapFile() throws(StorageError) { try execute("PRAGMA mmap_size = 0") }
+  func unmapFile() throws(CacheError) { try execute("PRAGMA mmap_size = 0") }
 
   /// The first column of the first row of `sql`; 0 if there is no row.
-  func integer(_ sql: String) throws(StorageError) -> Int64 {
+  func integer(_ sql: String) throws(CacheError) -> Int64 {
     let statement = try SQLiteStatement(sql, on: self)
     return try statement.step() ? statement.integer(0) : 0
   }

@@ -7,12 +7,12 @@ enum SQLiteCreation {
   ///
   /// It creates the whole store under another name and then renames it: no other process ever sees half of it, and a
   /// crash leaves either a store or none.
-  static func createStore(_ options: SQLiteOptions) throws(StorageError) {
+  static func createStore(_ options: SQLiteOptions) throws(CacheError) {
     let folder = SQLiteFiles.folder(of: options.path)
     try SQLiteFiles.createFolder(folder)
-    try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(StorageError) in
+    try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
       guard try !SQLiteFiles.storeExists(at: options.path) else { return }
-      do throws(StorageError) {
+      do throws(CacheError) {
         try create(options, in: folder)
       } catch {
         throw [.noSpace, .cannotCreate].contains(error.code) ? error : cannotCreate(options.path, error)
@@ -20,7 +20,7 @@ enum SQLiteCreation {
     }
   }
 
-  private static func create(_ options: SQLiteOptions, in folder: String) throws(StorageError) {
+  private static func create(_ options: SQLiteOptions, in folder: String) throws(CacheError) {
     let draft = options.path + "-new"
     try createDraft(draft)
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
@@ -34,22 +34,22 @@ enum SQLiteCreation {
   }
 
   /// Creates an empty store at `draft`, which no one else uses.
-  static func createDraft(_ draft: String) throws(StorageError) {
+  static func createDraft(_ draft: String) throws(CacheError) {
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(draft + suffix) }
     try SQLiteFiles.createFile(draft)
     try writeSchema(to: draft)
   }
 
   /// No one else knows of the draft, so it needs no journal, and waits for the disk only once, at the end.
-  private static func writeSchema(to draft: String) throws(StorageError) {
+  private static func writeSchema(to draft: String) throws(CacheError) {
     let connection = try SQLiteConnection(path: draft, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
     try connection.execute(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN; \(SQLiteSchema.creation) COMMIT")
     try connection.execute("PRAGMA journal_mode = WAL")
   }
 
-  private static func cannotCreate(_ path: String, _ error: StorageError) -> StorageError {
-    StorageError(.cannotCreate, "\(path) cannot be made: \(error.message)", hint: error.hint, cause: error)
+  private static func cannotCreate(_ path: String, _ error: CacheError) -> CacheError {
+    CacheError(.cannotCreate, "\(path) cannot be made: \(error.message)", hint: error.hint, cause: error)
   }
 }
 

@@ -27,7 +27,7 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private let inspections = BlockingExecutor()
 
   /// Opens the store, and checks that it is a store of this engine.
-  init(_ options: SQLiteOptions, clock: any WallClock) throws(StorageError) {
+  init(_ options: SQLiteOptions, clock: any WallClock) throws(CacheError) {
     self.options = options
     self.clock = clock
     let writing = SQLiteWriting(options, keeper)
@@ -39,29 +39,29 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
-    try key.text.withBytes { bytes throws(StorageError) in try read(bytes, body) }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    try key.text.withBytes { bytes throws(CacheError) in try read(bytes, body) }
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
-    try keyBytes.withUnsafeBufferPointer { bytes throws(StorageError) in
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
+    try keyBytes.withUnsafeBufferPointer { bytes throws(CacheError) in
       try read(bytes, body) != nil
     }
   }
 
   @inline(__always)
   private func read<Output: Sendable>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     if writing.isWorthReading, let result = try writing.read(key, body) { return result }
-    return try withReader { reader throws(StorageError) in try reader.read(key, body) }
+    return try withReader { reader throws(CacheError) in try reader.read(key, body) }
   }
 
-  func changeCount() throws(StorageError) -> UInt64? {
-    try counting.withLock { counting throws(StorageError) in
+  func changeCount() throws(CacheError) -> UInt64? {
+    try counting.withLock { counting throws(CacheError) in
       if counting.isClosed { throw .storeClosed }
       if let counter = counting.counter { return counter.count }
       let counter = try SQLiteChangeCounter(options)
@@ -70,13 +70,13 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
     }
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     let needsCheckpoint: Bool
     if let done = try writing.applyWithoutWaiting(batch) {
       needsCheckpoint = done
     } else {
-      needsCheckpoint = try await writes.run { () throws(StorageError) in
-        try self.writing.perform { writer throws(StorageError) in
+      needsCheckpoint = try await writes.run { () throws(CacheError) in
+        try self.writing.perform { writer throws(CacheError) in
           try writer.apply(batch)
         }
       }
@@ -84,27 +84,27 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
     if needsCheckpoint { await checkpoint() }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try withReader { reader throws(StorageError) in try reader.scan(range, limit: limit) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    try withReader { reader throws(CacheError) in try reader.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
-    try await inspections.run { () throws(StorageError) in
-      let tally = try self.withReader { reader throws(StorageError) in try reader.tally() }
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    try await inspections.run { () throws(CacheError) in
+      let tally = try self.withReader { reader throws(CacheError) in try reader.tally() }
       return StorageStatistics(tally: tally, storageBytes: SQLiteFiles.storeSize(at: self.options.path))
     }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try await inspections.run { () throws(StorageError) in
-      try self.withReader { reader throws(StorageError) in try reader.checkIntegrity() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    try await inspections.run { () throws(CacheError) in
+      try self.withReader { reader throws(CacheError) in try reader.checkIntegrity() }
     }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
-    try await writes.run { () throws(StorageError) in
-      _ = try self.writing.perform { writer throws(StorageError) in
+    try await writes.run { () throws(CacheError) in
+      _ = try self.writing.perform { writer throws(CacheError) in
         self.keeper.endIdle()
         try writer.compact(at: now)
       }
@@ -117,18 +117,18 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
     writing.releaseMemory()
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     readers.close()
     counting.withLock { $0 = Counting(isClosed: true) }
     if writing.closeWithoutWaiting() { return }
-    try await writes.run { () throws(StorageError) in try self.writing.close() }
+    try await writes.run { () throws(CacheError) in try self.writing.close() }
   }
 
   private func withReader<Output>(
-    _ body: (SQLiteReader) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (SQLiteReader) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     try readers.withResource(
-      make: { () throws(StorageError) in
+      make: { () throws(CacheError) in
         try SQLiteReader(path: options.path, busyTimeout: options.busyTimeout, keeper: keeper)
       }, body)
   }
@@ -136,6 +136,6 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   /// Copies the log into the database. If that fails, the batch is still committed: the next checkpoint tries again,
   /// and `close()` reports the error.
   private func checkpoint() async {
-    _ = try? await writes.run { () throws(StorageError) in try self.writing.checkpoint() }
+    _ = try? await writes.run { () throws(CacheError) in try self.writing.checkpoint() }
   }
 }

@@ -5,7 +5,7 @@ struct SQLiteEntryReading: ~Copyable {
   private let statement: SQLiteStatement
   private var row = SQLiteRow()
 
-  init(on connection: SQLiteConnection) throws(StorageError) {
+  init(on connection: SQLiteConnection) throws(CacheError) {
     statement = try SQLiteStatement(SQLiteSchema.read, on: connection)
   }
 
@@ -14,8 +14,8 @@ struct SQLiteEntryReading: ~Copyable {
   @inline(__always)
   mutating func read<Output>(
     _ key: UnsafeBufferPointer<UInt8>, in snapshot: inout SQLiteSnapshot,
-    _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try snapshot.begin()
     defer { statement.reset() }
     let output = try find(key, body)
@@ -25,8 +25,8 @@ struct SQLiteEntryReading: ~Copyable {
 
   @inline(__always)
   private mutating func find<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try statement.bind(key, at: 1)
     guard try statement.step() else { return nil }
     let metadata = try row.metadata(of: statement, key: String(decoding: key, as: UTF8.self))

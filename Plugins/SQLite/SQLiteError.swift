@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageSPI
 
-/// SQLite's own error: the cause of a `StorageError`.
+/// SQLite's own error: the cause of a `CacheError`.
 struct SQLiteFailure: Error, CustomStringConvertible {
   /// The extended result code, as documented by SQLite.
   let code: Int32
@@ -11,7 +11,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
   var description: String { "SQLite \(code): \(message)" }
 }
 
-extension StorageError {
+extension CacheError {
   /// The error for the result `code` of a call on the database at `path`.
   init(sqlite code: Int32, message: String, path: String) {
     let kind = Self.kind(of: code)
@@ -46,21 +46,21 @@ extension StorageError {
   }
 
   /// The error for a row that this engine cannot have written.
-  static func undecodable(_ what: String, key: String, path: String) -> StorageError {
-    StorageError(
+  static func undecodable(_ what: String, key: String, path: String) -> CacheError {
+    CacheError(
       .damaged, "\(path): entry \(key): \(what)", hint: "remove the entry, or see: cachectl verify --repair")
   }
 
   /// The error for a store whose version is newer than this program.
-  static func laterVersion(_ version: Int, path: String) -> StorageError {
-    StorageError(
+  static func laterVersion(_ version: Int, path: String) -> CacheError {
+    CacheError(
       .unsupportedFormat,
       "\(path): has format version \(version), and this program reads versions 1 to \(SQLiteSchema.version)",
       hint: "use a newer cachectl; where there is none, the file is damaged: move it away")
   }
 
   /// The error for a database that belongs to another application, or to another version of this engine.
-  static func foreign(_ what: String, path: String) -> StorageError {
-    StorageError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")
+  static func foreign(_ what: String, path: String) -> CacheError {
+    CacheError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")
   }
 }

@@ -14,14 +14,14 @@ struct SQLiteExchange {
   let path: String
   let suffix: String
   let pages: SQLitePages
-  let observe: () throws(StorageError) -> Void
+  let observe: () throws(CacheError) -> Void
 
   /// The path at which the repaired database is built.
   var draft: String { path + "-repaired" }
   private var merged: String { path + "-merged" }
 
   /// Exchanges the files, and returns the new paths of the damaged ones.
-  func run() throws(StorageError) -> [String] {
+  func run() throws(CacheError) -> [String] {
     for companion in SQLiteFiles.companions { SQLiteFiles.remove(draft + companion) }
     try SQLiteFiles.synchronize(draft)
     try observe()
@@ -47,7 +47,7 @@ struct SQLiteExchange {
   }
 
   /// Gives the damaged files second names that still match, so that SQLite finds the log of the database.
-  private func keepDamaged() throws(StorageError) -> [String] {
+  private func keepDamaged() throws(CacheError) -> [String] {
     let companions = [""] + SQLiteFiles.companions
     var (number, target) = (1, path + suffix)
     while companions.contains(where: { SQLiteFiles.exists(target + $0) }) {
@@ -55,7 +55,7 @@ struct SQLiteExchange {
       target = "\(path)\(suffix)-\(number)"
     }
     let present = companions.filter { SQLiteFiles.exists(path + $0) }
-    do throws(StorageError) {
+    do throws(CacheError) {
       for companion in present { try SQLiteFiles.link(path + companion, as: target + companion) }
       try synchronizeFolder()
     } catch {
@@ -68,9 +68,9 @@ struct SQLiteExchange {
   /// Replaces the damaged database with a copy that includes the pages of its log.
   ///
   /// - Returns: the copy, which no one else can open until it is released.
-  private func mergeLog() throws(StorageError) -> SQLiteFile {
+  private func mergeLog() throws(CacheError) -> SQLiteFile {
     try SQLiteFiles.createFile(merged)
-    try SQLiteFiles.write(to: merged) { write throws(StorageError) in
+    try SQLiteFiles.write(to: merged) { write throws(CacheError) in
       for number in 1...max(1, pages.count) {
         try write(pages.page(number)?.bytes ?? [UInt8](repeating: 0, count: pages.pageSize))
       }
@@ -82,7 +82,7 @@ struct SQLiteExchange {
     return copy
   }
 
-  private func synchronizeFolder() throws(StorageError) {
+  private func synchronizeFolder() throws(CacheError) {
     try SQLiteFiles.synchronize(SQLiteFiles.folder(of: path))
   }
 }

@@ -10,14 +10,14 @@ internal import StorageSPI
 final class SQLiteFile {
   private let connection: SQLiteConnection
 
-  init(_ path: String, flags: Int32 = SQLITE_OPEN_READONLY) throws(StorageError) {
+  init(_ path: String, flags: Int32 = SQLITE_OPEN_READONLY) throws(CacheError) {
     connection = try SQLiteConnection(path: path, flags: flags, busyTimeout: 0)
   }
 
   /// The file, locked against all others until it is released.
   ///
   /// - Parameter timeout: how long to wait for other processes, in milliseconds.
-  static func locked(_ path: String, timeout: Int32) throws(StorageError) -> SQLiteFile {
+  static func locked(_ path: String, timeout: Int32) throws(CacheError) -> SQLiteFile {
     let file = try SQLiteFile(path, flags: SQLITE_OPEN_READWRITE)
     var (code, waited) = (csqlite_lock_file(file.connection.handle), Int32(0))
     while code & 0xFF == SQLITE_BUSY, waited < timeout {
@@ -26,7 +26,7 @@ final class SQLiteFile {
       code = csqlite_lock_file(file.connection.handle)
     }
     guard code == SQLITE_OK else {
-      throw StorageError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
+      throw CacheError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
     }
     return file
   }
@@ -51,7 +51,7 @@ struct SQLitePlainFile: ~Copyable {
   private let descriptor: Int32
 
   /// Opens the file at `path`; `nil` if there is none.
-  init?(_ path: String) throws(StorageError) {
+  init?(_ path: String) throws(CacheError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -64,8 +64,8 @@ struct SQLitePlainFile: ~Copyable {
 
   /// `count` bytes from `offset` on; `nil` if there are fewer.
   ///
-  /// - Throws: `StorageError` with the code `ioFailed` if they cannot be read.
-  func bytes(at offset: Int, _ count: Int) throws(StorageError) -> [UInt8]? {
+  /// - Throws: `CacheError` with the code `ioFailed` if they cannot be read.
+  func bytes(at offset: Int, _ count: Int) throws(CacheError) -> [UInt8]? {
     var hasFailed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
       let read = pread(descriptor, buffer.baseAddress, count, off_t(offset))

@@ -16,9 +16,9 @@ enum SQLiteFiles {
 
   /// Whether there is a file at `path` that may be a store.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` if something other than a file is there, `damaged` if the file is smaller
+  /// - Throws: `CacheError`: `cannotCreate` if something other than a file is there, `damaged` if the file is smaller
   ///   than any database: SQLite would treat it as a new one.
-  static func storeExists(at path: String) throws(StorageError) -> Bool {
+  static func storeExists(at path: String) throws(CacheError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
       if errno == ENOENT { return false }
@@ -27,7 +27,7 @@ enum SQLiteFiles {
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw notAFile(path) }
     guard status.st_size >= smallestPage else {
-      throw StorageError(
+      throw CacheError(
         .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the file to begin anew")
     }
     return true
@@ -35,16 +35,16 @@ enum SQLiteFiles {
 
   /// Whether there is a file at `path`, of any size.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` if something other than a file is there, `permissionDenied`, `ioFailed`.
-  static func storeMayExist(at path: String) throws(StorageError) -> Bool {
+  /// - Throws: `CacheError`: `cannotCreate` if something other than a file is there, `permissionDenied`, `ioFailed`.
+  static func storeMayExist(at path: String) throws(CacheError) -> Bool {
     if try isRegularFile(path) { return true }
     var status = stat()
     if stat(path, &status) == 0 { throw notAFile(path) }
     return false
   }
 
-  private static func notAFile(_ path: String) -> StorageError {
-    StorageError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
+  private static func notAFile(_ path: String) -> CacheError {
+    CacheError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
   }
 
   /// Whether anything exists at `path`.
@@ -54,7 +54,7 @@ enum SQLiteFiles {
   }
 
   /// Whether there is a file at `path`, of any size; `false` if there is nothing or something else.
-  static func isRegularFile(_ path: String) throws(StorageError) -> Bool {
+  static func isRegularFile(_ path: String) throws(CacheError) -> Bool {
     var status = stat()
     if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG }
     if errno == ENOENT || errno == ENOTDIR { return false }
@@ -95,7 +95,7 @@ enum SQLiteFiles {
   static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
   /// Creates the folder at `path` and any missing parents, accessible to the user alone.
-  static func createFolder(_ path: String) throws(StorageError) {
+  static func createFolder(_ path: String) throws(CacheError) {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, path != folder(of: path) else { throw systemError(path, "cannot be made") }
     try createFolder(folder(of: path))
@@ -103,7 +103,7 @@ enum SQLiteFiles {
   }
 
   /// Creates an empty file that only the user can access, replacing an older one.
-  static func createFile(_ path: String) throws(StorageError) {
+  static func createFile(_ path: String) throws(CacheError) {
     unlink(path)
     let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw systemError(path, "cannot be made") }
@@ -113,12 +113,12 @@ enum SQLiteFiles {
   static func remove(_ path: String) { unlink(path) }
 
   /// Removes the file at `path`, if there is one.
-  static func removeIfPresent(_ path: String) throws(StorageError) {
+  static func removeIfPresent(_ path: String) throws(CacheError) {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw systemError(path, "cannot be removed", errno == EACCES || errno == EPERM ? .permissionDenied : .ioFailed)
   }
 
-  static func rename(_ path: String, to target: String) throws(StorageError) {
+  static func rename(_ path: String, to target: String) throws(CacheError) {
     #if canImport(Darwin)
       let result = Darwin.rename(path, target)
     #else
@@ -128,7 +128,7 @@ enum SQLiteFiles {
   }
 
   /// Gives the file at `path` a second name.
-  static func link(_ path: String, as target: String) throws(StorageError) {
+  static func link(_ path: String, as target: String) throws(CacheError) {
     #if canImport(Darwin)
       let result = Darwin.link(path, target)
     #else
@@ -139,13 +139,13 @@ enum SQLiteFiles {
 
   /// Calls `body` with a function that appends to the file at `path`, then waits until everything is on disk.
   static func write(
-    to path: String, _ body: (([UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
-  ) throws(StorageError) {
+    to path: String, _ body: (([UInt8]) throws(CacheError) -> Void) throws(CacheError) -> Void
+  ) throws(CacheError) {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError(path, "cannot be opened", .ioFailed) }
     defer { close(descriptor) }
     var offset: off_t = 0
-    try body { bytes throws(StorageError) in
+    try body { bytes throws(CacheError) in
       guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count else {
         throw systemError(path, "cannot be written", .ioFailed)
       }
@@ -155,7 +155,7 @@ enum SQLiteFiles {
   }
 
   /// Waits until everything written to the file or folder at `path` is on disk.
-  static func synchronize(_ path: String) throws(StorageError) {
+  static func synchronize(_ path: String) throws(CacheError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError(path, "cannot be opened") }
     defer { close(descriptor) }
@@ -166,15 +166,15 @@ enum SQLiteFiles {
   ///
   /// - Parameter timeout: how long to wait for the lock, in milliseconds.
   static func withLock(
-    onFolder folder: String, timeout: Int32, _ body: () throws(StorageError) -> Void
-  ) throws(StorageError) {
+    onFolder folder: String, timeout: Int32, _ body: () throws(CacheError) -> Void
+  ) throws(CacheError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError(folder, "cannot be opened") }
     defer { close(descriptor) }
     var waited: Int32 = 0
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }
-      guard waited < timeout else { throw StorageError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
+      guard waited < timeout else { throw CacheError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
       usleep(1_000)
       waited += 1
     }
@@ -183,9 +183,9 @@ enum SQLiteFiles {
 
   /// The error of the last system call, which was on the file at `path`.
   static func systemError(
-    _ path: String, _ what: String, _ code: StorageError.Code = .cannotCreate
-  ) -> StorageError {
-    StorageError(
+    _ path: String, _ what: String, _ code: CacheError.Code = .cannotCreate
+  ) -> CacheError {
+    CacheError(
       errno == ENOSPC || errno == EDQUOT ? .noSpace : code, "\(path) \(what): \(String(cString: strerror(errno)))",
       hint: "check the path and its permissions")
   }

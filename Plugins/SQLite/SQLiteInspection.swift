@@ -2,7 +2,7 @@ internal import StorageSPI
 
 extension StoreInspection {
   /// Inspects the path of `options` without SQLite, which would create a log.
-  init(_ options: SQLiteOptions) throws(StorageError) {
+  init(_ options: SQLiteOptions) throws(CacheError) {
     let path = options.path
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
     let isStore = try SQLiteFiles.storeMayExist(at: path)

@@ -2,14 +2,14 @@ internal import StorageSPI
 
 extension SQLiteReader {
   /// The issues with the file and its rows.
-  func checkIntegrity() throws(StorageError) -> [IntegrityIssue] {
-    try inTransaction { () throws(StorageError) in
+  func checkIntegrity() throws(CacheError) -> [IntegrityIssue] {
+    try inTransaction { () throws(CacheError) in
       try issuesOfStructure() + issuesOfSchema() + issuesOfEntries() + issuesOfTally()
     }
   }
 
-  private func issuesOfStructure() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
+  private func issuesOfStructure() throws(CacheError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(CacheError) in
       let statement = try SQLiteStatement("PRAGMA integrity_check", on: connection)
       while try statement.step() {
         let message = String(decoding: statement.bytes(0), as: UTF8.self)
@@ -19,8 +19,8 @@ extension SQLiteReader {
   }
 
   /// If the tables and triggers are not exactly as created, nothing keeps the tally correct.
-  private func issuesOfSchema() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
+  private func issuesOfSchema() throws(CacheError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(CacheError) in
       guard try SQLiteSchema.verify(connection) >= SQLiteSchema.firstVersionWithTally else { return }
       let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
       var missing = SQLiteSchema.definitions
@@ -35,8 +35,8 @@ extension SQLiteReader {
     }
   }
 
-  private func issuesOfTally() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
+  private func issuesOfTally() throws(CacheError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(CacheError) in
       guard let kept = try SQLiteStoredTally(on: connection)?.whole else { return }
       let counted = try SQLiteStoredTally.counted(on: connection)
       guard kept != counted else { return }
@@ -49,8 +49,8 @@ extension SQLiteReader {
     }
   }
 
-  private func issuesOfEntries() throws(StorageError) -> [IntegrityIssue] {
-    try collectingDamage { issues throws(StorageError) in
+  private func issuesOfEntries() throws(CacheError) -> [IntegrityIssue] {
+    try collectingDamage { issues throws(CacheError) in
       let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
       while try statement.step() {
         if let issue = issue(of: statement) { issues.append(issue) }
@@ -61,7 +61,7 @@ extension SQLiteReader {
   /// The issue with the current row of `statement`; `nil` if there is none.
   private func issue(of statement: borrowing SQLiteStatement) -> IntegrityIssue? {
     var key: CacheKey?
-    do throws(StorageError) {
+    do throws(CacheError) {
       let found = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn + 1)
       key = found
       _ = try row.metadata(of: statement, key: found.text)
@@ -77,10 +77,10 @@ extension SQLiteReader {
 
   /// The issues that `find` adds, plus one more if damage stopped it.
   private func collectingDamage(
-    _ find: (inout [IntegrityIssue]) throws(StorageError) -> Void
-  ) throws(StorageError) -> [IntegrityIssue] {
+    _ find: (inout [IntegrityIssue]) throws(CacheError) -> Void
+  ) throws(CacheError) -> [IntegrityIssue] {
     var issues: [IntegrityIssue] = []
-    do throws(StorageError) {
+    do throws(CacheError) {
       try find(&issues)
     } catch {
       guard error.code == .damaged else { throw error }

@@ -23,9 +23,9 @@ struct SQLiteLog {
 
   /// The log in the file at `path`; empty if there is none.
   ///
-  /// - Throws: `StorageError` if the log cannot be read. Treating a read error as the end of the log would lose the
+  /// - Throws: `CacheError` if the log cannot be read. Treating a read error as the end of the log would lose the
   ///   commits behind it.
-  init(_ path: String) throws(StorageError) {
+  init(_ path: String) throws(CacheError) {
     guard SQLiteFiles.size(of: path) > 0, let file = try SQLitePlainFile(path) else { return }
     guard let bytes = try file.bytes(at: 0, Self.headerSize), let header = Header(SQLiteBytes(bytes)) else {
       isDamaged = true
@@ -43,7 +43,7 @@ struct SQLiteLog {
   /// write.
   private func hasCommit(
     in file: borrowing SQLitePlainFile, behind offset: Int, _ header: Header
-  ) throws(StorageError) -> Bool {
+  ) throws(CacheError) -> Bool {
     var offset = offset + Self.frameHeaderSize + pageSize
     while let bytes = try file.bytes(at: offset, Self.frameHeaderSize) {
       let frame = SQLiteBytes(bytes)
@@ -56,7 +56,7 @@ struct SQLiteLog {
   /// Reads the frames, and returns where the sound ones end.
   private mutating func readFrames(
     of file: borrowing SQLitePlainFile, _ header: Header
-  ) throws(StorageError) -> Int {
+  ) throws(CacheError) -> Int {
     var (offset, sum, pending) = (Self.headerSize, header.sum, [Int: Int]())
     while let bytes = try file.bytes(at: offset, Self.frameHeaderSize + pageSize) {
       let frame = SQLiteBytes(bytes)

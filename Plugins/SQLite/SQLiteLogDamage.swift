@@ -15,10 +15,10 @@ enum SQLiteLogDamage {
   /// store open: a log looks damaged while it is being written, and that process's view is the store.
   ///
   /// - Parameter log: the log, if it has been read already.
-  static func found(at path: String, _ degree: Degree, in log: SQLiteLog? = nil) throws(StorageError) -> String? {
+  static func found(at path: String, _ degree: Degree, in log: SQLiteLog? = nil) throws(CacheError) -> String? {
     let isSuspect = if let log { log.isDamaged } else { try SQLiteLog(path + "-wal").isDamaged }
     guard isSuspect else { return nil }
-    do throws(StorageError) {
+    do throws(CacheError) {
       let file = try SQLiteFile.locked(path, timeout: 0)
       defer { withExtendedLifetime(file) {} }
       let log = try SQLiteLog(path + "-wal")
@@ -37,7 +37,7 @@ enum SQLiteLogDamage {
 
   /// Whether the log once had more commits than are usable. The index tells, if a killed process has left it; otherwise
   /// what lies behind the damage tells.
-  private static func lacksCommit(_ log: SQLiteLog, _ path: String) throws(StorageError) -> Bool {
+  private static func lacksCommit(_ log: SQLiteLog, _ path: String) throws(CacheError) -> Bool {
     guard let index = try SQLiteLogIndexFile(path + "-shm"), index.salts == log.salts else {
       return log.hasCommitBehindDamage
     }
@@ -53,7 +53,7 @@ private struct SQLiteLogIndexFile {
   let salts: Int
 
   /// The index in the file at `path`; `nil` if there is none, or a crash left it half written.
-  init?(_ path: String) throws(StorageError) {
+  init?(_ path: String) throws(CacheError) {
     guard let file = try SQLitePlainFile(path), let bytes = try file.bytes(at: 0, 96), bytes[..<48] == bytes[48...],
       bytes[12] == 1, let salts = SQLiteBytes(bytes).number(at: 32, 8)
     else { return nil }

@@ -16,7 +16,7 @@ struct SQLiteLogIndex {
   }
 
   private static func hasLog(_ connection: SQLiteConnection) -> Bool {
-    do throws(StorageError) {
+    do throws(CacheError) {
       let mode = try SQLiteStatement("PRAGMA journal_mode", on: connection)
       return try mode.step() && mode.text(0) == "wal"
     } catch {

@@ -51,7 +51,7 @@ struct SQLiteMarks {
   ///
   /// Damaged marks can look the same. In that case the database still contains the definitions of a store, or its
   /// version is one that will never exist.
-  func requireStore(_ path: String) throws(StorageError) {
+  func requireStore(_ path: String) throws(CacheError) {
     guard isDatabase else { return }
     guard isMarked || !definitions.isDisjoint(with: SQLiteSchema.allDefinitions) else {
       throw .foreign("is a database of another application", path: path)

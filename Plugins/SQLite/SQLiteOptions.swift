@@ -13,7 +13,7 @@ struct SQLiteOptions: Sendable {
   /// How long to wait for another process, in milliseconds.
   let busyTimeout: Int32
 
-  init(_ configuration: EngineConfiguration) throws(StorageError) {
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
     let path = try configuration.text(Self.path.name)
     // SQLite treats ":memory:" specially, but not if a folder precedes it.
     self.path = SQLiteFiles.resolved(path.hasPrefix("/") ? path : "./" + path)

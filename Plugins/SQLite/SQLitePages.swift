@@ -11,7 +11,7 @@ final class SQLitePages {
   private let file: SQLiteFile
   private let logFile: SQLitePlainFile?
 
-  init(_ file: SQLiteFile, log path: String) throws(StorageError) {
+  init(_ file: SQLiteFile, log path: String) throws(CacheError) {
     let log = try SQLiteLog(path)
     (pageSize, usableSize) = Self.sizes(file, log)
     count = log.pageCount > 0 ? log.pageCount : (file.size + pageSize - 1) / pageSize

@@ -20,13 +20,13 @@ public struct SQLitePlugin: StoragePlugin {
   ///
   /// A store on a read-only medium can be opened and read; only writes to it fail.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` if there is no database and none can be created, `unsupportedFormat` if
+  /// - Throws: `CacheError`: `cannotCreate` if there is no database and none can be created, `unsupportedFormat` if
   ///   it belongs to another application or another version, `damaged`, `permissionDenied`, `busy`.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
     if try !SQLiteFiles.storeExists(at: options.path) {
       let maker = BlockingExecutor()
-      try await maker.run { () throws(StorageError) in try SQLiteCreation.createStore(options) }
+      try await maker.run { () throws(CacheError) in try SQLiteCreation.createStore(options) }
     }
     return try SQLiteEngine(options, clock: configuration.clock)
   }
@@ -36,8 +36,8 @@ public struct SQLitePlugin: StoragePlugin {
   /// SQLite silently ends a damaged log at the first wrong frame, and removes the rest when it closes the store: that
   /// is the hidden damage.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     try StoreInspection(try SQLiteOptions(configuration))
   }
 
@@ -46,33 +46,33 @@ public struct SQLitePlugin: StoragePlugin {
   /// It reads pages without SQLite, so it can save sound entries despite a damaged header or a damaged tree. Cost:
   /// reading and writing the whole store.
   ///
-  /// - Throws: `StorageError`: `busy` if the store is open elsewhere, `unsupportedFormat` if the file is a database of
+  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `unsupportedFormat` if the file is a database of
   ///   another application or of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let options = try SQLiteOptions(configuration)
     let worker = BlockingExecutor()
-    return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).run() }
+    return try await worker.run { () throws(CacheError) in try SQLiteRepair(options: options, plan: plan).run() }
   }
 
   /// Reports what a repair would save and lose. Cost: reading the whole store, and memory for all keys.
   ///
-  /// - Throws: `StorageError`: the same errors as `repair`.
+  /// - Throws: `CacheError`: the same errors as `repair`.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     let options = try SQLiteOptions(configuration)
     let worker = BlockingExecutor()
-    return try await worker.run { () throws(StorageError) in try SQLiteRepair(options: options, plan: plan).preview() }
+    return try await worker.run { () throws(CacheError) in try SQLiteRepair(options: options, plan: plan).preview() }
   }
 
   /// Removes the database and its log, whatever they contain, unless another connection has it open.
   ///
-  /// - Throws: `StorageError`: `busy` if another connection has it open, `unsupportedFormat` if the file is a database
+  /// - Throws: `CacheError`: `busy` if another connection has it open, `unsupportedFormat` if the file is a database
   ///   of another application or of a later version, `permissionDenied`, `ioFailed`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let options = try SQLiteOptions(configuration)
-    try await BlockingExecutor().run { () throws(StorageError) in try SQLiteRemoval.run(options) }
+    try await BlockingExecutor().run { () throws(CacheError) in try SQLiteRemoval.run(options) }
   }
 }

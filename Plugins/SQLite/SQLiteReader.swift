@@ -15,7 +15,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   /// Connects to the store at `path`, after checking that it is one.
   init(
     path: String, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let connection = try Self.connect(path: path, busyTimeout: busyTimeout)
     let reading = try SQLiteEntryReading(on: connection)
     self.connection = connection
@@ -23,8 +23,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     snapshot = SQLiteSnapshot(of: connection, keeper)
   }
 
-  static func connect(path: String, busyTimeout: Int32) throws(StorageError) -> SQLiteConnection {
-    do throws(StorageError) {
+  static func connect(path: String, busyTimeout: Int32) throws(CacheError) -> SQLiteConnection {
+    do throws(CacheError) {
       return try connect(path: path, busyTimeout: busyTimeout, immutable: false)
     } catch {
       // On a medium where the log's index cannot be created, the file alone is the whole store if the log is empty. If
@@ -38,7 +38,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
   private static func connect(
     path: String, busyTimeout: Int32, immutable: Bool
-  ) throws(StorageError) -> SQLiteConnection {
+  ) throws(CacheError) -> SQLiteConnection {
     let connection = try SQLiteConnection(
       path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: busyTimeout, immutable: immutable)
     try connection.mapFile()
@@ -48,8 +48,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
   /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry.
   func read<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try reading.read(key, in: &snapshot, body)
   }
 
@@ -59,13 +59,13 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
   /// The first `limit` entries of `range`, without payloads.
-  func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
     // everything with the prefix lies before the prefix followed by 0x7F.
     let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
     snapshot.end()
-    return try lower.withBytes { lower throws(StorageError) in
-      try (range.prefix + "\u{7F}").withBytes { upper throws(StorageError) in
+    return try lower.withBytes { lower throws(CacheError) in
+      try (range.prefix + "\u{7F}").withBytes { upper throws(CacheError) in
         let statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
         try statement.bind(lower, at: 1)
         try statement.bind(upper, at: 2)
@@ -77,19 +77,19 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     }
   }
 
-  private func summary(of statement: borrowing SQLiteStatement) throws(StorageError) -> EntrySummary {
+  private func summary(of statement: borrowing SQLiteStatement) throws(CacheError) -> EntrySummary {
     let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn)
     let metadata = try row.metadata(of: statement, key: key.text)
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 
   /// How much the store holds, all counted in one state.
-  func tally() throws(StorageError) -> EntryTally {
-    try inTransaction { () throws(StorageError) in try SQLiteStoredTally.current(on: connection) }
+  func tally() throws(CacheError) -> EntryTally {
+    try inTransaction { () throws(CacheError) in try SQLiteStoredTally.current(on: connection) }
   }
 
   /// Calls `body` in a transaction, so that it sees a single state of the store.
-  func inTransaction<Output>(_ body: () throws(StorageError) -> Output) throws(StorageError) -> Output {
+  func inTransaction<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     snapshot.end()
     try connection.execute("BEGIN")
     defer { _ = try? connection.execute("ROLLBACK") }
@@ -99,8 +99,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   /// The key in a column.
   static func key(
     of statement: borrowing SQLiteStatement, column: Int32
-  ) throws(StorageError) -> CacheKey {
-    do throws(StorageError) {
+  ) throws(CacheError) -> CacheKey {
+    do throws(CacheError) {
       return try CacheKey(String(decoding: statement.bytes(column), as: UTF8.self))
     } catch {
       throw .undecodable(error.message, key: "without a valid key", path: statement.connection.path)

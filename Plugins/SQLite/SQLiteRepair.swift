@@ -5,26 +5,26 @@ struct SQLiteRepair {
   let options: SQLiteOptions
   let plan: RepairPlan
   /// Called between the steps that change files, so that a test can simulate a crash there.
-  var observe: () throws(StorageError) -> Void = { () throws(StorageError) in }
+  var observe: () throws(CacheError) -> Void = { () throws(CacheError) in }
 
   private var path: String { options.path }
 
   /// Repairs the store, unless it is undamaged.
-  func run() throws(StorageError) -> RepairReport {
+  func run() throws(CacheError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
     // SQLite drops the damaged end of a log when it opens the store, so check first.
     let logDamage = try SQLiteLogDamage.found(at: path, .possible)
     if logDamage == nil, let entries = try soundEntries() { return RepairReport(saved: entries) }
     var report = RepairReport(saved: 0)
     try SQLiteFiles.withLock(onFolder: SQLiteFiles.folder(of: path), timeout: options.busyTimeout) {
-      () throws(StorageError) in report = try replaceStore()
+      () throws(CacheError) in report = try replaceStore()
     }
     return report
   }
 
   /// Reports what `run` would do, and changes nothing. It does not open the store with SQLite, which would create files
   /// beside it.
-  func preview() throws(StorageError) -> RepairReport {
+  func preview() throws(CacheError) -> RepairReport {
     guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
     let pages = try SQLitePages(try fileToRead(), log: path + "-wal")
     let marks = SQLiteMarks(pages)
@@ -36,8 +36,8 @@ struct SQLiteRepair {
   }
 
   /// The file, locked against other processes; unlocked if it is read-only.
-  private func fileToRead() throws(StorageError) -> SQLiteFile {
-    do throws(StorageError) {
+  private func fileToRead() throws(CacheError) -> SQLiteFile {
+    do throws(CacheError) {
       return try SQLiteFile.locked(path, timeout: options.busyTimeout)
     } catch {
       guard [.permissionDenied, .ioFailed].contains(error.code) else { throw error }
@@ -46,8 +46,8 @@ struct SQLiteRepair {
   }
 
   /// The number of entries; `nil` if there is any damage.
-  private func soundEntries() throws(StorageError) -> Int? {
-    do throws(StorageError) {
+  private func soundEntries() throws(CacheError) -> Int? {
+    do throws(CacheError) {
       guard try SQLiteFiles.storeExists(at: path) else { return nil }
       let reader = try SQLiteReader(path: path, busyTimeout: options.busyTimeout)
       guard try reader.checkIntegrity().isEmpty, try reader.areSound(plan.isSound) else { return nil }
@@ -60,7 +60,7 @@ struct SQLiteRepair {
     }
   }
 
-  private func replaceStore() throws(StorageError) -> RepairReport {
+  private func replaceStore() throws(CacheError) -> RepairReport {
     let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
     let pages = try SQLitePages(file, log: path + "-wal")
     let marks = SQLiteMarks(pages)
@@ -92,20 +92,20 @@ struct SQLiteRepair {
   /// Builds a new store at `draft` from everything that can be read.
   private func save(
     _ pages: SQLitePages, _ marks: SQLiteMarks, to draft: String
-  ) throws(StorageError) -> (saved: Int, SQLiteSalvage.Findings) {
+  ) throws(CacheError) -> (saved: Int, SQLiteSalvage.Findings) {
     try SQLiteCreation.createDraft(draft)
     let writer = try SQLiteWriter(SQLiteOptions(path: draft, options), busyTimeout: 0)
     // No one else knows of the draft, and it is thrown away on any failure.
     try writer.connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     var (saved, findings) = (0, SQLiteSalvage.Findings())
-    try writer.transaction { () throws(StorageError) in
-      var salvage = SQLiteSalvage(pages, plan) { entry throws(StorageError) in
+    try writer.transaction { () throws(CacheError) in
+      var salvage = SQLiteSalvage(pages, plan) { entry throws(CacheError) in
         let isNew = try writer.storedChecksum(of: entry.key) == nil
         if isNew { try writer.apply(.put(entry.key, payload: entry.payload, entry.metadata)) }
         saved += isNew ? 1 : 0
         return isNew
       }
-      findings = try salvage.run(roots: marks.roots) { key throws(StorageError) in
+      findings = try salvage.run(roots: marks.roots) { key throws(CacheError) in
         try writer.storedChecksum(of: key) != nil
       }
     }
@@ -118,7 +118,7 @@ extension SQLiteReader {
   /// Whether every entry still has the content that was written.
   fileprivate func areSound(
     _ isSound: (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
-  ) throws(StorageError) -> Bool {
+  ) throws(CacheError) -> Bool {
     let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
     while try statement.step() {
       let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn + 1)

@@ -20,7 +20,7 @@ struct SQLiteRow {
   /// - Parameter key: the entry's key, for error messages.
   mutating func metadata(
     of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
-  ) throws(StorageError) -> EntryMetadata {
+  ) throws(CacheError) -> EntryMetadata {
     guard rememberContentType(statement), let attributes = Self.attributes(of: statement) else {
       throw .undecodable("its metadata cannot be decoded", key: key(), path: statement.connection.path)
     }
@@ -37,7 +37,7 @@ struct SQLiteRow {
   /// The payload in the first column after the common ones, in SQLite's memory.
   static func payload(
     of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
-  ) throws(StorageError) -> UnsafeBufferPointer<UInt8> {
+  ) throws(CacheError) -> UnsafeBufferPointer<UInt8> {
     let payload = statement.bytes(firstOwnColumn)
     guard payload.count == payloadBytes(of: statement) else {
       throw .undecodable("its payload is not as long as it was", key: key(), path: statement.connection.path)

@@ -10,7 +10,7 @@ struct SQLiteSalvage {
   private let plan: RepairPlan
   private let free: Set<Int>
   private let isFreeListDamaged: Bool
-  private let save: (SQLiteEntry) throws(StorageError) -> Bool
+  private let save: (SQLiteEntry) throws(CacheError) -> Bool
 
   private var visited: Set<Int> = []
   /// The pages that are both reached by a tree and listed as free: one of the two is wrong.
@@ -30,7 +30,7 @@ struct SQLiteSalvage {
   }
 
   /// - Parameter save: saves an entry, and returns whether its key was new.
-  init(_ pages: SQLitePages, _ plan: RepairPlan, save: @escaping (SQLiteEntry) throws(StorageError) -> Bool) {
+  init(_ pages: SQLitePages, _ plan: RepairPlan, save: @escaping (SQLiteEntry) throws(CacheError) -> Bool) {
     (self.pages, self.plan, self.save) = (pages, plan, save)
     let free = pages.free()
     (self.free, isFreeListDamaged) = (free ?? [], free == nil)
@@ -41,15 +41,15 @@ struct SQLiteSalvage {
   /// - Parameter has: whether an entry with the key was saved.
   /// - Returns: what was lost, and the damage that cost nothing.
   mutating func run(
-    roots: (table: Int, index: Int), has: (CacheKey) throws(StorageError) -> Bool
-  ) throws(StorageError) -> Findings {
+    roots: (table: Int, index: Int), has: (CacheKey) throws(CacheError) -> Bool
+  ) throws(CacheError) -> Findings {
     try saveTable(roots.table)
     try compareIndex(roots.index, has)
     if isTableDamaged || isIndexDamaged || !missing.isEmpty { try saveUnreached() }
     return try findings(has)
   }
 
-  private mutating func saveTable(_ root: Int) throws(StorageError) {
+  private mutating func saveTable(_ root: Int) throws(CacheError) {
     for leaf in pagesWithCells(below: root, .tableLeaf, .tableInterior, isDamaged: \.isTableDamaged) {
       for (number, cell) in cells(of: leaf).enumerated() {
         if let cell, try take(SQLiteEntry(cell.record), row: cell.row) { continue }
@@ -60,14 +60,14 @@ struct SQLiteSalvage {
   }
 
   /// Saves an entry, and returns whether it is sound.
-  private mutating func take(_ entry: SQLiteEntry?, row: Int64) throws(StorageError) -> Bool {
+  private mutating func take(_ entry: SQLiteEntry?, row: Int64) throws(CacheError) -> Bool {
     guard let entry, plan.isSound(entry.key, entry.payload.span, entry.metadata) else { return false }
     if try save(entry) { savedRows.insert(row) }
     return true
   }
 
   /// Saves a row whose only damage is its key, using the key from the index.
-  private mutating func takeUnsound(_ row: Int64, by key: CacheKey) throws(StorageError) {
+  private mutating func takeUnsound(_ row: Int64, by key: CacheKey) throws(CacheError) {
     guard let place = unsound[row] else { return }
     // If the row's key is damaged, trust the index.
     unsound[row] = nil
@@ -78,8 +78,8 @@ struct SQLiteSalvage {
 
   /// Collects the keys that are in the index but were not in the table.
   private mutating func compareIndex(
-    _ root: Int, _ has: (CacheKey) throws(StorageError) -> Bool
-  ) throws(StorageError) {
+    _ root: Int, _ has: (CacheKey) throws(CacheError) -> Bool
+  ) throws(CacheError) {
     var count = 0
     for page in pagesWithCells(below: root, .indexLeaf, .indexInterior, isDamaged: \.isIndexDamaged) {
       for cell in cells(of: page) {
@@ -102,7 +102,7 @@ struct SQLiteSalvage {
 
   /// Saves entries from pages that no tree reaches. If the index is trustworthy, they are the ones that it lists as
   /// missing.
-  private mutating func saveUnreached() throws(StorageError) {
+  private mutating func saveUnreached() throws(CacheError) {
     for number in 1...max(1, pages.count) where !visited.contains(number) {
       guard !free.contains(number) || disputed.contains(number) else { continue }
       guard let page = page(number), page.kind == .tableLeaf else { continue }
@@ -117,7 +117,7 @@ struct SQLiteSalvage {
     }
   }
 
-  private func findings(_ has: (CacheKey) throws(StorageError) -> Bool) throws(StorageError) -> Findings {
+  private func findings(_ has: (CacheKey) throws(CacheError) -> Bool) throws(CacheError) -> Findings {
     var (findings, keys) = (Findings(), missing)
     for row in unsound.values { if let key = row.key { keys.insert(key) } }
     for key in keys.sorted() {

@@ -99,16 +99,16 @@ enum SQLiteSchema {
   /// The version of the store; throws unless it is a store of this engine, of a version that it reads. It needs no
   /// write lock, and does not parse another application's tables.
   @discardableResult
-  static func verify(_ connection: SQLiteConnection) throws(StorageError) -> Int64 {
+  static func verify(_ connection: SQLiteConnection) throws(CacheError) -> Int64 {
     let application = try connection.integer("PRAGMA application_id")
     let found = try connection.integer("PRAGMA user_version")
     // From here on the connection holds a lock that keeps the file from being replaced.
     guard csqlite_has_moved(connection.handle) == 0 else {
-      throw StorageError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
+      throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
     }
     if application == applicationID, readableVersions.contains(found) { return found }
     if let definitions = try? definitions(in: connection), areDefinitions(definitions) {
-      throw StorageError(
+      throw CacheError(
         .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))",
         hint: "save what can be read with: cachectl verify --repair")
     }
@@ -118,7 +118,7 @@ enum SQLiteSchema {
     throw .laterVersion(Int(found), path: connection.path)
   }
 
-  private static func definitions(in connection: SQLiteConnection) throws(StorageError) -> Set<String> {
+  private static func definitions(in connection: SQLiteConnection) throws(CacheError) -> Set<String> {
     let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
     var found: Set<String> = []
     while try statement.step() { found.insert(String(decoding: statement.bytes(0), as: UTF8.self)) }

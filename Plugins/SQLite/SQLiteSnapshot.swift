@@ -30,7 +30,7 @@ struct SQLiteSnapshot: ~Copyable {
 
   /// Call this before each read or transaction: it makes the connection see the latest state.
   @inline(__always)
-  mutating func begin() throws(StorageError) {
+  mutating func begin() throws(CacheError) {
     let state = try state()
     seen = state
     if kept.isCurrent(state) { return }
@@ -40,7 +40,7 @@ struct SQLiteSnapshot: ~Copyable {
 
   /// Call this after each read, before resetting its statement.
   @inline(__always)
-  mutating func stay() throws(StorageError) {
+  mutating func stay() throws(CacheError) {
     if !kept.isOpen, kept.stays() { _ = try holder?.statement.step() }
   }
 
@@ -67,7 +67,7 @@ struct SQLiteSnapshot: ~Copyable {
   }
 
   /// The change count that shows whether a kept transaction sees the latest state; `nil` if none may be kept.
-  private mutating func state() throws(StorageError) -> UInt64? {
+  private mutating func state() throws(CacheError) -> UInt64? {
     guard let holder else {
       // A caller that reads one entry and closes the store needs none of this.
       if wasUsed { try prepare() }
@@ -81,7 +81,7 @@ struct SQLiteSnapshot: ~Copyable {
     return state.count
   }
 
-  private mutating func prepare() throws(StorageError) {
+  private mutating func prepare() throws(CacheError) {
     if isPrepared { return }
     isPrepared = true
     if let log = SQLiteLogIndex(of: connection) { holder = try SQLiteSnapshotHolder(on: connection, log) }
@@ -94,7 +94,7 @@ private final class SQLiteSnapshotHolder {
   let statement: SQLiteStatement
   let log: SQLiteLogIndex
 
-  init(on connection: SQLiteConnection, _ log: SQLiteLogIndex) throws(StorageError) {
+  init(on connection: SQLiteConnection, _ log: SQLiteLogIndex) throws(CacheError) {
     statement = try SQLiteStatement("SELECT rowid FROM sqlite_schema", on: connection)
     self.log = log
   }

@@ -9,7 +9,7 @@ struct SQLiteStatement: ~Copyable {
   private let handle: OpaquePointer
 
   /// Compiles `sql`, which must be a single statement.
-  init(_ sql: String, on connection: SQLiteConnection) throws(StorageError) {
+  init(_ sql: String, on connection: SQLiteConnection) throws(CacheError) {
     var handle: OpaquePointer?
     let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
     guard let handle, code == SQLITE_OK else { throw connection.error(code) }
@@ -20,7 +20,7 @@ struct SQLiteStatement: ~Copyable {
   deinit { sqlite3_finalize(handle) }
 
   /// Goes to the next row, and returns whether there is one.
-  func step() throws(StorageError) -> Bool {
+  func step() throws(CacheError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
@@ -34,17 +34,17 @@ struct SQLiteStatement: ~Copyable {
   }
 
   /// Runs a statement that returns no rows, and resets it for its next use.
-  func run() throws(StorageError) {
+  func run() throws(CacheError) {
     defer { reset() }
     _ = try step()
   }
 
-  func bind(_ integer: Int64, at index: Int32) throws(StorageError) {
+  func bind(_ integer: Int64, at index: Int32) throws(CacheError) {
     try check(sqlite3_bind_int64(handle, index, integer))
   }
 
   /// Binds UTF-8 bytes as text, or as a blob if `isText` is false.
-  func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(StorageError) {
+  func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(CacheError) {
     guard let start = bytes.baseAddress else {
       // A null pointer would bind NULL.
       return try check(isText ? sqlite3_bind_text(handle, index, "", 0, nil) : sqlite3_bind_zeroblob(handle, index, 0))
@@ -71,7 +71,7 @@ struct SQLiteStatement: ~Copyable {
   /// The text of a column; `nil` if it is not valid UTF-8.
   func text(_ column: Int32) -> String? { String(validating: bytes(column), as: UTF8.self) }
 
-  private func check(_ code: Int32) throws(StorageError) {
+  private func check(_ code: Int32) throws(CacheError) {
     if code != SQLITE_OK { throw connection.error(code) }
   }
 }

@@ -11,7 +11,7 @@ struct SQLiteStoredTally {
 
   /// Reads the stored tally, in one transaction. It is `nil` if there is none, because the store is of version 1 or
   /// another program has changed its entries or its schema.
-  init?(on connection: SQLiteConnection) throws(StorageError) {
+  init?(on connection: SQLiteConnection) throws(CacheError) {
     let version = try SQLiteSchema.verify(connection)
     if version < SQLiteSchema.firstVersionWithTally { return nil }
     whole = try Self.tally(SQLiteSchema.tally, on: connection)
@@ -28,24 +28,24 @@ struct SQLiteStoredTally {
   }
 
   /// The tally of a store of any version, counted if it is not stored.
-  static func current(on connection: SQLiteConnection) throws(StorageError) -> EntryTally {
+  static func current(on connection: SQLiteConnection) throws(CacheError) -> EntryTally {
     if let stored = try SQLiteStoredTally(on: connection) { stored.whole } else { try counted(on: connection) }
   }
 
   /// The tally of the existing entries. Cost: a pass over all of them.
-  static func counted(on connection: SQLiteConnection) throws(StorageError) -> EntryTally {
+  static func counted(on connection: SQLiteConnection) throws(CacheError) -> EntryTally {
     try tally(SQLiteSchema.count, on: connection)
   }
 
   /// The mark; `nil` if there is none, or the schema has changed since it was set.
-  private static func mark(on connection: SQLiteConnection) throws(StorageError) -> Int64? {
+  private static func mark(on connection: SQLiteConnection) throws(CacheError) -> Int64? {
     let statement = try SQLiteStatement(SQLiteSchema.mark, on: connection)
     return try statement.step() ? statement.integer(0) : nil
   }
 
   private static func tally(
     _ query: String, after row: Int64? = nil, on connection: SQLiteConnection
-  ) throws(StorageError) -> EntryTally {
+  ) throws(CacheError) -> EntryTally {
     let statement = try SQLiteStatement(query, on: connection)
     if let row { try statement.bind(row, at: 1) }
     var tally = EntryTally()
@@ -59,11 +59,11 @@ struct SQLiteStoredTally {
   }
 
   /// The numbers in a row, small enough to add up without overflow.
-  private static func count(of statement: borrowing SQLiteStatement) throws(StorageError) -> EntryTally.Count {
+  private static func count(of statement: borrowing SQLiteStatement) throws(CacheError) -> EntryTally.Count {
     let (entries, payloadBytes) = (statement.integer(3), statement.integer(4))
     guard (0...largest).contains(entries), (0...largest).contains(payloadBytes) else {
       let path = statement.connection.path
-      throw StorageError(.damaged, "\(path): the tally is damaged", hint: "repair it with: cachectl verify --repair")
+      throw CacheError(.damaged, "\(path): the tally is damaged", hint: "repair it with: cachectl verify --repair")
     }
     return EntryTally.Count(entries: Int(entries), payloadBytes: Int(payloadBytes))
   }

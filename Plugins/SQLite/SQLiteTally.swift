@@ -35,7 +35,7 @@ final class SQLiteTally {
   /// The change to one slot, not yet in `changes`: most entries of a batch belong to the same slot.
   private var latest: (slot: EntryTally.Slot, count: EntryTally.Count)?
 
-  init(on connection: SQLiteConnection) throws(StorageError) {
+  init(on connection: SQLiteConnection) throws(CacheError) {
     let save = try SQLiteStatement(SQLiteSchema.saveTally, on: connection)
     let remove = try SQLiteStatement(SQLiteSchema.removeTally, on: connection)
     let saveMark = try SQLiteStatement(SQLiteSchema.saveMark, on: connection)
@@ -48,7 +48,7 @@ final class SQLiteTally {
   }
 
   /// Call this at the start of each transaction.
-  func begin() throws(StorageError) {
+  func begin() throws(CacheError) {
     if version == csqlite_data_version(connection.handle) { return }
     if let stored = try SQLiteStoredTally(on: connection) {
       (tally, mark, added) = (stored.whole, stored.mark, stored.mark)
@@ -60,7 +60,7 @@ final class SQLiteTally {
   }
 
   /// Recounts all entries.
-  func recount() throws(StorageError) {
+  func recount() throws(CacheError) {
     let counted = try SQLiteStoredTally.counted(on: connection)
     try connection.execute(SQLiteSchema.emptyTally)
     (tally, unsaved, mustSave) = (EntryTally(), [:], true)
@@ -88,7 +88,7 @@ final class SQLiteTally {
 
   /// Writes what must be written, and throws if the store would exceed `bounds`. Call this at the end of each
   /// transaction.
-  func finish(_ bounds: StoreBounds?) throws(StorageError) {
+  func finish(_ bounds: StoreBounds?) throws(CacheError) {
     if added &- mark >= Self.stride || mustSave && hasChanges { try saveAll() }
     guard let bounds else { return }
     collect()
@@ -111,7 +111,7 @@ final class SQLiteTally {
     latest = nil
   }
 
-  private func saveAll() throws(StorageError) {
+  private func saveAll() throws(CacheError) {
     collect()
     for (slot, change) in unsaved where change != EntryTally.Count() { try write(tally.slots[slot], to: slot) }
     unsaved.removeAll(keepingCapacity: true)
@@ -123,7 +123,7 @@ final class SQLiteTally {
     try saveMark.run()
   }
 
-  private func write(_ count: EntryTally.Count?, to slot: EntryTally.Slot) throws(StorageError) {
+  private func write(_ count: EntryTally.Count?, to slot: EntryTally.Slot) throws(CacheError) {
     if let count {
       try save.bind(Int64(count.entries), at: 4)
       try save.bind(Int64(count.payloadBytes), at: 5)
@@ -133,8 +133,8 @@ final class SQLiteTally {
     }
   }
 
-  private func run(_ statement: borrowing SQLiteStatement, with slot: EntryTally.Slot) throws(StorageError) {
-    try slot.namespace.withBytes { namespace throws(StorageError) in
+  private func run(_ statement: borrowing SQLiteStatement, with slot: EntryTally.Slot) throws(CacheError) {
+    try slot.namespace.withBytes { namespace throws(CacheError) in
       defer { statement.reset() }
       try statement.bind(namespace, at: 1)
       try statement.bind(slot.freshSlot, at: 2)

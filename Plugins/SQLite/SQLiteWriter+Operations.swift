@@ -8,13 +8,13 @@ internal import StorageSPI
 
 extension SQLiteWriter {
   /// Makes one change, inside a transaction.
-  func apply(_ operation: WriteBatch.Operation) throws(StorageError) {
+  func apply(_ operation: WriteBatch.Operation) throws(CacheError) {
     switch operation {
     case .put(let key, let payload, let metadata):
       try put(key, payload, metadata)
       count(key, EntryTally.Slot(namespace: key.namespace, metadata), payloadBytes: payload.count)
     case .remove(let key):
-      try key.text.withBytes { key throws(StorageError) in
+      try key.text.withBytes { key throws(CacheError) in
         defer { remove.reset() }
         try remove.bind(key, at: 1)
         replaced.pointee.count = 0
@@ -51,15 +51,15 @@ extension SQLiteWriter {
   }
 
   /// The checksum of the entry under `key`; `nil` if there is none.
-  func storedChecksum(of key: CacheKey) throws(StorageError) -> UInt64? {
-    try key.text.withBytes { key throws(StorageError) in
+  func storedChecksum(of key: CacheKey) throws(CacheError) -> UInt64? {
+    try key.text.withBytes { key throws(CacheError) in
       defer { checksum.reset() }
       try checksum.bind(key, at: 1)
       return try checksum.step() ? UInt64(bitPattern: checksum.integer(0)) : nil
     }
   }
 
-  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
+  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
     let attributes = metadata.attributes.isEmpty ? [] : SQLiteRow.encoded(metadata.attributes)
     defer { put.reset() }
     try put.bind(metadata.storedAt.milliseconds, at: 1)
@@ -67,11 +67,11 @@ extension SQLiteWriter {
     try put.bind(metadata.retainUntil.milliseconds, at: 3)
     try put.bind(Int64(bitPattern: metadata.checksum), at: 6)
     try put.bind(Int64(payload.count), at: 7)
-    try payload.span.withUnsafeBufferPointer { payload throws(StorageError) in
+    try payload.span.withUnsafeBufferPointer { payload throws(CacheError) in
       try put.bind(payload, isText: Self.isText(payload), at: 8)
-      try metadata.contentType.withBytes { contentType throws(StorageError) in
+      try metadata.contentType.withBytes { contentType throws(CacheError) in
         try put.bind(contentType, at: 4)
-        try attributes.span.withUnsafeBufferPointer { attributes throws(StorageError) in
+        try attributes.span.withUnsafeBufferPointer { attributes throws(CacheError) in
           if !attributes.isEmpty { try put.bind(attributes, at: 5) }
           try execute(put, key)
         }
@@ -80,8 +80,8 @@ extension SQLiteWriter {
   }
 
   /// Runs the statement with the key and its namespace as its last parameters.
-  private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(StorageError) {
-    try key.text.withBytes { bytes throws(StorageError) in
+  private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(CacheError) {
+    try key.text.withBytes { bytes throws(CacheError) in
       try put.bind(bytes, at: 9)
       try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
       replaced.pointee.count = 0

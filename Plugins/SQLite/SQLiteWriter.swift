@@ -22,7 +22,7 @@ final class SQLiteWriter: @unchecked Sendable {
   /// Connects to the store, after checking that it is one.
   init(
     _ options: SQLiteOptions, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let connection = try Self.connect(options, busyTimeout: busyTimeout)
     let replaced = try Self.observeReplaced(on: connection)
     let tally = try SQLiteTally(on: connection)
@@ -57,7 +57,7 @@ final class SQLiteWriter: @unchecked Sendable {
   /// Where statements record what they replace.
   private static func observeReplaced(
     on connection: SQLiteConnection
-  ) throws(StorageError) -> UnsafeMutablePointer<csqlite_replaced> {
+  ) throws(CacheError) -> UnsafeMutablePointer<csqlite_replaced> {
     let replaced = UnsafeMutablePointer<csqlite_replaced>.allocate(capacity: 1)
     replaced.initialize(to: csqlite_replaced())
     let code = csqlite_observe_replaced(connection.handle, replaced)
@@ -65,7 +65,7 @@ final class SQLiteWriter: @unchecked Sendable {
     return replaced
   }
 
-  private static func connect(_ options: SQLiteOptions, busyTimeout: Int32) throws(StorageError) -> SQLiteConnection {
+  private static func connect(_ options: SQLiteOptions, busyTimeout: Int32) throws(CacheError) -> SQLiteConnection {
     let connection = try SQLiteConnection(
       path: options.path, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
     if try SQLiteSchema.verify(connection) < SQLiteSchema.version { try upgrade(connection) }
@@ -84,9 +84,9 @@ final class SQLiteWriter: @unchecked Sendable {
   }
 
   /// Upgrades a store of an older version, in one transaction.
-  static func upgrade(_ connection: SQLiteConnection) throws(StorageError) {
+  static func upgrade(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.execute("BEGIN IMMEDIATE")
-    do throws(StorageError) {
+    do throws(CacheError) {
       // Another process may have upgraded it meanwhile.
       let version = try SQLiteSchema.verify(connection)
       if version < SQLiteSchema.version {
@@ -107,18 +107,18 @@ final class SQLiteWriter: @unchecked Sendable {
   var needsCheckpoint: Bool { log.pointee.pages >= 1_000 }
 
   /// Makes all the changes of `batch`, or none.
-  func apply(_ batch: WriteBatch) throws(StorageError) {
-    try transaction(bounds: batch.bounds) { () throws(StorageError) in
+  func apply(_ batch: WriteBatch) throws(CacheError) {
+    try transaction(bounds: batch.bounds) { () throws(CacheError) in
       for operation in batch.operations { try apply(operation) }
     }
   }
 
   /// Makes the changes of `body` and the matching changes to the tally, or none.
   func transaction(
-    bounds: StoreBounds? = nil, _ body: () throws(StorageError) -> Void
-  ) throws(StorageError) {
+    bounds: StoreBounds? = nil, _ body: () throws(CacheError) -> Void
+  ) throws(CacheError) {
     try beginWriting()
-    do throws(StorageError) {
+    do throws(CacheError) {
       try tally.begin()
       try body()
       try tally.finish(bounds)
@@ -133,9 +133,9 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  private func beginWriting() throws(StorageError) {
+  private func beginWriting() throws(CacheError) {
     try snapshot.begin()
-    do throws(StorageError) {
+    do throws(CacheError) {
       try begin.run()
     } catch {
       // Another connection is writing or has just written. SQLite does not wait while this connection sees an older
@@ -146,7 +146,7 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  private func commitWriting() throws(StorageError) {
+  private func commitWriting() throws(CacheError) {
     let commits = log.pointee.commits
     try snapshot.stay()
     try commit.run()
@@ -156,7 +156,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
   /// Releases mapped memory.
-  func releaseMemory() throws(StorageError) {
+  func releaseMemory() throws(CacheError) {
     snapshot.end()
     try connection.unmapFile()
     try connection.mapFile()
@@ -165,8 +165,8 @@ final class SQLiteWriter: @unchecked Sendable {
   /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry. This connection still has in
   /// memory what it committed last.
   func read<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? {
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try reading.read(key, in: &snapshot, body)
   }
 
@@ -174,9 +174,9 @@ final class SQLiteWriter: @unchecked Sendable {
   ///
   /// Shrinking the file takes a copy of it. If there is no room for one, it empties the log, and free space in the file
   /// stays there for new entries.
-  func compact(at time: Timestamp) throws(StorageError) {
+  func compact(at time: Timestamp) throws(CacheError) {
     // From here on the log is written from its start, in the space that it already has.
-    do throws(StorageError) {
+    do throws(CacheError) {
       try checkpoint()
     } catch {
       guard error.code == .noSpace else { throw error }
@@ -184,7 +184,7 @@ final class SQLiteWriter: @unchecked Sendable {
     try removeExpired(at: time)
     // The space that the log has taken can be freed too.
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-    do throws(StorageError) {
+    do throws(CacheError) {
       if try hasRoomForCopy() { try vacuum() }
     } catch {
       guard error.code == .noSpace else { throw error }
@@ -192,13 +192,13 @@ final class SQLiteWriter: @unchecked Sendable {
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
 
-  private func removeExpired(at time: Timestamp) throws(StorageError) {
+  private func removeExpired(at time: Timestamp) throws(CacheError) {
     let expired = try SQLiteStatement(SQLiteSchema.hasExpired, on: connection)
     try expired.bind(time.milliseconds, at: 1)
     // If there are none, write nothing: there may be no room for it.
     guard try expired.step() else { return }
     expired.reset()
-    try transaction { () throws(StorageError) in
+    try transaction { () throws(CacheError) in
       let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
       try statement.bind(time.milliseconds, at: 1)
       try statement.run()
@@ -209,23 +209,23 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Whether the file system has room for the database's content twice: once for the copy, which may be elsewhere, and
   /// once for the log.
-  private func hasRoomForCopy() throws(StorageError) -> Bool {
+  private func hasRoomForCopy() throws(CacheError) -> Bool {
     let used = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
     let size = Int(used * (try connection.integer("PRAGMA page_size")))
     return SQLiteFiles.freeBytes(at: connection.path).map { $0 / 2 > size } ?? true
   }
 
-  private func vacuum() throws(StorageError) {
+  private func vacuum() throws(CacheError) {
     snapshot.end()
     try connection.execute("VACUUM")
     // It has invalidated the mark, which makes the next transaction recount.
-    try transaction { () throws(StorageError) in }
+    try transaction { () throws(CacheError) in }
   }
 
   /// Copies as much of the log into the database as readers allow, without waiting for them.
-  func checkpoint() throws(StorageError) { try checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
+  func checkpoint() throws(CacheError) { try checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
 
-  private func checkpoint(_ mode: Int32) throws(StorageError) {
+  private func checkpoint(_ mode: Int32) throws(CacheError) {
     snapshot.end()
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
     log.pointee.pages = 0

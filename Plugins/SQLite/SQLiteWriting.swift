@@ -32,19 +32,19 @@ final class SQLiteWriting: SnapshotHolding {
 
   /// Calls `body` with the writer, and returns whether the log should be copied. It waits for other writers for up to
   /// the time-out.
-  func perform(_ body: (SQLiteWriter) throws(StorageError) -> Void) throws(StorageError) -> Bool {
-    try state.withLock { state throws(StorageError) in try use(&state, busyTimeout: options.busyTimeout, body) }
+  func perform(_ body: (SQLiteWriter) throws(CacheError) -> Void) throws(CacheError) -> Bool {
+    try state.withLock { state throws(CacheError) in try use(&state, busyTimeout: options.busyTimeout, body) }
   }
 
   /// Applies `batch`, unless that would wait for the disk or for another writer.
   ///
   /// - Returns: whether the log should be copied; `nil` if applying would have waited, and nothing was done.
-  func applyWithoutWaiting(_ batch: WriteBatch) throws(StorageError) -> Bool? {
+  func applyWithoutWaiting(_ batch: WriteBatch) throws(CacheError) -> Bool? {
     if options.durability == .full { return nil }
-    do throws(StorageError) {
+    do throws(CacheError) {
       repeat {
-        let done = try state.withLockIfAvailable { state throws(StorageError) in
-          try use(&state, busyTimeout: 0) { writer throws(StorageError) in try writer.apply(batch) }
+        let done = try state.withLockIfAvailable { state throws(CacheError) in
+          try use(&state, busyTimeout: 0) { writer throws(CacheError) in try writer.apply(batch) }
         }
         if let done { return done }
         // A read ends soon. Any other holder of the lock may be waiting for the disk.
@@ -66,9 +66,9 @@ final class SQLiteWriting: SnapshotHolding {
   ///
   /// - Returns: what was read; `nil` if the writer could not be used without waiting.
   func read<Output: Sendable>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output?? {
-    let result: Output??? = try state.withLockIfAvailable { state throws(StorageError) -> Output?? in
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output?? {
+    let result: Output??? = try state.withLockIfAvailable { state throws(CacheError) -> Output?? in
       if state.isClosed { throw .storeClosed }
       guard let writer = state.writer else { return nil }
       isReading.store(true, ordering: .relaxed)
@@ -81,8 +81,8 @@ final class SQLiteWriting: SnapshotHolding {
   }
 
   /// Copies the log into the database, after ending the snapshots that idle readers in this process keep.
-  func checkpoint() throws(StorageError) {
-    try state.withLock { state throws(StorageError) in
+  func checkpoint() throws(CacheError) {
+    try state.withLock { state throws(CacheError) in
       keeper.endIdle()
       try state.writer?.checkpoint()
     }
@@ -94,7 +94,7 @@ final class SQLiteWriting: SnapshotHolding {
 
   /// Releases mapped memory.
   func releaseMemory() {
-    _ = try? state.withLockIfAvailable { state throws(StorageError) in try state.writer?.releaseMemory() }
+    _ = try? state.withLockIfAvailable { state throws(CacheError) in try state.writer?.releaseMemory() }
   }
 
   /// Closes at once if nothing was written: then there is nothing to copy, and nothing to wait for.
@@ -109,8 +109,8 @@ final class SQLiteWriting: SnapshotHolding {
   }
 
   /// Copies the log and closes.
-  func close() throws(StorageError) {
-    try state.withLock { state throws(StorageError) in
+  func close() throws(CacheError) {
+    try state.withLock { state throws(CacheError) in
       state.isClosed = true
       let writer = state.writer.take()
       try writer?.checkpoint()
@@ -118,14 +118,14 @@ final class SQLiteWriting: SnapshotHolding {
   }
 
   private func use(
-    _ state: inout State, busyTimeout: Int32, _ body: (SQLiteWriter) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    _ state: inout State, busyTimeout: Int32, _ body: (SQLiteWriter) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     if state.isClosed { throw .storeClosed }
     let writer =
       if let open = state.writer { open } else { try SQLiteWriter(options, busyTimeout: busyTimeout, keeper: keeper) }
     state.writer = writer
     writer.setBusyTimeout(busyTimeout)
-    do throws(StorageError) {
+    do throws(CacheError) {
       try body(writer)
     } catch {
       // If even the rollback failed, closing the connection rolls back. A connection that was opened read-only can

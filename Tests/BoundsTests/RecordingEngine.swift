@@ -6,7 +6,7 @@ final class RecordingEngine: StorageEngine {
   private struct State {
     var scanned = 0
     var batches: [WriteBatch] = []
-    var before: (@Sendable (Int) async throws(StorageError) -> Void)?
+    var before: (@Sendable (Int) async throws(CacheError) -> Void)?
   }
 
   private let base: any StorageEngine
@@ -21,15 +21,15 @@ final class RecordingEngine: StorageEngine {
   var batches: [WriteBatch] { state.withLock { $0.batches } }
 
   /// From now on `body` is called before each batch, with the number of batches so far.
-  func before(_ body: @escaping @Sendable (Int) async throws(StorageError) -> Void) {
+  func before(_ body: @escaping @Sendable (Int) async throws(CacheError) -> Void) {
     state.withLock { $0.before = body }
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? { try await base.read(key, body) }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { try await base.read(key, body) }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     let (body, number) = state.withLock { state in
       state.batches.append(batch)
       return (state.before, state.batches.count - 1)
@@ -38,15 +38,15 @@ final class RecordingEngine: StorageEngine {
     try await base.apply(batch)
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     state.withLock { $0.scanned += 1 }
     return try await base.scan(range, limit: limit)
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await base.checkIntegrity() }
-  func compact() async throws(StorageError) { try await base.compact() }
-  func close() async throws(StorageError) { try await base.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  func compact() async throws(CacheError) { try await base.compact() }
+  func close() async throws(CacheError) { try await base.close() }
 }
 
 extension WriteBatch {

@@ -75,7 +75,7 @@ struct WritingTests {
     let subject = try await Subject(tested, Self.limits(3, 100, policy))
     for name in 0..<3 { try await subject.put(name, bytes: 30, kept: -1) }
     let error = await #expect(throws: CacheError.self) { try await subject.put(9, bytes: 101) }
-    #expect(error?.code.rawValue == StorageError.Code.tooLarge.rawValue)
+    #expect(error?.code.rawValue == CacheError.Code.tooLarge.rawValue)
     for word in ["url/v1/000009", "101 bytes", "100", "cache.maxBytes"] {
       #expect(error?.message.contains(word) == true, "\(word)")
     }
@@ -94,7 +94,7 @@ struct WritingTests {
     try await subject.put(3)
     #expect(try await subject.names() == [0, 2, 3])
     let error = await #expect(throws: CacheError.self) { try await subject.put(4) }
-    #expect(error?.code.rawValue == StorageError.Code.overBounds.rawValue)
+    #expect(error?.code.rawValue == CacheError.Code.overBounds.rawValue)
     #expect(error?.message.contains("cache.eviction is none") == true)
     #expect(try await subject.names() == [0, 2, 3])
     #expect(subject.store.usage.current.evictions == 0)
@@ -121,7 +121,7 @@ struct WritingTests {
     for name in 0..<2 { try await subject.put(name) }
     for (name, expectation) in [(1, .absent), (7, .checksum(1))] as [(Int, WriteBatch.Expectation)] {
       let error = await #expect(throws: CacheError.self) { try await subject.put(name, expecting: expectation) }
-      #expect(error?.code.rawValue == StorageError.Code.conflict.rawValue)
+      #expect(error?.code.rawValue == CacheError.Code.conflict.rawValue)
     }
     #expect(try await subject.names() == [0, 1])
     try await subject.put(7, expecting: .absent)
@@ -136,13 +136,13 @@ struct WritingTests {
     let (victim, now) = (try subject.key(0), subject.scratch.clock.now)
     // Just before the batch that removes the victim, somebody stores the victim anew.
     let tried = subject.engine.batches.count
-    subject.engine.before { number throws(StorageError) in
+    subject.engine.before { number throws(CacheError) in
       guard number == tried + 1 else { return }
       let metadata = EntryMetadata(
         storedAt: now.advanced(by: .seconds(1)), freshUntil: .distantFuture, retainUntil: .distantFuture,
         contentType: "text/plain")
       do throws(CacheError) { try await others.write(victim, payload: [1, 2], metadata: metadata) } catch {
-        throw StorageError(.failed, error.message)
+        throw CacheError(.failed, error.message)
       }
     }
     try await subject.put(3)
@@ -154,9 +154,9 @@ struct WritingTests {
   func whoeverIsAlwaysTooLateGivesUp(tested: TestedEngine) async throws {
     let subject = try await Subject(tested, Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name) }
-    subject.engine.before { _ throws(StorageError) in throw StorageError(.overBounds, "somebody was faster") }
+    subject.engine.before { _ throws(CacheError) in throw CacheError(.overBounds, "somebody was faster") }
     let error = await #expect(throws: CacheError.self) { try await subject.put(3) }
-    #expect(error?.code.rawValue == StorageError.Code.busy.rawValue)
+    #expect(error?.code.rawValue == CacheError.Code.busy.rawValue)
     #expect(subject.engine.batches.count <= 3 + 1 + 2 * BoundedWriter.maximumAttempts)
     #expect(try await subject.names() == [0, 1, 2])
   }

@@ -43,7 +43,7 @@ enum BatchDefects {
         "concurrent-counter", "shared-counter", "random-calls",
       ]
     ) { [$0.filter { !$0.isRequirement }] }
-    ignoring.onRead = { _, _ throws(StorageError) in for _ in 0..<3 { await Task.yield() } }
+    ignoring.onRead = { _, _ throws(CacheError) in for _ in 0..<3 { await Task.yield() } }
     let first = batching("requirements first", ["require-sees-own-batch", "random-calls"]) {
       [$0.filter(\.isRequirement) + $0.filter { !$0.isRequirement }]
     }
@@ -55,7 +55,7 @@ enum BatchDefects {
       batchError: { $0.code == .conflict ? nil : $0 })
     let vague = Defect(
       name: "a conflict is just a failure", caughtBy: ["require-checksum-unmet"],
-      batchError: { _ in StorageError(.failed, "something went wrong") })
+      batchError: { _ in CacheError(.failed, "something went wrong") })
     return [ignoring, first, never, silent, vague]
   }
 }

@@ -82,7 +82,7 @@ enum BoundsDefects {
       batchError: { $0.code == .overBounds ? nil : $0 }),
     Defect(
       name: "exceeded bounds are just no space", caughtBy: ["bounds-bytes"],
-      batchError: { $0.code == .overBounds ? StorageError(.noSpace, "it is full") : $0 }),
+      batchError: { $0.code == .overBounds ? CacheError(.noSpace, "it is full") : $0 }),
   ]
 
   private static func forgetting(

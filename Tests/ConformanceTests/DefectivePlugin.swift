@@ -14,15 +14,15 @@ struct Defect: Sendable {
   var clock: @Sendable (any WallClock) -> any WallClock = { $0 }
   var opensAnything = false
   /// What is done with an engine that was opened.
-  var onOpen: @Sendable (any StorageEngine, EngineConfiguration) async throws(StorageError) -> Void = { _, _ in }
+  var onOpen: @Sendable (any StorageEngine, EngineConfiguration) async throws(CacheError) -> Void = { _, _ in }
   /// Changes a key on its way in, in all calls.
-  var key: @Sendable (CacheKey) throws(StorageError) -> CacheKey = { $0 }
+  var key: @Sendable (CacheKey) throws(CacheError) -> CacheKey = { $0 }
   /// Changes the bounds of a batch on their way in.
   var bounds: @Sendable (StoreBounds?) -> StoreBounds? = { $0 }
   /// Makes one batch into those that are applied instead, one after another.
   var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
   /// Makes an error of a batch into another; `nil` makes it a success.
-  var batchError: @Sendable (StorageError) -> StorageError? = { $0 }
+  var batchError: @Sendable (CacheError) -> CacheError? = { $0 }
   /// Changes what a read lends.
   var payload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
   var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
@@ -30,7 +30,7 @@ struct Defect: Sendable {
   var bodyCalls = 1
   var hidesReadErrors = false
   /// What a read does to the store.
-  var onRead: @Sendable (any StorageEngine, CacheKey) async throws(StorageError) -> Void = { _, _ in }
+  var onRead: @Sendable (any StorageEngine, CacheKey) async throws(CacheError) -> Void = { _, _ in }
   /// Changes which keys a scan visits, and what it returns.
   var range: @Sendable (KeyRange) -> KeyRange = { $0 }
   var limit: @Sendable (Int) -> Int = { $0 }
@@ -66,10 +66,10 @@ struct DefectivePlugin: StoragePlugin {
 
   var declaration: EngineDeclaration { defect.declaration(sound.declaration) }
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let path = defect.path(try configuration.text("path"))
     if path.hasPrefix("/dev/null"), !defect.opensAnything {
-      throw StorageError(.cannotCreate, "no store can be made at \(path)")
+      throw CacheError(.cannotCreate, "no store can be made at \(path)")
     }
     let engine = RegistryEngine(registry: sound.registry, path: path, clock: defect.clock(configuration.clock))
     try await defect.onOpen(engine, configuration)
@@ -90,12 +90,12 @@ final class DefectiveEngine: ChangeCounting {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let (key, defect) = (try defect.key(key), defect)
     calls.withLock { $0.reads += 1 }
     do {
-      let output = try await base.read(key) { bytes, metadata throws(StorageError) -> Output in
+      let output = try await base.read(key) { bytes, metadata throws(CacheError) -> Output in
         let payload = defect.payload(bytes.withUnsafeBufferPointer { Array($0) })
         for _ in 1..<max(defect.bodyCalls, 1) { _ = try body(payload.span, defect.metadata(metadata)) }
         return try body(payload.span, defect.metadata(metadata))
@@ -108,7 +108,7 @@ final class DefectiveEngine: ChangeCounting {
     }
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     var renamed = WriteBatch()
     renamed.bounds = defect.bounds(batch.bounds)
     for operation in batch.operations {
@@ -133,7 +133,7 @@ final class DefectiveEngine: ChangeCounting {
     }
   }
 
-  func changeCount() throws(StorageError) -> UInt64? {
+  func changeCount() throws(CacheError) -> UInt64? {
     let calls = calls.withLock { $0 }
     do {
       guard let count = try base.changeCounter?.changeCount() else { return nil }
@@ -144,26 +144,26 @@ final class DefectiveEngine: ChangeCounting {
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     let found = try await base.scan(defect.range(range), limit: defect.limit(limit))
     return defect.summaries(found, range).map {
       EntrySummary(key: $0.key, metadata: defect.metadata($0.metadata), payloadBytes: $0.payloadBytes)
     }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     defect.statistics(try await base.statistics())
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     defect.issues(try await base.checkIntegrity())
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     if defect.compacts { try await base.compact() } else { _ = try await base.statistics() }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     let before = closings.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
     if defect.closesOnce, before > 0 { throw .storeClosed }
     if !defect.forgetsClosing { try await base.close() }

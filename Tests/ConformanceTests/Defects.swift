@@ -17,7 +17,7 @@ extension Defect: CustomTestStringConvertible {
 
 extension WriteBatch {
   /// A batch that puts an empty entry under `key`.
-  static func putting(_ key: String) throws(StorageError) -> WriteBatch {
+  static func putting(_ key: String) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     let metadata = EntryMetadata(
       storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")

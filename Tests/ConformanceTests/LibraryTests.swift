@@ -103,7 +103,7 @@ struct LibraryTests {
     let engine = try await open(plugin, in: folder)
     let summaries = try await engine.scan(KeyRange(), limit: 10)
     let key = try #require(summaries.first?.key)
-    let text = try await engine.read(key) { payload, metadata throws(StorageError) in
+    let text = try await engine.read(key) { payload, metadata throws(CacheError) in
       guard metadata.attributes == ["etag": "\"ä\""] else { return "" }
       return payload.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }

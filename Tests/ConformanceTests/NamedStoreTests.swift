@@ -14,7 +14,7 @@ private struct NamedPlugin: StoragePlugin {
     capabilities: [.persistent, .shared, .atomicBatches],
     options: [EngineOption("prefix", .storeName, default: .text("cachectl"), help: "which store"), .durability])
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let name = try configuration.text("prefix")
     names.add(name)
     return RegistryEngine(registry: registry, path: name, clock: configuration.clock)

@@ -41,16 +41,16 @@ enum OpeningDefects {
       Defect(name: "one store for all", caughtBy: ["shared-separate-stores"], path: { _ in "store" }),
       Defect(
         name: "an entry of its own", caughtBy: ["reopen-empty", "remove-absent", "batch-empty", "scan-empty-store"],
-        onOpen: { engine, _ throws(StorageError) in try await engine.apply(try .putting("format/version")) }),
+        onOpen: { engine, _ throws(CacheError) in try await engine.apply(try .putting("format/version")) }),
       Defect(
         name: "opens 20 times at most", caughtBy: ["open-and-close-often"],
-        onOpen: { _, _ throws(StorageError) in
-          if opened.next() > 20 { throw StorageError(.ioFailed, "too many open files") }
+        onOpen: { _, _ throws(CacheError) in
+          if opened.next() > 20 { throw CacheError(.ioFailed, "too many open files") }
         }),
       Defect(
         name: "cannot relax", caughtBy: ["durability-modes"],
-        onOpen: { _, configuration throws(StorageError) in
-          if try configuration.durability() == .relaxed { throw StorageError(.failed, "not supported") }
+        onOpen: { _, configuration throws(CacheError) in
+          if try configuration.durability() == .relaxed { throw CacheError(.failed, "not supported") }
         }),
     ]
   }

@@ -14,9 +14,9 @@ final class StoreRegistry: Sendable {
 
   /// Lends the store at `path`, which is made where there is none.
   func withStore<Output: Sendable>(
-    _ path: String, _ body: (inout Store) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try stores.withLock { stores throws(StorageError) in try body(&stores[path, default: Store()]) }
+    _ path: String, _ body: (inout Store) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try stores.withLock { stores throws(CacheError) in try body(&stores[path, default: Store()]) }
   }
 }
 
@@ -32,9 +32,9 @@ struct RegistryPlugin: StoragePlugin {
       EngineOption("path", .path, default: .text("/registry"), help: "where the store is"), .durability,
     ])
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let path = try configuration.text("path")
-    if path.hasPrefix("/dev/null") { throw StorageError(.cannotCreate, "no store can be made at \(path)") }
+    if path.hasPrefix("/dev/null") { throw CacheError(.cannotCreate, "no store can be made at \(path)") }
     return RegistryEngine(registry: registry, path: path, clock: configuration.clock)
   }
 }
@@ -53,50 +53,50 @@ final class RegistryEngine: ChangeCounting {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     guard let entry = try withStore({ $0.table[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try withStore { store throws(StorageError) in
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try withStore { store throws(CacheError) in
       try store.table.apply(batch)
       store.changes += 1
     }
   }
 
-  func changeCount() throws(StorageError) -> UInt64? {
+  func changeCount() throws(CacheError) -> UInt64? {
     try withStore { $0.changes }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try withStore { $0.table.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     let tally = try withStore { $0.table.tally }
     return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     try withStore { _ in [] }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
     try withStore { store in
       if store.table.removeExpired(at: now) { store.changes += 1 }
     }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     isClosed.store(true, ordering: .sequentiallyConsistent)
   }
 
   private func withStore<Output: Sendable>(
-    _ body: (inout StoreRegistry.Store) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (inout StoreRegistry.Store) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     if isClosed.load(ordering: .sequentiallyConsistent) { throw .storeClosed }
     return try registry.withStore(path, body)
   }

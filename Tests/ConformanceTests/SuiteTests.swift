@@ -38,7 +38,7 @@ struct SuiteTests {
 
   @Test func rejectsOptionsThatDoNotFit() throws {
     for values: [String: OptionValue] in [["unknown": .boolean(true)], ["durability": .text("eternal")]] {
-      let error = #expect(throws: StorageError.self) {
+      let error = #expect(throws: CacheError.self) {
         try ConformanceSubject(plugin: RegistryPlugin(), values: values, scratchFolder: "/unused")
       }
       #expect(error?.code == .invalidOption)

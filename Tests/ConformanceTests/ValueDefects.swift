@@ -38,7 +38,7 @@ enum ValueDefects {
       hidesReadErrors: true),
     Defect(
       name: "writes when it reads", caughtBy: ["reading-changes-nothing", "put-then-read"],
-      onRead: { engine, key throws(StorageError) in try await engine.apply(try .putting("usage/\(key.text.utf8.count)"))
+      onRead: { engine, key throws(CacheError) in try await engine.apply(try .putting("usage/\(key.text.utf8.count)"))
       }),
   ]
 
@@ -86,7 +86,7 @@ enum ValueDefects {
   private static func renaming(
     _ name: String, _ caughtBy: [String], _ change: @escaping @Sendable (String) -> String
   ) -> Defect {
-    Defect(name: name, caughtBy: caughtBy, key: { key throws(StorageError) in try CacheKey(change(key.text)) })
+    Defect(name: name, caughtBy: caughtBy, key: { key throws(CacheError) in try CacheKey(change(key.text)) })
   }
 
   static let keys = [

@@ -18,8 +18,8 @@ import Testing
 
   @Test func resultsAndErrorsArePassedOn() async throws {
     #expect(try await executor.run { 42 } == 42)
-    let error = await #expect(throws: StorageError.self) {
-      try await executor.run { () throws(StorageError) in throw .storeClosed }
+    let error = await #expect(throws: CacheError.self) {
+      try await executor.run { () throws(CacheError) in throw .storeClosed }
     }
     #expect(error?.code == .closed)
   }

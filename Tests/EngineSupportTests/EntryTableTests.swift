@@ -56,7 +56,7 @@ import Testing
       try put("a/1", 1, in: &$0)
       $0.require(try CacheKey(key), checksum.map { .checksum($0) } ?? .absent)
     }
-    let error = #expect(throws: StorageError.self) { try table.apply(batch) }
+    let error = #expect(throws: CacheError.self) { try table.apply(batch) }
     #expect(error?.code == .conflict)
     #expect(error?.message.contains(key) == true)
     #expect(table.entries == before.entries)
@@ -153,7 +153,7 @@ import Testing
       try table.apply(batch)
       #expect(table.entries.count == 4)
     } else {
-      let error = #expect(throws: StorageError.self) { try table.apply(batch) }
+      let error = #expect(throws: CacheError.self) { try table.apply(batch) }
       #expect(error?.code == .overBounds)
       #expect(table.tally == before)
       #expect(table.entries.count == 3)

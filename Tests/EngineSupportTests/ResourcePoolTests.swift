@@ -13,7 +13,7 @@ import Testing
       return Resource()
     }
     let first = try pool.withResource(make: make) { ObjectIdentifier($0) }
-    try pool.withResource(make: make) { outer throws(StorageError) in
+    try pool.withResource(make: make) { outer throws(CacheError) in
       let inner = try pool.withResource(make: make) { ObjectIdentifier($0) }
       #expect(ObjectIdentifier(outer) == first)
       #expect(inner != first)
@@ -26,10 +26,10 @@ import Testing
   @Test func aResourceInDoubtIsLetGo() throws {
     let pool = ResourcePool<Resource>()
     weak var failed: Resource?
-    let error = #expect(throws: StorageError.self) {
-      try pool.withResource(make: { Resource() }) { resource throws(StorageError) in
+    let error = #expect(throws: CacheError.self) {
+      try pool.withResource(make: { Resource() }) { resource throws(CacheError) in
         failed = resource
-        throw StorageError(.failed, "in doubt")
+        throw CacheError(.failed, "in doubt")
       }
     }
     #expect(error?.code == .failed)
@@ -38,8 +38,8 @@ import Testing
 
   @Test func theErrorOfMakingIsPassedOn() {
     let pool = ResourcePool<Resource>()
-    let error = #expect(throws: StorageError.self) {
-      try pool.withResource(make: { () throws(StorageError) in throw StorageError(.noSpace, "none") }) { _ in }
+    let error = #expect(throws: CacheError.self) {
+      try pool.withResource(make: { () throws(CacheError) in throw CacheError(.noSpace, "none") }) { _ in }
     }
     #expect(error?.code == .noSpace)
   }
@@ -55,8 +55,8 @@ import Testing
     var idle: Set<ObjectIdentifier> = []
     pool.forEachIdle { idle.insert(ObjectIdentifier($0)) }
     #expect(idle == Set(both))
-    let error = StorageError(.failed, "nothing is to be made")
-    let again = try (0..<2).map { _ in try pool.take { () throws(StorageError) in throw error } }
+    let error = CacheError(.failed, "nothing is to be made")
+    let again = try (0..<2).map { _ in try pool.take { () throws(CacheError) in throw error } }
     #expect(Set(again.map { ObjectIdentifier($0.takeUnretainedValue()) }) == Set(both))
     pool.forEachIdle { _ in Issue.record("none is idle") }
     for resource in again { pool.giveBack(resource) }
@@ -100,7 +100,7 @@ import Testing
       pool.close()
     }
     #expect(used == nil)
-    let error = #expect(throws: StorageError.self) { try pool.withResource(make: { Resource() }) { _ in } }
+    let error = #expect(throws: CacheError.self) { try pool.withResource(make: { Resource() }) { _ in } }
     #expect(error?.code == .closed)
   }
 }

@@ -54,7 +54,7 @@ struct FolderEngineTests {
     try damage(file.data).write(to: file.url)
     let key = try CacheKey("cities/a")
     for call in ["read", "scan"] {
-      let error = await #expect(throws: StorageError.self, "\(what): \(call)") {
+      let error = await #expect(throws: CacheError.self, "\(what): \(call)") {
         _ =
           call == "read"
           ? try await engine.read(key) { bytes, _ in bytes.count }

@@ -67,7 +67,7 @@ import Testing
       await attempt { try await engine.put("posters/new", [UInt8](repeating: filler, count: 5_000)) }
       if compacting { await attempt { try await engine.compact() } }
       try await engine.close()
-    } catch is StorageError {}
+    } catch is CacheError {}
   }
 
   private static func read(
@@ -82,7 +82,7 @@ import Testing
   }
 
   static func attempt(_ body: () async throws -> Void) async {
-    do { try await body() } catch { #expect(error is StorageError) }
+    do { try await body() } catch { #expect(error is CacheError) }
   }
 
   /// The bytes worth changing: not those amid a payload, amid free space, or amid a long run of one letter of a key.
@@ -188,12 +188,12 @@ import Testing
     try await again.close()
   }
 
-  static let foreign: [(content: [UInt8], code: StorageError.Code)] = [
+  static let foreign: [(content: [UInt8], code: CacheError.Code)] = [
     (Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 10_000), .damaged), ([1], .damaged),
     ([UInt8](repeating: 0, count: 8_192), .damaged),
   ]
 
-  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: StorageError.Code)
+  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: CacheError.Code)
     async throws
   {
     let store = try TestStore()

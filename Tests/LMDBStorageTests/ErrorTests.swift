@@ -6,7 +6,7 @@ import Testing
 @testable import LMDBStorage
 
 @Suite struct ErrorTests {
-  static let meanings: [(status: Int32, code: StorageError.Code)] = [
+  static let meanings: [(status: Int32, code: CacheError.Code)] = [
     (MDB_CORRUPTED, .damaged), (MDB_INVALID, .damaged), (MDB_PAGE_NOTFOUND, .damaged), (MDB_PANIC, .damaged),
     (MDB_VERSION_MISMATCH, .unsupportedFormat), (MDB_MAP_FULL, .noSpace), (ENOSPC, .noSpace), (EFBIG, .noSpace),
     (EACCES, .permissionDenied), (EPERM, .permissionDenied), (EROFS, .permissionDenied),
@@ -14,8 +14,8 @@ import Testing
     (EIO, .ioFailed), (ENOTDIR, .ioFailed), (MDB_BAD_DBI, .failed),
   ]
 
-  @Test(arguments: meanings) func everyStatusHasItsMeaning(status: Int32, code: StorageError.Code) {
-    let error = StorageError.lmdb(status, "read", path: "/some/folder")
+  @Test(arguments: meanings) func everyStatusHasItsMeaning(status: Int32, code: CacheError.Code) {
+    let error = CacheError.lmdb(status, "read", path: "/some/folder")
     #expect(error.code == code)
     #expect(error.message.contains("/some/folder") && !error.message.hasSuffix(".") && !error.message.contains("\n"))
     #expect(error.lmdbStatus == status)

@@ -15,7 +15,7 @@ import Testing
     let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .relaxed, clock: FixedClock(now: .zero))
     try await engine.put("cities/a", [1])
     let tooMuch = 1 << 50  // More than any process has addresses for.
-    #expect(await code { try environment.growing(for: tooMuch) { () throws(StorageError) in } } == .noSpace)
+    #expect(await code { try environment.growing(for: tooMuch) { () throws(CacheError) in } } == .noSpace)
     #expect(try await engine.payload("cities/a") == [1])
     try await engine.put("cities/b", [2])
     #expect(try await engine.keys() == ["cities/a", "cities/b"])

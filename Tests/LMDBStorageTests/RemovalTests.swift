@@ -23,7 +23,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     let configuration = try store.configuration
-    do throws(StorageError) {
+    do throws(CacheError) {
       try await LMDBPlugin().removeStore(configuration)
       Issue.record("it was removed")
     } catch {

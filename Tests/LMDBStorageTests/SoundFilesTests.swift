@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Opens and closes; returns the code of the error.
-  private func open(_ store: TestStore, _ registry: LMDBRegistry) async -> StorageError.Code? {
+  private func open(_ store: TestStore, _ registry: LMDBRegistry) async -> CacheError.Code? {
     await code { _ = try registry.environment(at: store.path, mapSize: 1 << 20) }
   }
 

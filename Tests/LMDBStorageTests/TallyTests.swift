@@ -18,7 +18,7 @@ import Testing
   }
 
   static func kept(_ environment: LMDBEnvironment) throws -> EntryTally? {
-    try environment.withSnapshot(of: { _ in false }) { transaction, _ throws(StorageError) in
+    try environment.withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
       try transaction.keptTally()
     }
   }

@@ -101,11 +101,11 @@ extension StorageEngine {
 }
 
 /// The code of the error that `body` throws; `nil` where it throws none.
-func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+func code(_ body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()
     return nil
   } catch {
-    return (error as? StorageError)?.code
+    return (error as? CacheError)?.code
   }
 }

@@ -9,9 +9,9 @@ struct Defect: Sendable {
   let function: Function
   let name: String
   let text: String
-  let code: StorageError.Code
+  let code: CacheError.Code
 
-  init(_ function: Function, _ name: String, _ text: String, _ code: StorageError.Code = .failed) {
+  init(_ function: Function, _ name: String, _ text: String, _ code: CacheError.Code = .failed) {
     (self.function, self.name, self.text, self.code) = (function, name, text, code)
   }
 
@@ -101,7 +101,7 @@ struct DefectTests {
     #expect(!defects.isEmpty)
     for defect in defects {
       let store = try await library.open(["defect": .text(defect.name)])
-      let error = try #require(await storageError { try await call(function, store) }, "\(defect.name)")
+      let error = try #require(await cacheError { try await call(function, store) }, "\(defect.name)")
       #expect(error.code == defect.code, "\(defect.name)")
       #expect(error.message.contains(defect.text), "\(defect.name): \(error.message)")
       #expect(!error.message.contains(where: \.isNewline) && !error.hint.contains(where: \.isNewline))
@@ -109,26 +109,26 @@ struct DefectTests {
   }
 
   @Test(arguments: [
-    ("open-without-store", StorageError.Code.failed, "backend tiny reported that it opened a store, and gave none"),
+    ("open-without-store", CacheError.Code.failed, "backend tiny reported that it opened a store, and gave none"),
     ("open-fails", .cannotCreate, "no room at the inn"),
     ("open-code-99", .failed, "backend tiny returned 99"),
   ])
-  func openingIsChecked(_ defect: String, _ code: StorageError.Code, _ text: String) async throws {
+  func openingIsChecked(_ defect: String, _ code: CacheError.Code, _ text: String) async throws {
     let library = try Library("defects.c")
-    let error = try #require(await storageError { _ = try await library.open(["defect": .text(defect)]) })
+    let error = try #require(await cacheError { _ = try await library.open(["defect": .text(defect)]) })
     #expect(error.code == code)
     #expect(error.message.hasPrefix(text), "\(error.message)")
   }
 
   @Test func aHintComesAsOneLine() async throws {
     let store = try await Library("defects.c").open(["defect": .text("lines")])
-    #expect(await storageError { try await call(.apply, store) }?.hint == "a b")
+    #expect(await cacheError { try await call(.apply, store) }?.hint == "a b")
   }
 
   @Test func aCallbackOfACallThatIsOverIsRefused() async throws {
     let store = try await Library("defects.c").open(["defect": .text("read-late")])
     try await call(.scan, store)
-    let error = try #require(await storageError { try await call(.read, store) })
+    let error = try #require(await cacheError { try await call(.read, store) })
     #expect(error.message.contains("after its function had returned"))
   }
 
@@ -137,9 +137,9 @@ struct DefectTests {
   func whatTheBodyThrowsWins(_ defect: String) async throws {
     let store = try await Library("defects.c").open(["defect": .text(defect)])
     try await store.apply(try .put("cities/key"))
-    let error = await storageError {
-      _ = try await store.read(try CacheKey("cities/key")) { _, _ throws(StorageError) -> Int in
-        throw StorageError(.cancelled, "the body's own")
+    let error = await cacheError {
+      _ = try await store.read(try CacheKey("cities/key")) { _, _ throws(CacheError) -> Int in
+        throw CacheError(.cancelled, "the body's own")
       }
     }
     #expect(error?.message == "the body's own")
@@ -155,7 +155,7 @@ struct DefectTests {
   ])
   func anInspectionIsChecked(_ defect: String, _ text: String) async throws {
     let plugin = try Library("defects.c").plugin()
-    let error = await storageError { _ = try await plugin.inspect(try plugin.configuration(defect)) }
+    let error = await cacheError { _ = try await plugin.inspect(try plugin.configuration(defect)) }
     #expect(error?.code == .failed)
     #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
   }
@@ -166,7 +166,7 @@ struct DefectTests {
   ])
   func aRepairIsChecked(_ defect: String, _ text: String) async throws {
     let plugin = try Library("defects.c").plugin()
-    let error = await storageError {
+    let error = await cacheError {
       _ = try await plugin.repair(try plugin.configuration(defect), RepairPlan(suffix: ".x") { _, _, _ in true })
     }
     #expect(error?.code == .failed)

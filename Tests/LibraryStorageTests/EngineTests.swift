@@ -63,7 +63,7 @@ struct EngineTests {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: ["note": .text("endless")], clock: FixedClock(now: Timestamp(milliseconds: 77)))
-    let task = Task { await storageError { _ = try await plugin.inspect(configuration) } }
+    let task = Task { await cacheError { _ = try await plugin.inspect(configuration) } }
     task.cancel()
     #expect(await task.value?.code == .cancelled)
     let other = try EngineConfiguration(for: plugin.declaration, clock: configuration.clock)
@@ -72,7 +72,7 @@ struct EngineTests {
 
   @Test func aTextWithAZeroByteIsRefused() async throws {
     let library = try Library("tiny.c")
-    let error = await storageError { _ = try await library.open(["note": .text("a\0b")]) }
+    let error = await cacheError { _ = try await library.open(["note": .text("a\0b")]) }
     #expect(error?.code == .invalidOption)
   }
 
@@ -131,12 +131,12 @@ struct EngineTests {
     try await store.close()
     await store.releaseMemory()
     let key = try CacheKey("cities/a")
-    #expect(await storageError { _ = try await store.read(key) { $1 } }?.code == .closed)
-    #expect(await storageError { try await store.apply(WriteBatch()) }?.code == .closed)
-    #expect(await storageError { _ = try await store.scan(KeyRange(), limit: 1) }?.code == .closed)
-    #expect(await storageError { _ = try await store.statistics() }?.code == .closed)
-    #expect(await storageError { _ = try await store.checkIntegrity() }?.code == .closed)
-    #expect(await storageError { try await store.compact() }?.code == .closed)
+    #expect(await cacheError { _ = try await store.read(key) { $1 } }?.code == .closed)
+    #expect(await cacheError { try await store.apply(WriteBatch()) }?.code == .closed)
+    #expect(await cacheError { _ = try await store.scan(KeyRange(), limit: 1) }?.code == .closed)
+    #expect(await cacheError { _ = try await store.statistics() }?.code == .closed)
+    #expect(await cacheError { _ = try await store.checkIntegrity() }?.code == .closed)
+    #expect(await cacheError { try await store.compact() }?.code == .closed)
   }
 
   @Test func closingWaitsForTheCallsUnderWay() async throws {
@@ -161,12 +161,12 @@ struct EngineTests {
     let store = try await Library("tiny.c").open()
     let key = try CacheKey("cities/a")
     try await store.apply(try .put("cities/a"))
-    let codes = try await withThrowingTaskGroup(of: StorageError.Code?.self) { group in
+    let codes = try await withThrowingTaskGroup(of: CacheError.Code?.self) { group in
       for _ in 0..<8 {
         group.addTask {
-          var error: StorageError?
+          var error: CacheError?
           while error == nil {
-            error = await storageError { _ = try await store.read(key) { $0.count &+ $1.attributes.count } }
+            error = await cacheError { _ = try await store.read(key) { $0.count &+ $1.attributes.count } }
             // A read does not suspend, and whoever closes needs a thread.
             await Task.yield()
           }
@@ -194,7 +194,7 @@ struct EngineTests {
     let library = try Library("defects.c")
     for defect in Defect.all where defect.function == .read || defect.function == .scan {
       let broken = try await library.open(["defect": .text(defect.name)])
-      let error = await storageError {
+      let error = await cacheError {
         _ = try await broken.read(try CacheKey("cities/a")) { bytes, _ in bytes.count }
         _ = try await broken.scan(KeyRange(prefix: "cities/"), limit: 10)
       }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("A library is loaded only from where nobody else can change it")
 struct FileTests {
-  private func refusal(_ path: String) -> StorageError? {
-    #expect(throws: StorageError.self) { _ = try LibraryPlugin(loading: path) }
+  private func refusal(_ path: String) -> CacheError? {
+    #expect(throws: CacheError.self) { _ = try LibraryPlugin(loading: path) }
   }
 
   @Test func aLibraryThatOthersMayWriteIsRefused() throws {
@@ -59,7 +59,7 @@ struct FileTests {
     let library = try Library("tiny.c")
     // Root may give it away; for everybody else somebody else is asked for it.
     if geteuid() == 0 { #expect(chown(library.path, 54_321, 0) == 0) }
-    let error = #expect(throws: StorageError.self) { _ = try LibraryFile(library.path, for: 12_345) }
+    let error = #expect(throws: CacheError.self) { _ = try LibraryFile(library.path, for: 12_345) }
     #expect(error?.code == .permissionDenied)
     #expect(error?.message.contains("belongs to another user") == true)
   }

@@ -55,7 +55,7 @@ struct TableTests {
 
   private func expectRefusal(_ statement: String, _ text: String) throws {
     let library = try Library("tables.c", ["TABLE_DEFECT=\(statement)"])
-    let error = #expect(throws: StorageError.self) { _ = try library.plugin() }
+    let error = #expect(throws: CacheError.self) { _ = try library.plugin() }
     #expect(error?.code == .invalidPlugin)
     #expect(error?.message.hasPrefix("library \(library.path) ") == true)
     #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
@@ -71,10 +71,10 @@ struct TableTests {
     #expect(try await store.scan(KeyRange(), limit: 2).count == 1)
     let configuration = try EngineConfiguration(
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
-    #expect(await storageError { _ = try await plugin.inspect(configuration) }?.code == .unsupported)
+    #expect(await cacheError { _ = try await plugin.inspect(configuration) }?.code == .unsupported)
     let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
-    #expect(await storageError { _ = try await plugin.repair(configuration, plan) }?.code == .unsupported)
-    #expect(await storageError { _ = try await plugin.previewRepair(configuration, plan) }?.code == .unsupported)
+    #expect(await cacheError { _ = try await plugin.repair(configuration, plan) }?.code == .unsupported)
+    #expect(await cacheError { _ = try await plugin.previewRepair(configuration, plan) }?.code == .unsupported)
   }
 
   /// It repairs, but a dry run of it would be a repair: it is refused.
@@ -86,7 +86,7 @@ struct TableTests {
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
     let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
     #expect(try await plugin.repair(configuration, plan).saved == 1)
-    let error = await storageError { _ = try await plugin.previewRepair(configuration, plan) }
+    let error = await cacheError { _ = try await plugin.previewRepair(configuration, plan) }
     #expect(error?.code == .unsupported && error?.message.contains("dry run") == true)
   }
 

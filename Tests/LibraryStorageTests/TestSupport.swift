@@ -104,11 +104,11 @@ extension EntryMetadata {
 }
 
 /// The error that `body` throws; `nil` where it throws none of the storage boundary.
-func storageError(_ body: () async throws -> Void) async -> StorageError? {
+func cacheError(_ body: () async throws -> Void) async -> CacheError? {
   do {
     try await body()
     return nil
   } catch {
-    return error as? StorageError
+    return error as? CacheError
   }
 }

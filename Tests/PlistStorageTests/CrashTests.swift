@@ -40,7 +40,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
   /// Runs the scenario on a fresh store with `fault(n)` for n = 1, 2, ... until the fault comes too late to matter.
   private func forEveryCall(
     of scenario: Scenario, _ durability: Durability, _ fault: (Int) -> FaultyFileSystem.Fault,
-    _ check: (TemporaryFolder, PlistEngine, StorageError?, Int) async throws -> Void
+    _ check: (TemporaryFolder, PlistEngine, CacheError?, Int) async throws -> Void
   ) async throws {
     var number = 0
     var calls = 0
@@ -52,8 +52,8 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
       let engine = try await folder.open(durability, fileSystem: fileSystem)
       _ = try await engine.contents()
       fileSystem.begin(fault(number))
-      var failure: StorageError?
-      do { try await scenario.apply(to: engine) } catch { failure = try #require(error as? StorageError) }
+      var failure: CacheError?
+      do { try await scenario.apply(to: engine) } catch { failure = try #require(error as? CacheError) }
       calls = fileSystem.trace.count
       fileSystem.begin()
       try await check(folder, engine, failure, number)

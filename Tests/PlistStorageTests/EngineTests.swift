@@ -31,7 +31,7 @@ import Testing
   @Test func aFileInThePlaceOfTheFolderIsRefused() async throws {
     let folder = try TemporaryFolder()
     try Data([1]).write(to: URL(fileURLWithPath: folder.store))
-    let error = await #expect(throws: StorageError.self) { _ = try await folder.open() }
+    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
     #expect(error?.code == .cannotCreate)
     #expect(error?.message.contains(folder.store) == true)
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == Data([1]))
@@ -48,12 +48,12 @@ import Testing
     arguments: [
       (ENOSPC, .noSpace), (EDQUOT, .noSpace), (EACCES, .permissionDenied), (EPERM, .permissionDenied),
       (EROFS, .permissionDenied), (EIO, .ioFailed), (EFBIG, .tooLarge), (EMFILE, .ioFailed),
-    ] as [(Int32, StorageError.Code)])
-  func errorsOfTheSystemAreNamed(errno: Int32, expected: StorageError.Code) async throws {
+    ] as [(Int32, CacheError.Code)])
+  func errorsOfTheSystemAreNamed(errno: Int32, expected: CacheError.Code) async throws {
     let folder = try TemporaryFolder()
     let fileSystem = FaultyFileSystem(.rule { call, _ in call == "write" ? errno : nil })
     let engine = try await folder.open(fileSystem: fileSystem)
-    let error = await #expect(throws: StorageError.self) { try await engine.put(["a/1": "x"]) }
+    let error = await #expect(throws: CacheError.self) { try await engine.put(["a/1": "x"]) }
     #expect(error?.code == expected)
     #expect(error?.message.contains("a.json") == true)
     #expect(try await engine.text("a/1") == nil)

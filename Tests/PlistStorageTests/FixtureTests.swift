@@ -92,7 +92,7 @@ import Testing
     try folder.write(text, to: "cities.json")
     let engine = try await folder.open()
     for call in 0..<4 {
-      let error = await #expect(throws: StorageError.self) {
+      let error = await #expect(throws: CacheError.self) {
         switch call {
         case 0: _ = try await engine.text("cities/empty")
         case 1: try await engine.put(["cities/empty": "x"])

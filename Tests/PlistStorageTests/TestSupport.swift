@@ -18,7 +18,7 @@ final class TemporaryFolder: Sendable {
   func open(
     _ durability: Durability = .normal, fileSystem: any FileSystem = SystemFileSystem(),
     timer: any PlistTimer = FakeTimer(), at time: Int64 = 0
-  ) async throws(StorageError) -> PlistEngine {
+  ) async throws(CacheError) -> PlistEngine {
     try await PlistEngine.open(
       PlistOptions(path: store, durability: durability), clock: FixedClock(now: Timestamp(milliseconds: time)),
       fileSystem: fileSystem, timer: timer)
@@ -100,11 +100,11 @@ extension PlistEngine {
 }
 
 /// The code of the error that `body` throws; `nil` where it throws none.
-func code(of body: () async throws -> Void) async -> StorageError.Code? {
+func code(of body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()
     return nil
   } catch {
-    return (error as? StorageError)?.code
+    return (error as? CacheError)?.code
   }
 }

@@ -10,7 +10,7 @@ final class DamagedPlugin: StoragePlugin {
   private struct State {
     var versions: [(CacheKey, EntryTable.Entry)]
     var passes = 0
-    var failure: StorageError?
+    var failure: CacheError?
   }
 
   private let state: Mutex<State>
@@ -18,7 +18,7 @@ final class DamagedPlugin: StoragePlugin {
   private let engine: (any StorageEngine)?
 
   init(
-    _ versions: [(CacheKey, EntryTable.Entry)], lost: [IntegrityIssue] = [], failure: StorageError? = nil,
+    _ versions: [(CacheKey, EntryTable.Entry)], lost: [IntegrityIssue] = [], failure: CacheError? = nil,
     opening engine: (any StorageEngine)? = nil
   ) {
     state = Mutex(State(versions: versions, failure: failure))
@@ -33,14 +33,14 @@ final class DamagedPlugin: StoragePlugin {
   /// Makes previews succeed from now on.
   func recover() { state.withLock { $0.failure = nil } }
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
-    guard let engine else { throw StorageError(.damaged, "the store is damaged") }
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    guard let engine else { throw CacheError(.damaged, "the store is damaged") }
     return engine
   }
 
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     if let failure = state.withLock({ $0.failure }) { throw failure }
     let versions = state.withLock { state in
       state.passes += 1

@@ -54,7 +54,7 @@ import Testing
     #"{"page": 0, "totalPages": 1, "totalItems": 1, "items": []} x"#,
   ])
   func otherShapesAreDamage(text: String) {
-    let error = #expect(throws: StorageError.self) { try decode(text) }
+    let error = #expect(throws: CacheError.self) { try decode(text) }
     #expect(error?.code == .damaged)
     #expect(error?.message.contains("entry cities/v1/test") == true)
   }

@@ -11,13 +11,13 @@ import Testing
     ("entry movies/1/page=2 cannot be read", false), ("movies/ 1", false), ("", false),
   ])
   func anErrorIsAboutTheKeyThatItNames(message: String, isAbout: Bool) throws {
-    #expect(StorageError(.damaged, message).isAbout(try CacheKey("movies/1")) == isAbout)
+    #expect(CacheError(.damaged, message).isAbout(try CacheKey("movies/1")) == isAbout)
   }
 
   /// A key may end with a character that also ends sentences.
   @Test(arguments: ["movies/a.", "movies/'a'", "movies/a:"])
   func punctuationIsPartOfAKey(key: String) throws {
-    #expect(StorageError(.damaged, "entry \(key) cannot be read").isAbout(try CacheKey(key)))
-    #expect(StorageError(.damaged, "entry \(key): too short").isAbout(try CacheKey(key)))
+    #expect(CacheError(.damaged, "entry \(key) cannot be read").isAbout(try CacheKey(key)))
+    #expect(CacheError(.damaged, "entry \(key): too short").isAbout(try CacheKey(key)))
   }
 }

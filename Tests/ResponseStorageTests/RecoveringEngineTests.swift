@@ -20,7 +20,7 @@ import Testing
     ///   - failure: the error of the repair's preview.
     ///   - canReopen: whether the store can be opened again.
     init(
-      _ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: StorageError? = nil,
+      _ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: CacheError? = nil,
       canReopen: Bool = true
     ) async throws {
       let test = try await TestStore()
@@ -98,53 +98,53 @@ import Testing
 
   @Test func whatTheCallerFindsWrongIsNoDamageOfTheStore() async throws {
     let damaged = try await DamagedStore(Self.isUnnamed)
-    let error = await #expect(throws: StorageError.self) {
-      try await damaged.engine.read(damaged.keys[0]) { _, _ throws(StorageError) in
-        throw StorageError(.damaged, "its checksum does not match")
+    let error = await #expect(throws: CacheError.self) {
+      try await damaged.engine.read(damaged.keys[0]) { _, _ throws(CacheError) in
+        throw CacheError(.damaged, "its checksum does not match")
       }
     }
     #expect(error?.code == .damaged && damaged.plugin.passes == 0 && damaged.engine.damage == nil)
   }
 
-  @Test(arguments: [StorageError.Code.unsupported, .busy, .ioFailed])
-  func whereNothingTellsWhatARepairWouldSaveTheStoreIsReadOn(code: StorageError.Code) async throws {
-    let damaged = try await DamagedStore(Self.isUnnamed, failure: StorageError(code, "no dry run"))
+  @Test(arguments: [CacheError.Code.unsupported, .busy, .ioFailed])
+  func whereNothingTellsWhatARepairWouldSaveTheStoreIsReadOn(code: CacheError.Code) async throws {
+    let damaged = try await DamagedStore(Self.isUnnamed, failure: CacheError(code, "no dry run"))
     let listing = try await damaged.administration.list(EntrySelection(), after: nil, limit: 100)
     #expect(listing.entries.map(\.key) == damaged.keys.filter { $0 != damaged.keys[13] })
     #expect(listing.damage.placeCount == 1 && damaged.store.salvageDamage == nil)
   }
 
   @Test func aCancelledSalvageEndsTheCall() async throws {
-    let damaged = try await DamagedStore(Self.isUnnamed, failure: StorageError(.cancelled, "cancelled"))
-    let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    let damaged = try await DamagedStore(Self.isUnnamed, failure: CacheError(.cancelled, "cancelled"))
+    let error = await #expect(throws: CacheError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
     #expect(error?.code == .cancelled)
   }
 
   @Test func aCallAfterACancelledSalvageTriesAgain() async throws {
-    let damaged = try await DamagedStore(Self.isUnnamed, lost: [13], failure: StorageError(.cancelled, "cancelled"))
-    await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    let damaged = try await DamagedStore(Self.isUnnamed, lost: [13], failure: CacheError(.cancelled, "cancelled"))
+    await #expect(throws: CacheError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
     damaged.plugin.recover()
     #expect(try await damaged.engine.scan(KeyRange(), limit: 100).count == 29)
   }
 
   @Test func whatKeepsTheStoreFromBeingOpenedAgainIsToldByEveryCall() async throws {
     let damaged = try await DamagedStore(
-      Self.isUnnamed, failure: StorageError(.unsupported, "no dry run"), canReopen: false)
+      Self.isUnnamed, failure: CacheError(.unsupported, "no dry run"), canReopen: false)
     for _ in 0..<2 {
-      let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+      let error = await #expect(throws: CacheError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
       #expect(error?.message == "the store is damaged")
     }
-    let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.checkIntegrity() }
+    let error = await #expect(throws: CacheError.self) { _ = try await damaged.engine.checkIntegrity() }
     #expect(error?.message == "the store is damaged")
     try await damaged.engine.close()
   }
 
   @Test func aClosedEngineStaysClosedAfterACancelledSalvage() async throws {
-    let damaged = try await DamagedStore(Self.isUnnamed, failure: StorageError(.cancelled, "cancelled"))
-    await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    let damaged = try await DamagedStore(Self.isUnnamed, failure: CacheError(.cancelled, "cancelled"))
+    await #expect(throws: CacheError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
     try await damaged.engine.close()
     damaged.plugin.recover()
-    let error = await #expect(throws: StorageError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
+    let error = await #expect(throws: CacheError.self) { _ = try await damaged.engine.scan(KeyRange(), limit: 100) }
     #expect(error?.code == .closed)
   }
 

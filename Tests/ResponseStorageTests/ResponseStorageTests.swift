@@ -133,7 +133,7 @@ struct ResponseStorageTests {
     let test = try await TestStore()
     try await test.store.close()
     let code = await errorCode { () async throws(CacheError) in _ = try await test.cities.response(for: Self.request) }
-    #expect(code?.rawValue == StorageError.Code.closed.rawValue)
+    #expect(code?.rawValue == CacheError.Code.closed.rawValue)
     #expect(test.store.usage.take() == UsageCounts())
   }
 }

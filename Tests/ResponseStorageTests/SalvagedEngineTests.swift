@@ -8,7 +8,7 @@ import Testing
 
 /// Reading a store that is not opened, as a repair would save it.
 @Suite struct SalvagedEngineTests {
-  private static let reason = StorageError(.damaged, "the store is damaged")
+  private static let reason = CacheError(.damaged, "the store is damaged")
 
   /// Ten entries of a hundred bytes each, unordered.
   private static func entries() throws -> [CacheKey: EntryTable.Entry] {
@@ -89,7 +89,7 @@ import Testing
       IntegrityIssue(kind: .structure, message: "a hole"),
     ]
     let (partial, store) = try await salvage(DamagedPlugin(entries, lost: lost))
-    let error = await #expect(throws: StorageError.self) { _ = try await self.read(key, partial) }
+    let error = await #expect(throws: CacheError.self) { _ = try await self.read(key, partial) }
     #expect(error?.code == .damaged && error?.message == Self.reason.message)
     #expect(store.damage.entries.first == [key] && store.damage.places == ["a hole"])
     var reading = EntryReading(store)
@@ -104,7 +104,7 @@ import Testing
     let plugin = DamagedPlugin(try Self.entries().map { ($0, $1) })
     let (engine, _) = try await salvage(plugin)
     plugin.removeAll()
-    let error = await #expect(throws: StorageError.self) {
+    let error = await #expect(throws: CacheError.self) {
       _ = try await self.read(try CacheKey("cities/v1/page=1"), engine)
     }
     #expect(error?.code == .damaged)
@@ -112,9 +112,9 @@ import Testing
 
   @Test func nothingIsWritten() async throws {
     let (engine, _) = try await salvage(DamagedPlugin([]))
-    await #expect(throws: StorageError.self) { try await engine.apply(WriteBatch()) }
-    await #expect(throws: StorageError.self) { try await engine.compact() }
-    await #expect(throws: StorageError.self) { _ = try await engine.checkIntegrity() }
+    await #expect(throws: CacheError.self) { try await engine.apply(WriteBatch()) }
+    await #expect(throws: CacheError.self) { try await engine.compact() }
+    await #expect(throws: CacheError.self) { _ = try await engine.checkIntegrity() }
     try await engine.close()
   }
 }

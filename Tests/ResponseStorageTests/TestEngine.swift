@@ -18,7 +18,7 @@ final class TestEngine: StorageEngine {
     var cancelsAfter: Int?
     var batches = 0
     var reads = 0
-    var failure: StorageError?
+    var failure: CacheError?
   }
 
   private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class TestEngine: StorageEngine {
   var reads: Int { state.withLock { $0.reads } }
 
   /// Makes every read and batch fail with `error` from now on; `nil` ends that.
-  func breakDown(_ error: StorageError?) { state.withLock { $0.failure = error } }
+  func breakDown(_ error: CacheError?) { state.withLock { $0.failure = error } }
 
   /// Makes reads return their entries changed by `change` from now on.
   func alter(_ change: @escaping @Sendable (Entry) -> Entry) { state.withLock { $0.alter = change } }
@@ -48,14 +48,14 @@ final class TestEngine: StorageEngine {
   func refuse(_ count: Int) { state.withLock { $0.conflicts = count } }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let failure = state.withLock { state in
       state.reads += 1
       return state.failure
     }
     if let failure { throw failure }
-    let found = try await base.read(key) { bytes, metadata throws(StorageError) in
+    let found = try await base.read(key) { bytes, metadata throws(CacheError) in
       EntryTable.Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
     }
     guard let found else { return nil }
@@ -63,27 +63,27 @@ final class TestEngine: StorageEngine {
     return try body(altered.payload.span, altered.metadata)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     let isRefused = state.withLock { state in
       state.batches += 1
       defer { state.conflicts = max(0, state.conflicts - 1) }
       return state.conflicts > 0
     }
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    if isRefused { throw StorageError(.conflict, "another writer was faster") }
+    if isRefused { throw CacheError(.conflict, "another writer was faster") }
     if let faster = state.withLock({ $0.overtaking.take() }) { try await base.apply(faster) }
     try await base.apply(batch)
     if state.withLock({ $0.batches == $0.cancelsAfter }) { withUnsafeCurrentTask { $0?.cancel() } }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await base.scan(range, limit: limit)
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await base.checkIntegrity() }
-  func compact() async throws(StorageError) { try await base.compact() }
-  func close() async throws(StorageError) { try await base.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  func compact() async throws(CacheError) { try await base.compact() }
+  func close() async throws(CacheError) { try await base.close() }
 }
 
 /// A store over the memory engine at second 1,000, fully controlled by the test.

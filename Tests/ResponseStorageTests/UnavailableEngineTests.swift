@@ -6,7 +6,7 @@ import StorageSPI
 import Testing
 
 struct UnavailableEngineTests {
-  private static let reason = StorageError(.unreachable, "the server is away", hint: "start it")
+  private static let reason = CacheError(.unreachable, "the server is away", hint: "start it")
 
   private let engine = UnavailableEngine(reason: reason)
 
@@ -23,7 +23,7 @@ struct UnavailableEngineTests {
       { try await $0.compact() },
     ]
     for call in calls {
-      let error = await #expect(throws: StorageError.self) { try await call(engine) }
+      let error = await #expect(throws: CacheError.self) { try await call(engine) }
       #expect(error?.description == Self.reason.description)
     }
     try await engine.close()

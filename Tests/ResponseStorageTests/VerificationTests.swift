@@ -93,8 +93,8 @@ struct VerificationTests {
     }
   }
 
-  @Test(arguments: [StorageError.Code.damaged, .ioFailed, .failed, .unsupportedFormat])
-  func entriesThatCannotBeReadAreIssuesAndStopNothing(code: StorageError.Code) async throws {
+  @Test(arguments: [CacheError.Code.damaged, .ioFailed, .failed, .unsupportedFormat])
+  func entriesThatCannotBeReadAreIssuesAndStopNothing(code: CacheError.Code) async throws {
     let store = try await SoundStore(700)
     let bad = [0, 1, 2, 699, 700, 1_000, 2_099].map { store.keys[$0] }
     let (report, scans) = try await store.verify(DamagedEngine.Damage(entries: Set(bad), code: code))
@@ -168,10 +168,10 @@ struct VerificationTests {
     #expect(report.issueCount == 10_501, "the lease is checked too")
   }
 
-  @Test(arguments: [StorageError.Code.busy, .closed, .permissionDenied, .unreachable])
-  func aCheckThatCannotBeMadeIsAnError(code: StorageError.Code) async throws {
+  @Test(arguments: [CacheError.Code.busy, .closed, .permissionDenied, .unreachable])
+  func aCheckThatCannotBeMadeIsAnError(code: CacheError.Code) async throws {
     let store = try await SoundStore(1)
-    let damage = DamagedEngine.Damage(failure: StorageError(code, "no"))
+    let damage = DamagedEngine.Damage(failure: CacheError(code, "no"))
     let administration = store.administration(DamagedEngine(over: store.engine, damage))
     let found = await errorCode { () async throws(CacheError) in _ = try await administration.verify() }
     #expect(found?.rawValue == code.rawValue)

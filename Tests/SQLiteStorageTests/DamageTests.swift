@@ -80,7 +80,7 @@ import Testing
     do {
       return try await body()
     } catch {
-      let code = (error as? StorageError)?.code
+      let code = (error as? CacheError)?.code
       guard code == .damaged || code == .unsupportedFormat else { throw error }
       return nil
     }
@@ -96,7 +96,7 @@ import Testing
     try await engine.put("cities/a", [1, 2, 3])
     try await engine.put("cities/b", [4])
     try OtherConnection(folder.store).execute("UPDATE entries SET \(change) WHERE key = 'cities/a'")
-    let error = await #expect(throws: StorageError.self) { try await engine.payload("cities/a") }
+    let error = await #expect(throws: CacheError.self) { try await engine.payload("cities/a") }
     #expect(error?.code == .damaged)
     #expect(error?.message.contains("cities/a") == true && error?.message.contains(words) == true)
     #expect(try await engine.payload("cities/b") == [4])

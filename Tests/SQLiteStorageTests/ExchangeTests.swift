@@ -25,7 +25,7 @@ import Testing
   }
 
   private func repair(
-    _ store: DamagedStore, _ observe: @escaping () throws(StorageError) -> Void = { () throws(StorageError) in }
+    _ store: DamagedStore, _ observe: @escaping () throws(CacheError) -> Void = { () throws(CacheError) in }
   ) throws -> RepairReport {
     try SQLiteRepair(options: SQLiteOptions(store.options()), plan: store.plan, observe: observe).run()
   }
@@ -54,8 +54,8 @@ import Testing
     let options = try SQLiteOptions(store.options())
     let errors = try withoutPrivileges {
       [
-        #expect(throws: StorageError.self) { _ = try SQLitePages(SQLiteFile(path), log: path + "-wal") },
-        #expect(throws: StorageError.self) { _ = try StoreInspection(options) },
+        #expect(throws: CacheError.self) { _ = try SQLitePages(SQLiteFile(path), log: path + "-wal") },
+        #expect(throws: CacheError.self) { _ = try StoreInspection(options) },
       ]
     }
     for error in errors { #expect(error?.code == .permissionDenied && error?.message.contains("-wal") == true) }
@@ -68,7 +68,7 @@ import Testing
     let store = try await makeDamagedWithLog()
     let path = store.folder.store
     var crashes: [[String: Data]] = []
-    _ = try repair(store) { () throws(StorageError) in
+    _ = try repair(store) { () throws(CacheError) in
       var files: [String: Data] = [:]
       for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
         files[suffix] = try? Data(contentsOf: URL(fileURLWithPath: path + suffix))
@@ -90,10 +90,10 @@ import Testing
   func aRepairThatFailsLeavesEveryEntry(step: Int) async throws {
     let store = try await makeDamagedWithLog()
     var count = 0
-    let error = #expect(throws: StorageError.self) {
-      _ = try repair(store) { () throws(StorageError) in
+    let error = #expect(throws: CacheError.self) {
+      _ = try repair(store) { () throws(CacheError) in
         count += 1
-        if count == step { throw StorageError(.noSpace, "no room") }
+        if count == step { throw CacheError(.noSpace, "no room") }
       }
     }
     #expect(error?.code == .noSpace)
@@ -119,7 +119,7 @@ import Testing
     let store = try await makeDamagedWithLog()
     let connection = try SQLiteConnection(path: store.folder.store, flags: 1, busyTimeout: 0)
     _ = try repair(store)
-    let error = #expect(throws: StorageError.self) { try SQLiteSchema.verify(connection) }
+    let error = #expect(throws: CacheError.self) { try SQLiteSchema.verify(connection) }
     #expect(error?.code == .busy)
   }
 

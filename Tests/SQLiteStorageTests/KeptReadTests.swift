@@ -16,8 +16,8 @@ import Testing
   }
 
   private func read(_ reader: SQLiteReader, _ key: String = "cities/a") throws -> UInt8? {
-    try key.withBytes { key throws(StorageError) in
-      try reader.read(key) { payload, _ throws(StorageError) in payload[0] }
+    try key.withBytes { key throws(CacheError) in
+      try reader.read(key) { payload, _ throws(CacheError) in payload[0] }
     }
   }
 
@@ -217,7 +217,7 @@ extension SQLiteReader {
   /// Whether a count sees the last change of the tests above.
   fileprivate var isUpToDate: Bool {
     "cities/a".withBytes { key in
-      (try? read(key) { payload, _ throws(StorageError) in payload[0] == 7 }) == true
+      (try? read(key) { payload, _ throws(CacheError) in payload[0] == 7 }) == true
     }
   }
 }

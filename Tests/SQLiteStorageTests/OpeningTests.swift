@@ -11,7 +11,7 @@ import Testing
   /// A log that cannot be read does not end where the reading failed. A folder opens like a file and fails to be read.
   @Test func aLogThatCannotBeReadIsNotTakenForAnEmptyOne() throws {
     let folder = try TestFolder()
-    let error = #expect(throws: StorageError.self) { _ = try SQLiteLog(folder.path) }
+    let error = #expect(throws: CacheError.self) { _ = try SQLiteLog(folder.path) }
     #expect(error?.code == .ioFailed)
     #expect(error?.message == "\(folder.path) cannot be read: Is a directory")
   }
@@ -41,7 +41,7 @@ import Testing
     let folder = try TestFolder()
     try OtherConnection(folder.store).execute(sql)
     let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
-    let error = await #expect(throws: StorageError.self) { _ = try await folder.open() }
+    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
     #expect(error?.code.rawValue == expected)
     #expect(error?.message.contains(words) == true && error?.message.contains(folder.store) == true, "\(error as Any)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
@@ -152,10 +152,10 @@ import Testing
     var batch = WriteBatch()
     batch.put(key, payload: [2], metadata: .sample())
     let change = batch
-    let write = { () throws(StorageError) in
-      _ = try writing.perform { writer throws(StorageError) in try writer.apply(change) }
+    let write = { () throws(CacheError) in
+      _ = try writing.perform { writer throws(CacheError) in try writer.apply(change) }
     }
-    let error = try withoutPrivileges { #expect(throws: StorageError.self) { try write() } }
+    let error = try withoutPrivileges { #expect(throws: CacheError.self) { try write() } }
     #expect(error?.code == .permissionDenied)
     chmod(folder.store + refused, 0o666)
     try write()

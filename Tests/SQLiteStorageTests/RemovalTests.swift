@@ -5,7 +5,7 @@ import Testing
 
 /// A store is removed in whatever state it is, but not under another handle, and not where it is another application's.
 @Suite struct RemovalTests {
-  private func remove(_ folder: TestFolder) async throws(StorageError) {
+  private func remove(_ folder: TestFolder) async throws(CacheError) {
     let plugin = SQLitePlugin()
     try await plugin.removeStore(
       EngineConfiguration(
@@ -13,8 +13,8 @@ import Testing
         clock: FixedClock(now: Timestamp(milliseconds: 0))))
   }
 
-  private func code(_ body: () async throws(StorageError) -> Void) async -> StorageError.Code? {
-    do throws(StorageError) { try await body() } catch { return error.code }
+  private func code(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
+    do throws(CacheError) { try await body() } catch { return error.code }
     return nil
   }
 
@@ -34,7 +34,7 @@ import Testing
   @Test func nothingIsRemovedUnderAnotherHandle() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
-    #expect(await code { () async throws(StorageError) in try await remove(folder) } == .busy)
+    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .busy)
     #expect(try await engine.checkIntegrity().isEmpty)
     try await engine.close()
     try await remove(folder)
@@ -44,7 +44,7 @@ import Testing
   @Test func anotherApplicationsDatabaseStays() async throws {
     let folder = try TestFolder()
     _ = try folder.shell("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a')")
-    #expect(await code { () async throws(StorageError) in try await remove(folder) } == .unsupportedFormat)
+    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .unsupportedFormat)
     #expect(try folder.shell("SELECT name FROM photos") == "a")
   }
 

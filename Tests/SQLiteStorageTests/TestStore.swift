@@ -93,9 +93,9 @@ extension StorageEngine {
   }
 }
 
-/// The code of the `StorageError` that `body` throws.
-func code(_ body: () async throws -> Void) async throws -> StorageError.Code? {
-  let error = await #expect(throws: StorageError.self) { try await body() }
+/// The code of the `CacheError` that `body` throws.
+func code(_ body: () async throws -> Void) async throws -> CacheError.Code? {
+  let error = await #expect(throws: CacheError.self) { try await body() }
   if let error { #expect(!error.message.isEmpty && !error.message.contains("\n") && !error.message.hasSuffix(".")) }
   return error?.code
 }

@@ -69,7 +69,7 @@ struct BenchmarkRunTests {
     // More workers than the machine has processors block at once, each until all are there: on a pool they would never
     // all be there.
     let count = 24
-    let threads = try (0..<count).map { _ throws(StorageError) in try WorkerThread() }
+    let threads = try (0..<count).map { _ throws(CacheError) in try WorkerThread() }
     defer { for thread in threads { thread.stop() } }
     let (arrived, everyone) = (Counter(), DispatchGroup())
     for _ in threads { everyone.enter() }

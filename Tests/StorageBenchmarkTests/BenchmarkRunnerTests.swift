@@ -100,7 +100,7 @@ struct BenchmarkRunnerTests {
     ] as [@Sendable (inout BenchmarkOptions) -> Void])
   func optionsOutOfRangeAreRefused(change: @Sendable (inout BenchmarkOptions) -> Void) async throws {
     let workload = try Fixtures.workload(#""kind": "read""#)
-    let error = await #expect(throws: StorageError.self) {
+    let error = await #expect(throws: CacheError.self) {
       try await run([TestPlugin()], [workload], Fixtures.options(change))
     }
     #expect(error?.code == .invalidOption)
@@ -109,7 +109,7 @@ struct BenchmarkRunnerTests {
   @Test func valuesThatAnEngineDoesNotTakeAreRefused() async throws {
     let workload = try Fixtures.workload(#""kind": "read""#)
     let subject = BenchmarkSubject(plugin: TestPlugin(), values: ["colour": .text("red")])
-    let error = await #expect(throws: StorageError.self) {
+    let error = await #expect(throws: CacheError.self) {
       try await BenchmarkRunner(subjects: [subject], workloads: [workload], options: Fixtures.options()).run()
     }
     #expect(error?.code == .invalidOption)

@@ -53,9 +53,9 @@ struct WrongAnswerTests {
 
   @Test func aFetchThatIsWrongIsFound() async throws {
     struct WrongFetcher: BenchmarkFetcher {
-      func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool { !isStored }
+      func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool { !isStored }
     }
-    let actions = BenchmarkActions(makeFetcher: { _ throws(StorageError) in WrongFetcher() })
+    let actions = BenchmarkActions(makeFetcher: { _ throws(CacheError) in WrongFetcher() })
     let workload = try #require(try WorkloadCatalogue.workload(named: "articles"))
     let report = try await BenchmarkRunner(
       subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: Fixtures.options(),

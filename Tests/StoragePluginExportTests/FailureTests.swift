@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Failures through the table", .serialized) struct FailureTests {
-  static let codes: [(StorageError.Code, cachectl_code)] = [
+  static let codes: [(CacheError.Code, cachectl_code)] = [
     (.invalidOption, CACHECTL_INVALID_OPTION), (.damaged, CACHECTL_DAMAGED),
     (.unsupportedFormat, CACHECTL_UNSUPPORTED_FORMAT), (.cannotCreate, CACHECTL_CANNOT_CREATE),
     (.permissionDenied, CACHECTL_PERMISSION_DENIED), (.noSpace, CACHECTL_NO_SPACE), (.ioFailed, CACHECTL_IO_FAILED),
@@ -12,12 +12,12 @@ import Testing
     (.tooLarge, CACHECTL_TOO_LARGE), (.overBounds, CACHECTL_OVER_BOUNDS), (.unsupported, CACHECTL_UNSUPPORTED),
     (.cancelled, CACHECTL_CANCELLED),
     (.failed, CACHECTL_FAILED), (.closed, CACHECTL_FAILED), (.invalidKey, CACHECTL_FAILED),
-    (StorageError.Code(rawValue: "ownCode"), CACHECTL_FAILED),
+    (CacheError.Code(rawValue: "ownCode"), CACHECTL_FAILED),
   ]
 
   @Test(arguments: codes.indices) func everyCodeHasItsNumber(_ index: Int) throws {
     let (code, number) = Self.codes[index]
-    let outcome = try fail(StorageError(code, "the mëssage", hint: "the hint"))
+    let outcome = try fail(CacheError(code, "the mëssage", hint: "the hint"))
     #expect(outcome.status == number.rawValue && outcome.message == "the mëssage" && outcome.hint == "the hint")
   }
 
@@ -25,7 +25,7 @@ import Testing
   @Test(arguments: [0, 1, 2, 3], ["é", "€", "🙂", "e"])
   func longTextsAreCutBetweenCharacters(_ shift: Int, _ character: String) throws {
     let text = String(repeating: "x", count: shift) + String(repeating: character, count: 1_100)
-    let outcome = try fail(StorageError(.failed, text, hint: text))
+    let outcome = try fail(CacheError(.failed, text, hint: text))
     for (cut, room) in [(outcome.message, 1_024), (outcome.hint, 512)] {
       #expect(text.hasPrefix(cut) && room - cut.utf8.count <= character.utf8.count, "\(shift) \(character)")
     }
@@ -33,12 +33,12 @@ import Testing
 
   @Test func whatJustFitsIsWhole() throws {
     let (message, hint) = (String(repeating: "m", count: 1_023), String(repeating: "h", count: 511))
-    let outcome = try fail(StorageError(.failed, message, hint: hint))
+    let outcome = try fail(CacheError(.failed, message, hint: hint))
     #expect(outcome.message == message && outcome.hint == hint)
   }
 
   @Test func everyCallReportsItsFailure() throws {
-    let store = try store(StorageError(.busy, "held"))
+    let store = try store(CacheError(.busy, "held"))
     let busy = Int32(CACHECTL_BUSY.rawValue)
     #expect(store.put("cities/v1/a", "") == busy && store.scan(prefix: "", limit: 1).status == busy)
     #expect(store.table.compact(store.handle, nil) == busy && store.close() == busy)
@@ -61,12 +61,12 @@ import Testing
     #expect(store.close() == 0)
   }
 
-  private func store(_ error: StorageError) throws -> Store {
+  private func store(_ error: CacheError) throws -> Store {
     ScriptedPlugin.failure.withLock { $0 = error }
     return try Store(["manner": "failing"])
   }
 
-  private func fail(_ error: StorageError) throws -> (status: Int32, message: String, hint: String) {
+  private func fail(_ error: CacheError) throws -> (status: Int32, message: String, hint: String) {
     let (store, failure) = (try store(error), Failure())
     let status = store.read("cities/v1/a", failure).status
     _ = store.close()

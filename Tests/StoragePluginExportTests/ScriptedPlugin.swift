@@ -17,7 +17,7 @@ struct ScriptedPlugin: StoragePlugin {
   }
 
   /// What calls fail with where they fail.
-  static let failure = Mutex(StorageError(.failed, "not set"))
+  static let failure = Mutex(CacheError(.failed, "not set"))
 
   let declaration = EngineDeclaration(
     name: "scripted", version: "1.2", summary: "a table for tests", capabilities: [.atomicBatches, .shared],
@@ -32,28 +32,28 @@ struct ScriptedPlugin: StoragePlugin {
       EngineOption("store", .storeName, default: .text("main"), help: "a store"),
     ])
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
-    guard let manner = Manner(rawValue: try configuration.text("manner")) else { throw StorageError(.failed, "manner") }
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    guard let manner = Manner(rawValue: try configuration.text("manner")) else { throw CacheError(.failed, "manner") }
     guard try configuration.boolean("eager"), try configuration.integer("room") == 4_096 else {
-      throw StorageError(.invalidOption, "what is passed is not what arrives")
+      throw CacheError(.invalidOption, "what is passed is not what arrives")
     }
     let engine = ScriptedEngine(manner, clock: configuration.clock)
     return try configuration.integer("entries") == 7 ? engine : ImmediateEngine(engine)
   }
 
-  func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     await Task.yield()
     return StoreInspection(
       path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3,
       hiddenDamage: "bënt")
   }
 
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport {
+  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport {
     let metadata = EntryMetadata(
       storedAt: configuration.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "a/b")
     let key = try CacheKey("cities/v1/kept")
     // On another thread, as engines do that wait for a disk.
-    let isSound = try await BlockingExecutor().run { () throws(StorageError) in
+    let isSound = try await BlockingExecutor().run { () throws(CacheError) in
       [UInt8]([1, 2]).withUnsafeBufferPointer { plan.isSound(key, $0.span, metadata) }
     }
     return RepairReport(
@@ -63,13 +63,13 @@ struct ScriptedPlugin: StoragePlugin {
 
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     RepairReport(saved: 5, mended: [IntegrityIssue(kind: .structure, message: "would be mended")])
   }
 
-  func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     await Task.yield()
-    throw StorageError(.busy, "\(try configuration.text("path")) is open")
+    throw CacheError(.busy, "\(try configuration.text("path")) is open")
   }
 }
 
@@ -86,59 +86,59 @@ final class ScriptedEngine: StorageEngine {
   }
 
   func withTable<Output: Sendable>(
-    _ body: (inout EntryTable) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ body: (inout EntryTable) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
-    return try table.withLock { table throws(StorageError) in try body(&table) }
+    return try table.withLock { table throws(CacheError) in try body(&table) }
   }
 
-  private func go() async throws(StorageError) {
+  private func go() async throws(CacheError) {
     if manner == .endless {
       let (stream, continuation) = AsyncStream<Void>.makeStream()
       for await _ in stream {}
       continuation.finish()
-      throw StorageError(.cancelled, "cancelled")
+      throw CacheError(.cancelled, "cancelled")
     }
     guard manner == .waiting else { return }
     await Task.yield()
-    try await executor.run { () throws(StorageError) in }
+    try await executor.run { () throws(CacheError) in }
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     try await go()
     guard let entry = try withTable({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await go()
-    try withTable { table throws(StorageError) in try table.apply(batch) }
+    try withTable { table throws(CacheError) in try table.apply(batch) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await go()
     return try withTable { $0.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     try await go()
     return try withTable { StorageStatistics(tally: $0.tally, storageBytes: 77) }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     try await go()
     return [IntegrityIssue(kind: .structure, message: "crooked")]
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     try await go()
     let now = clock.now
     _ = try withTable { $0.removeExpired(at: now) }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     if manner != .endless { try await go() }
     if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
   }
@@ -151,23 +151,23 @@ final class ImmediateEngine: ImmediateReading {
   init(_ engine: ScriptedEngine) { self.engine = engine }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? { throw StorageError(.failed, "a read that may wait") }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { throw CacheError(.failed, "a read that may wait") }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     guard let entry = try engine.withTable({ $0[CacheKey(trusting: keyBytes)] }) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func apply(_ batch: WriteBatch) async throws(CacheError) { try await engine.apply(batch) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await engine.scan(range, limit: limit)
   }
-  func statistics() async throws(StorageError) -> StorageStatistics { try await engine.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
-  func compact() async throws(StorageError) { try await engine.compact() }
-  func close() async throws(StorageError) { try await engine.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await engine.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
+  func compact() async throws(CacheError) { try await engine.compact() }
+  func close() async throws(CacheError) { try await engine.close() }
 }

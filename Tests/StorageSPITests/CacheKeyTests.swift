@@ -20,7 +20,7 @@ import Testing
     String(repeating: "a", count: 33) + "/x", "a/" + String(repeating: "x", count: CacheKey.maximumLength - 1),
   ])
   func invalidKeys(text: String) {
-    let error = #expect(throws: StorageError.self) { try CacheKey(text) }
+    let error = #expect(throws: CacheError.self) { try CacheKey(text) }
     #expect(error?.code == .invalidKey)
   }
 

@@ -14,7 +14,7 @@ import Testing
       EngineOption("url", .text, help: "", isRequired: true),
     ])
 
-  private func open(_ values: [String: OptionValue]) throws(StorageError) -> EngineConfiguration {
+  private func open(_ values: [String: OptionValue]) throws(CacheError) -> EngineConfiguration {
     try EngineConfiguration(
       for: Self.declaration, values: values.merging(["url": .text("u")]) { own, _ in own }, clock: Clock())
   }
@@ -38,23 +38,23 @@ import Testing
       ("size", .integer(9)), ("sync", .text("true")), ("url", .boolean(true)), ("colour", .text("blue")),
     ] as [(String, OptionValue)])
   func otherValuesAreRefused(name: String, value: OptionValue) {
-    let error = #expect(throws: StorageError.self) { try open([name: value]) }
+    let error = #expect(throws: CacheError.self) { try open([name: value]) }
     #expect(error?.code == .invalidOption)
     #expect(error?.message.contains("'\(name)' of backend test") == true)
     #expect(error?.hint.contains("test") == true)
   }
 
   @Test func aRequiredValueMustBeGiven() {
-    let error = #expect(throws: StorageError.self) { try EngineConfiguration(for: Self.declaration, clock: Clock()) }
+    let error = #expect(throws: CacheError.self) { try EngineConfiguration(for: Self.declaration, clock: Clock()) }
     #expect(error?.message.contains("'url'") == true)
   }
 
   @Test func aValueIsOfTheTypeAskedForOrAnError() throws {
     let configuration = try open([:])
-    #expect(throws: StorageError.self) { try configuration.text("busyTimeout") }
-    #expect(throws: StorageError.self) { try configuration.integer("path") }
-    #expect(throws: StorageError.self) { try configuration.boolean("path") }
-    #expect(throws: StorageError.self) { try configuration.integer("size") }
-    #expect(throws: StorageError.self) { try configuration.text("unknown") }
+    #expect(throws: CacheError.self) { try configuration.text("busyTimeout") }
+    #expect(throws: CacheError.self) { try configuration.integer("path") }
+    #expect(throws: CacheError.self) { try configuration.boolean("path") }
+    #expect(throws: CacheError.self) { try configuration.integer("size") }
+    #expect(throws: CacheError.self) { try configuration.text("unknown") }
   }
 }

@@ -23,7 +23,7 @@ import Testing
     if holds {
       try bounds.require(tally())
     } else {
-      let error = #expect(throws: StorageError.self) { try bounds.require(tally()) }
+      let error = #expect(throws: CacheError.self) { try bounds.require(tally()) }
       #expect(error?.code == .overBounds)
       #expect(error?.message.contains("\(maxEntries) entries or \(maxPayloadBytes) bytes") == true)
       #expect(error?.hint.isEmpty == false)

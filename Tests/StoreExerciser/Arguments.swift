@@ -11,13 +11,13 @@ struct Arguments {
   private let path: String
   private let values: [String: String]
 
-  init(_ words: [String]) throws(StorageError) {
-    guard words.count >= 4 else { throw StorageError(.failed, "VERB ENGINE PATH [NAME=VALUE]...") }
+  init(_ words: [String]) throws(CacheError) {
+    guard words.count >= 4 else { throw CacheError(.failed, "VERB ENGINE PATH [NAME=VALUE]...") }
     (verb, engine, path) = (words[1], words[2], words[3])
     var values: [String: String] = [:]
     for word in words.dropFirst(4) {
       let parts = word.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2 else { throw StorageError(.failed, "'\(word)' is not NAME=VALUE") }
+      guard parts.count == 2 else { throw CacheError(.failed, "'\(word)' is not NAME=VALUE") }
       values[String(parts[0])] = String(parts[1])
     }
     self.values = values
@@ -25,18 +25,18 @@ struct Arguments {
 
   func text(_ name: String) -> String? { values[name] }
 
-  func number(_ name: String) throws(StorageError) -> Int? {
+  func number(_ name: String) throws(CacheError) -> Int? {
     guard let text = values[name] else { return nil }
-    guard let number = Int(text) else { throw StorageError(.failed, "'\(text)' is no number") }
+    guard let number = Int(text) else { throw CacheError(.failed, "'\(text)' is no number") }
     return number
   }
 
-  func number(_ name: String, default value: Int) throws(StorageError) -> Int { try number(name) ?? value }
+  func number(_ name: String, default value: Int) throws(CacheError) -> Int { try number(name) ?? value }
 
-  func openStore() async throws(StorageError) -> any StorageEngine {
+  func openStore() async throws(CacheError) -> any StorageEngine {
     let plugins: [any StoragePlugin] = [SQLitePlugin(), LMDBPlugin(), PlistPlugin()]
     guard let plugin = plugins.first(where: { $0.declaration.name == engine }) else {
-      throw StorageError(.failed, "there is no engine '\(engine)'")
+      throw CacheError(.failed, "there is no engine '\(engine)'")
     }
     var options = ["path": path, "durability": values["durability"] ?? "normal"].mapValues(OptionValue.text)
     // On a busy machine, several processes that write without a pause may shut the others out for a while.
@@ -56,12 +56,12 @@ struct SystemClock: WallClock {
 
 /// The size that no file of the process may exceed, for writes that fail in the middle.
 enum FileSizeLimit {
-  static func set(_ bytes: Int) throws(StorageError) {
+  static func set(_ bytes: Int) throws(CacheError) {
     // Without this the system ends a process that meets its limit.
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
     guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else {
-      throw StorageError(.failed, "the size of files cannot be limited: errno \(errno)")
+      throw CacheError(.failed, "the size of files cannot be limited: errno \(errno)")
     }
   }
 }

@@ -10,7 +10,7 @@ struct Checker {
   private let workloads: [(workload: Workload, acknowledged: Int)]
   private let unfinished: Int
 
-  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
     self.engine = engine
     unfinished = try arguments.number("unfinished", default: 1)
     var workloads: [(Workload, Int)] = []
@@ -20,7 +20,7 @@ struct Checker {
     self.workloads = workloads
   }
 
-  func run() async throws(StorageError) {
+  func run() async throws(CacheError) {
     if let issue = try await engine.checkIntegrity().first { throw wrong("integrity: \(issue.message)") }
     var found = try await everything()
     try await checkTally(found)
@@ -39,7 +39,7 @@ struct Checker {
   /// The number of batches of which the store holds exactly what they wrote.
   private func committed(
     _ workload: Workload, _ acknowledged: Int, _ found: [CacheKey: EntrySummary]
-  ) throws(StorageError) -> (count: Int, state: [Int: Int]) {
+  ) throws(CacheError) -> (count: Int, state: [Int: Int]) {
     var state = workload.state(after: acknowledged)
     var differences: [String] = []
     for count in acknowledged...(acknowledged + unfinished) {
@@ -52,7 +52,7 @@ struct Checker {
 
   private func difference(
     _ workload: Workload, _ state: [Int: Int], _ found: [CacheKey: EntrySummary]
-  ) throws(StorageError) -> String? {
+  ) throws(CacheError) -> String? {
     for entry in 0..<Workload.entries {
       let summary = found[try workload.key(entry)]
       let expected = state[entry].map { workload.metadata(entry, $0) }
@@ -64,16 +64,16 @@ struct Checker {
     return nil
   }
 
-  private func checkPayload(_ entry: Int, _ number: Int, _ workload: Workload) async throws(StorageError) {
+  private func checkPayload(_ entry: Int, _ number: Int, _ workload: Workload) async throws(CacheError) {
     let (key, expected) = (try workload.key(entry), workload.payload(entry, number))
     let metadata = workload.metadata(entry, number)
-    let isSame = try await engine.read(key) { payload, found throws(StorageError) in
+    let isSame = try await engine.read(key) { payload, found throws(CacheError) in
       found == metadata && payload.withUnsafeBufferPointer { $0.elementsEqual(expected) }
     }
     guard isSame == true else { throw wrong("the payload of \(key) is not what batch \(number) wrote") }
   }
 
-  private func checkTally(_ found: [CacheKey: EntrySummary]) async throws(StorageError) {
+  private func checkTally(_ found: [CacheKey: EntrySummary]) async throws(CacheError) {
     let statistics = try await engine.statistics()
     let bytes = found.values.reduce(0) { $0 + $1.payloadBytes }
     guard statistics.entries == found.count, statistics.payloadBytes == bytes else {
@@ -83,7 +83,7 @@ struct Checker {
     }
   }
 
-  private func everything() async throws(StorageError) -> [CacheKey: EntrySummary] {
+  private func everything() async throws(CacheError) -> [CacheKey: EntrySummary] {
     var found: [CacheKey: EntrySummary] = [:]
     var range = KeyRange()
     while true {
@@ -94,5 +94,5 @@ struct Checker {
     }
   }
 
-  private func wrong(_ what: String) -> StorageError { StorageError(.damaged, what) }
+  private func wrong(_ what: String) -> CacheError { CacheError(.damaged, what) }
 }

@@ -6,24 +6,24 @@ struct Counter {
   private let engine: any StorageEngine
   private let times: Int
 
-  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
     self.engine = engine
     times = try arguments.number("times", default: 1)
   }
 
-  func run() async throws(StorageError) {
+  func run() async throws(CacheError) {
     let key = try CacheKey("counters/v1/number")
     var (waiting, done, tries) = (Waiting(), 0, 0)
     while done < times {
       tries += 1
-      if try await waiting.measure({ () throws(StorageError) in try await increment(key) }) { done += 1 }
+      if try await waiting.measure({ () throws(CacheError) in try await increment(key) }) { done += 1 }
     }
     waiting.report()
     Line.write("TRIES \(tries)")
     Line.write("VALUE \(try await value(key) ?? 0)")
   }
 
-  private func increment(_ key: CacheKey) async throws(StorageError) -> Bool {
+  private func increment(_ key: CacheKey) async throws(CacheError) -> Bool {
     let value = try await value(key)
     var batch = WriteBatch()
     batch.require(key, value.map { .checksum($0) } ?? .absent)
@@ -32,7 +32,7 @@ struct Counter {
       storedAt: Timestamp(milliseconds: 1), freshUntil: .distantFuture, retainUntil: .distantFuture,
       contentType: "text/plain", checksum: next)
     batch.put(key, payload: Array("\(next)".utf8), metadata: metadata)
-    do throws(StorageError) {
+    do throws(CacheError) {
       try await engine.apply(batch)
       return true
     } catch  where error.code == .conflict {
@@ -40,10 +40,10 @@ struct Counter {
     }
   }
 
-  private func value(_ key: CacheKey) async throws(StorageError) -> UInt64? {
-    try await engine.read(key) { payload, metadata throws(StorageError) in
+  private func value(_ key: CacheKey) async throws(CacheError) -> UInt64? {
+    try await engine.read(key) { payload, metadata throws(CacheError) in
       let text = payload.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-      guard text == "\(metadata.checksum)" else { throw StorageError(.damaged, "'\(text)' is not its metadata's") }
+      guard text == "\(metadata.checksum)" else { throw CacheError(.damaged, "'\(text)' is not its metadata's") }
       return metadata.checksum
     }
   }

@@ -8,13 +8,13 @@ struct Filler {
   private let entries: Int
   private let batchSize: Int
 
-  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
     self.engine = engine
     entries = try arguments.number("entries", default: 1_000)
     batchSize = try arguments.number("batch", default: 10_000)
   }
 
-  func run() async throws(StorageError) {
+  func run() async throws(CacheError) {
     let now = SystemClock().now
     for first in stride(from: 0, to: entries, by: batchSize) {
       var batch = WriteBatch()
@@ -24,7 +24,7 @@ struct Filler {
     Line.write("FILLED \(entries)")
   }
 
-  private func add(_ index: Int, at now: Timestamp, to batch: inout WriteBatch) throws(StorageError) {
+  private func add(_ index: Int, at now: Timestamp, to batch: inout WriteBatch) throws(CacheError) {
     let key = try CacheKey("movies/v1/number=\(String(repeating: "0", count: 8 - "\(index)".count))\(index)")
     let payload = Array(#"{"id":\#(index),"title":"The film with the number \#(index)","genres":["drama"]}"#.utf8)
     let (fresh, retained): (Duration, Duration) =

@@ -6,9 +6,9 @@ struct Group {
 
   static let namespaces = ["alpha", "beta", "gamma"]
 
-  func key(_ part: Int) throws(StorageError) -> CacheKey { try CacheKey("\(Self.namespaces[part])/v1/group=\(lane)") }
+  func key(_ part: Int) throws(CacheError) -> CacheKey { try CacheKey("\(Self.namespaces[part])/v1/group=\(lane)") }
 
-  func batch(_ number: Int) throws(StorageError) -> WriteBatch {
+  func batch(_ number: Int) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     for part in Self.namespaces.indices {
       let metadata = EntryMetadata(
@@ -32,17 +32,17 @@ struct GroupWriter {
   private let group: Group
   private let times: Int
 
-  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
     self.engine = engine
     group = Group(lane: try arguments.number("lane", default: 0))
     times = try arguments.number("times", default: 1)
   }
 
-  func run() async throws(StorageError) {
+  func run() async throws(CacheError) {
     var waiting = Waiting()
     for number in 1...times {
       let batch = try group.batch(number)
-      try await waiting.measure { () throws(StorageError) in try await engine.apply(batch) }
+      try await waiting.measure { () throws(CacheError) in try await engine.apply(batch) }
     }
     waiting.report()
   }

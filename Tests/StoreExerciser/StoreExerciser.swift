@@ -9,7 +9,7 @@ import StorageSPI
 @main enum StoreExerciser {
   static func main() async {
     Line.write("START")
-    do throws(StorageError) {
+    do throws(CacheError) {
       let arguments = try Arguments(CommandLine.arguments)
       try await run(arguments)
       Line.write("END")
@@ -19,7 +19,7 @@ import StorageSPI
     }
   }
 
-  private static func run(_ arguments: Arguments) async throws(StorageError) {
+  private static func run(_ arguments: Arguments) async throws(CacheError) {
     if let limit = try arguments.number("fileLimit") { try FileSizeLimit.set(limit) }
     let engine = try await arguments.openStore()
     Line.write("OPEN")
@@ -30,7 +30,7 @@ import StorageSPI
     case "group": try await GroupWriter(engine, arguments).run()
     case "watch": try await Watcher(engine, arguments).run()
     case "fill": try await Filler(engine, arguments).run()
-    default: throw StorageError(.failed, "there is no verb '\(arguments.verb)'")
+    default: throw CacheError(.failed, "there is no verb '\(arguments.verb)'")
     }
     try await engine.close()
   }

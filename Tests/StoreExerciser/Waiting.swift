@@ -10,12 +10,12 @@ struct Waiting {
   static let limit = Duration.seconds(300)
 
   mutating func measure<Output>(
-    _ body: () async throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ body: () async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let before = clock.now
     let output = try await body()
     longest = max(longest, clock.now - before)
-    guard clock.now - start < Self.limit else { throw StorageError(.busy, "gave up after \(Self.limit)") }
+    guard clock.now - start < Self.limit else { throw CacheError(.busy, "gave up after \(Self.limit)") }
     return output
   }
 

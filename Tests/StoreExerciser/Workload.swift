@@ -19,7 +19,7 @@ struct Workload: Sendable {
   /// The writer's number. Writers have no entries in common.
   let lane: Int
 
-  init(_ arguments: Arguments, lane: Int) throws(StorageError) {
+  init(_ arguments: Arguments, lane: Int) throws(CacheError) {
     self.lane = lane
     seed = UInt64(try arguments.number("seed", default: 1))
   }
@@ -35,7 +35,7 @@ struct Workload: Sendable {
   }
 
   /// The batch `number`.
-  func batch(_ number: Int) throws(StorageError) -> WriteBatch {
+  func batch(_ number: Int) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     for step in steps(number) {
       switch step {
@@ -64,7 +64,7 @@ struct Workload: Sendable {
     }
   }
 
-  func key(_ entry: Int) throws(StorageError) -> CacheKey {
+  func key(_ entry: Int) throws(CacheError) -> CacheKey {
     let namespace = Self.namespaces[entry % Self.namespaces.count]
     // Some are longer than every engine takes as they are.
     let filling = entry % 8 == 7 ? "/filling=" + String(repeating: "x", count: 600) : ""

@@ -10,7 +10,7 @@ struct Writer {
   private let numbers: Range<Int>
   private let compactEvery: Int
 
-  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(StorageError) {
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
     self.engine = engine
     workload = try Workload(arguments, lane: try arguments.number("lane", default: 0))
     let from = try arguments.number("from", default: 0)
@@ -18,7 +18,7 @@ struct Writer {
     compactEvery = try arguments.number("compact", default: .max)
   }
 
-  func run() async throws(StorageError) {
+  func run() async throws(CacheError) {
     for number in numbers {
       try await engine.apply(try workload.batch(number))
       Line.write("A \(number)")
@@ -26,7 +26,7 @@ struct Writer {
     }
   }
 
-  private func compact(_ number: Int) async throws(StorageError) {
+  private func compact(_ number: Int) async throws(CacheError) {
     var batch = WriteBatch()
     let past = Timestamp(milliseconds: 1)
     let metadata = EntryMetadata(

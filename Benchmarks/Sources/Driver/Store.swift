@@ -26,7 +26,7 @@ struct Store {
       clock: FixedClock())
   }
 
-  func open() async throws(StorageError) -> any StorageEngine { try await plugin.open(configuration) }
+  func open() async throws(CacheError) -> any StorageEngine { try await plugin.open(configuration) }
 
   private static func plugin(_ name: String) throws -> any StoragePlugin {
     let plugins: [any StoragePlugin] = [SQLitePlugin(), LMDBPlugin()]

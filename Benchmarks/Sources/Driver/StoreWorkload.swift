@@ -104,7 +104,7 @@ struct StoreWorkload {
     var sum: UInt64 = 0
     for number in 0..<UInt32(load.entries) {
       let key = try Self.key(number, load)
-      let value = try await engine.read(key) { payload, metadata throws(StorageError) in
+      let value = try await engine.read(key) { payload, metadata throws(CacheError) in
         Self.sum(payload, metadata)
           &+ payload.withUnsafeBufferPointer { workload_payload_hash($0.baseAddress, UInt64($0.count)) }
       }
@@ -116,7 +116,7 @@ struct StoreWorkload {
 
   @inline(__always)
   private func read(_ key: CacheKey, _ engine: any StorageEngine) async throws -> UInt64 {
-    let value = try await engine.read(key) { payload, metadata throws(StorageError) in Self.sum(payload, metadata) }
+    let value = try await engine.read(key) { payload, metadata throws(CacheError) in Self.sum(payload, metadata) }
     guard let value else { throw EntryMissing(key: key.text) }
     return value
   }
@@ -134,7 +134,7 @@ struct StoreWorkload {
     storedAt: Timestamp(milliseconds: workload_stored_at), freshUntil: Timestamp(milliseconds: workload_fresh_until),
     retainUntil: Timestamp(milliseconds: workload_retain_until), contentType: "application/json")
 
-  private static func key(_ number: UInt32, _ load: workload) throws(StorageError) -> CacheKey {
+  private static func key(_ number: UInt32, _ load: workload) throws(CacheError) -> CacheKey {
     let size = Int(load.key_size)
     let text = withUnsafePointer(to: load) { load in
       String(unsafeUninitializedCapacity: size) { bytes in

@@ -71,10 +71,10 @@ struct TypedHits {
   /// The same by a read of the engine's and Foundation's decoder.
   @inline(__always)
   private func plainHit(_ page: Int) async throws -> MoviesPageDTO {
-    let decoded = try await engine.read(keys[page]) { payload, _ throws(StorageError) in
+    let decoded = try await engine.read(keys[page]) { payload, _ throws(CacheError) in
       let data = payload.withUnsafeBufferPointer { Data($0) }
       do { return try JSONDecoder().decode(MoviesPageDTO.self, from: data) } catch {
-        throw StorageError(.damaged, "\(error)")
+        throw CacheError(.damaged, "\(error)")
       }
     }
     guard let decoded else { throw EntryMissing(key: keys[page].text) }
@@ -118,7 +118,7 @@ struct TypedHits {
   private func hashOfAll() async throws -> UInt64 {
     var sum: UInt64 = 0
     for key in keys {
-      let hash = try await engine.read(key) { payload, _ throws(StorageError) in
+      let hash = try await engine.read(key) { payload, _ throws(CacheError) in
         payload.withUnsafeBufferPointer { workload_payload_hash($0.baseAddress, UInt64($0.count)) }
       }
       guard let hash else { throw EntryMissing(key: key.text) }

@@ -17,11 +17,11 @@ public struct BlockingExecutor: Sendable {
   ///
   /// - Throws: what `work` throws.
   public func run<Output: Sendable>(
-    _ work: @escaping @Sendable () throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
-    let result: Result<Output, StorageError> = await withCheckedContinuation { continuation in
+    _ work: @escaping @Sendable () throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let result: Result<Output, CacheError> = await withCheckedContinuation { continuation in
       worker.add {
-        let result = Result { () throws(StorageError) -> Output in try work() }
+        let result = Result { () throws(CacheError) -> Output in try work() }
         worker.publish()
         continuation.resume(returning: result)
       }

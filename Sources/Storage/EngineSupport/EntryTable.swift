@@ -39,11 +39,11 @@ public struct EntryTable: Sendable {
 
   /// Makes all the changes of `batch`, or none. Cost: proportional to the batch, not to the table.
   ///
-  /// - Throws: `StorageError` with the code `conflict` if a requirement does not hold, `overBounds` if the table would
+  /// - Throws: `CacheError` with the code `conflict` if a requirement does not hold, `overBounds` if the table would
   ///   exceed the batch's bounds.
-  public mutating func apply(_ batch: WriteBatch) throws(StorageError) {
+  public mutating func apply(_ batch: WriteBatch) throws(CacheError) {
     var undo: [(key: CacheKey, before: Entry?)] = []
-    do throws(StorageError) {
+    do throws(CacheError) {
       for operation in batch.operations {
         switch operation {
         case .put(let key, let payload, let metadata):

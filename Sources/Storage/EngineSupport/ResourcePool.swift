@@ -34,11 +34,11 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   /// Calls `body` with an idle resource, or with a new one from `make` if all are in use. Afterwards the resource is
   /// idle again, unless `body` threw: then its state is unknown, and the pool drops it.
   ///
-  /// - Throws: what `make` and `body` throw; `StorageError` with the code `closed` after `close()`.
+  /// - Throws: what `make` and `body` throw; `CacheError` with the code `closed` after `close()`.
   @inlinable @inline(__always)
   public func withResource<Output>(
-    make: () throws(StorageError) -> Resource, _ body: (Resource) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    make: () throws(CacheError) -> Resource, _ body: (Resource) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     let resource = try take(orMake: make).takeRetainedValue()
     let output = try body(resource)
     giveBack(.passRetained(resource))
@@ -51,9 +51,9 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   /// The resource and its reference count belong to the caller until `giveBack(_:)`. If its state is in doubt, release
   /// it instead.
   ///
-  /// - Throws: what `make` throws; `StorageError` with the code `closed` after `close()`.
+  /// - Throws: what `make` throws; `CacheError` with the code `closed` after `close()`.
   @inlinable @inline(__always)
-  public func take(orMake make: () throws(StorageError) -> Resource) throws(StorageError) -> Unmanaged<Resource> {
+  public func take(orMake make: () throws(CacheError) -> Resource) throws(CacheError) -> Unmanaged<Resource> {
     if let idle = takeNearest() { return idle }
     if let idle = try takeAny() { return .passRetained(idle) }
     return .passRetained(try make())
@@ -103,7 +103,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     return isTaken ? resource : nil
   }
 
-  @usableFromInline func takeAny() throws(StorageError) -> Resource? {
+  @usableFromInline func takeAny() throws(CacheError) -> Resource? {
     let (resource, isClosed) = state.withLock { state in
       // Try again: another task may have moved it behind the lock meanwhile and put another one in its place.
       (state.idle.popLast() ?? takeNearest()?.takeRetainedValue(), state.isClosed)

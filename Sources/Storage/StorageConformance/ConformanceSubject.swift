@@ -18,10 +18,10 @@ public struct ConformanceSubject: Sendable {
   /// store in use. It empties its stores that differ only in name. An engine without such options must be empty
   /// whenever it is opened for the first time.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` if `values` does not match the engine's declaration.
+  /// - Throws: `CacheError` with the code `invalidOption` if `values` does not match the engine's declaration.
   public init(
     plugin: any StoragePlugin, values: [String: OptionValue] = [:], scratchFolder: String
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     self.plugin = plugin
     self.values = values
     self.scratchFolder = scratchFolder
@@ -38,7 +38,7 @@ public struct ConformanceSubject: Sendable {
   /// number `run`; `overrides` take precedence over everything else.
   func configuration(
     store: String, run: UInt64, overrides: [String: OptionValue] = [:], clock: any WallClock
-  ) throws(StorageError) -> EngineConfiguration {
+  ) throws(CacheError) -> EngineConfiguration {
     var values = values
     for option in plugin.declaration.options {
       switch option.kind {

@@ -68,7 +68,7 @@ public enum ConformanceSuite {
       return nil
     } catch let failure as ConformanceFailure {
       return failure.message
-    } catch let error as StorageError {
+    } catch let error as CacheError {
       return "unexpected error \(error.description)"
     } catch {
       return "unexpected error \(error)"

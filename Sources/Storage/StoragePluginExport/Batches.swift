@@ -4,8 +4,8 @@ internal import StorageSPI
 extension WriteBatch {
   /// Copies the batch that the host passes.
   ///
-  /// - Throws: `StorageError`: `unsupported` if an operation belongs to a later version of the interface, `invalidKey`.
-  init(_ batch: cachectl_batch) throws(StorageError) {
+  /// - Throws: `CacheError`: `unsupported` if an operation belongs to a later version of the interface, `invalidKey`.
+  init(_ batch: cachectl_batch) throws(CacheError) {
     self.init()
     let start = UnsafeRawPointer(batch.operations)
     for index in 0..<batch.operation_count {
@@ -20,14 +20,14 @@ extension WriteBatch {
     }
   }
 
-  private mutating func add(_ operation: cachectl_operation) throws(StorageError) {
+  private mutating func add(_ operation: cachectl_operation) throws(CacheError) {
     let (entry, key) = (operation.entry, try CacheKey(operation.entry.key.text))
     switch cachectl_operation_kind(operation.kind) {
     case CACHECTL_PUT: put(key, payload: Array(entry.payload.buffer), metadata: EntryMetadata(entry.metadata))
     case CACHECTL_REMOVE: remove(key)
     case CACHECTL_REQUIRE_ABSENT: require(key, .absent)
     case CACHECTL_REQUIRE_CHECKSUM: require(key, .checksum(entry.metadata.checksum))
-    default: throw StorageError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
+    default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
     }
   }
 }
@@ -47,8 +47,8 @@ extension EntryMetadata {
 extension KeyRange {
   /// Copies the range that the host passes.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey` if `after` is not a valid key.
-  init(_ range: cachectl_range) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `invalidKey` if `after` is not a valid key.
+  init(_ range: cachectl_range) throws(CacheError) {
     self.init(prefix: range.prefix.text)
     if range.after.length > 0 { after = try CacheKey(range.after.text) }
   }

@@ -22,12 +22,12 @@ final class CallingThread: TaskExecutor {
   ///
   /// - Throws: what `call` throws.
   static func run<Output: Sendable>(
-    _ host: HostCall, _ call: @escaping @Sendable (CallingThread) async throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
+    _ host: HostCall, _ call: @escaping @Sendable (CallingThread) async throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
     let thread = CallingThread()
     let outcome = Outcome<Output>()
     let task = Task.detached(executorPreference: thread) {
-      do throws(StorageError) {
+      do throws(CacheError) {
         outcome.set(.success(try await call(thread)))
       } catch {
         outcome.set(.failure(error))
@@ -81,11 +81,11 @@ final class CallingThread: TaskExecutor {
 
 /// The result of a call, once it has ended.
 private final class Outcome<Output: Sendable>: Sendable {
-  private let state = Mutex<Result<Output, StorageError>?>(nil)
+  private let state = Mutex<Result<Output, CacheError>?>(nil)
 
-  var result: Result<Output, StorageError>? { state.withLock { $0 } }
+  var result: Result<Output, CacheError>? { state.withLock { $0 } }
 
-  func set(_ result: Result<Output, StorageError>) { state.withLock { $0 = result } }
+  func set(_ result: Result<Output, CacheError>) { state.withLock { $0 = result } }
 }
 
 /// A semaphore.

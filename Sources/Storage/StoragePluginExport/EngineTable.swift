@@ -61,56 +61,56 @@ enum EngineTable {
     table.close = { ExportedStore.close($0, $1) }
     table.read = { ExportedStore.read($0, $1, $2, $3, $4) }
     table.apply = { store, batch, failure in
-      ExportedStore.call(store, failure) { store throws(StorageError) in try store.apply(batch) }
+      ExportedStore.call(store, failure) { store throws(CacheError) in try store.apply(batch) }
     }
     table.scan = { store, range, visit, context, failure in
-      ExportedStore.call(store, failure) { store throws(StorageError) in
+      ExportedStore.call(store, failure) { store throws(CacheError) in
         try store.scan(range, Visitor(visit, context))
       }
     }
     table.statistics = { store, visit, context, storageBytes, failure in
-      ExportedStore.call(store, failure) { store throws(StorageError) in
+      ExportedStore.call(store, failure) { store throws(CacheError) in
         try store.statistics(Visitor(visit, context), storageBytes)
       }
     }
     table.check_integrity = { store, visit, context, failure in
-      ExportedStore.call(store, failure) { store throws(StorageError) in
+      ExportedStore.call(store, failure) { store throws(CacheError) in
         try store.checkIntegrity(Visitor(visit, context))
       }
     }
     table.compact = { store, failure in
-      ExportedStore.call(store, failure) { store throws(StorageError) in try store.compact() }
+      ExportedStore.call(store, failure) { store throws(CacheError) in try store.compact() }
     }
     table.release_memory = { store in
-      _ = ExportedStore.call(store, nil) { store throws(StorageError) in try store.releaseMemory() }
+      _ = ExportedStore.call(store, nil) { store throws(CacheError) in try store.releaseMemory() }
     }
   }
 
   private static func setPluginFunctions(_ table: inout cachectl_engine) {
     table.open = { configuration, store, failure in
-      reporting(to: failure) { () throws(StorageError) in try ExportedStore.open(configuration, store) }
+      reporting(to: failure) { () throws(CacheError) in try ExportedStore.open(configuration, store) }
     }
     table.inspect = { configuration, visit, context, failure in
-      reporting(to: failure) { () throws(StorageError) in
+      reporting(to: failure) { () throws(CacheError) in
         try Inspecting.inspect(configuration, Visitor(visit, context))
       }
     }
     table.repair = { configuration, plan, saved, failure in
-      reporting(to: failure) { () throws(StorageError) in
-        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(StorageError) in
+      reporting(to: failure) { () throws(CacheError) in
+        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(CacheError) in
           try await plugin.repair(configuration, plan)
         }
       }
     }
     table.preview_repair = { configuration, plan, saved, failure in
-      reporting(to: failure) { () throws(StorageError) in
-        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(StorageError) in
+      reporting(to: failure) { () throws(CacheError) in
+        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(CacheError) in
           try await plugin.previewRepair(configuration, plan)
         }
       }
     }
     table.remove_store = { configuration, failure in
-      reporting(to: failure) { () throws(StorageError) in try Repairing.removeStore(configuration) }
+      reporting(to: failure) { () throws(CacheError) in try Repairing.removeStore(configuration) }
     }
   }
 }

@@ -17,10 +17,10 @@ final class ExportedStore: Sendable {
   /// Opens a store, which the host owns until `close`.
   static func open(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ store: UnsafeMutablePointer<OpaquePointer?>?
-  ) throws(StorageError) -> Int32 {
+  ) throws(CacheError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let engine = try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.open(configuration) }
+    let engine = try CallingThread.run(host) { _ async throws(CacheError) in try await plugin.open(configuration) }
     store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine, host)).toOpaque())
     return CACHECTL_OK.status
   }
@@ -28,9 +28,9 @@ final class ExportedStore: Sendable {
   /// Closes a store and takes it back from the host.
   static func close(_ store: OpaquePointer?, _ failure: UnsafeMutablePointer<cachectl_failure>?) -> Int32 {
     defer { if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() } }
-    return call(store, failure) { store throws(StorageError) in
+    return call(store, failure) { store throws(CacheError) in
       let engine = store.engine
-      try CallingThread.run(HostCall()) { _ async throws(StorageError) in try await engine.close() }
+      try CallingThread.run(HostCall()) { _ async throws(CacheError) in try await engine.close() }
       return CACHECTL_OK.status
     }
   }
@@ -39,11 +39,11 @@ final class ExportedStore: Sendable {
   @inline(__always)
   static func call(
     _ store: OpaquePointer?, _ failure: UnsafeMutablePointer<cachectl_failure>?,
-    _ body: (ExportedStore) throws(StorageError) -> Int32
+    _ body: (ExportedStore) throws(CacheError) -> Int32
   ) -> Int32 {
-    guard let store else { return StorageError(.failed, "the store is missing").write(to: failure) }
+    guard let store else { return CacheError(.failed, "the store is missing").write(to: failure) }
     return Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
-      reporting(to: failure) { () throws(StorageError) in try body(store) }
+      reporting(to: failure) { () throws(CacheError) in try body(store) }
     }
   }
 
@@ -52,11 +52,11 @@ final class ExportedStore: Sendable {
     _ store: OpaquePointer?, _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: UnsafeMutableRawPointer?,
     _ failure: UnsafeMutablePointer<cachectl_failure>?
   ) -> Int32 {
-    call(store, failure) { store throws(StorageError) in
+    call(store, failure) { store throws(CacheError) in
       let visitor = try Visitor(visit, context)
       guard let immediate = store.immediate else { return try store.readWaiting(key, visitor) }
       var status = CACHECTL_OK.status
-      _ = try immediate.readNow(keyBytes: key.buffer.span) { payload, metadata throws(StorageError) in
+      _ = try immediate.readNow(keyBytes: key.buffer.span) { payload, metadata throws(CacheError) in
         status = payload.withUnsafeBufferPointer { visitor(key: key, payload: cachectl_bytes($0), metadata) }
       }
       return status
@@ -66,10 +66,10 @@ final class ExportedStore: Sendable {
   /// Reads in a task. It copies the entry: an engine may lend it on any thread, but the host wants it on this one.
   private func readWaiting(
     _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
-  ) throws(StorageError) -> Int32 {
+  ) throws(CacheError) -> Int32 {
     let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
-    let entry = try CallingThread.run(host) { _ async throws(StorageError) in
-      try await engine.read(key) { payload, metadata throws(StorageError) in
+    let entry = try CallingThread.run(host) { _ async throws(CacheError) in
+      try await engine.read(key) { payload, metadata throws(CacheError) in
         (bytes: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
     }
@@ -78,20 +78,20 @@ final class ExportedStore: Sendable {
   }
 
   /// Makes the changes of a batch.
-  func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(StorageError) -> Int32 {
-    guard let batch else { throw StorageError(.failed, "the batch is missing") }
+  func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(CacheError) -> Int32 {
+    guard let batch else { throw CacheError(.failed, "the batch is missing") }
     let (engine, changes) = (engine, try WriteBatch(batch.pointee))
-    try CallingThread.run(host) { _ async throws(StorageError) in try await engine.apply(changes) }
+    try CallingThread.run(host) { _ async throws(CacheError) in try await engine.apply(changes) }
     return CACHECTL_OK.status
   }
 
   /// Visits the entries of a range.
   func scan(
     _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>
-  ) throws(StorageError) -> Int32 {
-    guard let range else { throw StorageError(.failed, "the range is missing") }
+  ) throws(CacheError) -> Int32 {
+    guard let range else { throw CacheError(.failed, "the range is missing") }
     let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let entries = try CallingThread.run(host) { _ async throws(StorageError) in
+    let entries = try CallingThread.run(host) { _ async throws(CacheError) in
       try await engine.scan(keys, limit: limit)
     }
     return firstFailure(entries) { entry in
@@ -104,9 +104,9 @@ final class ExportedStore: Sendable {
   /// Visits the slots of the store's tally.
   func statistics(
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
-  ) throws(StorageError) -> Int32 {
+  ) throws(CacheError) -> Int32 {
     let engine = engine
-    let statistics = try CallingThread.run(host) { _ async throws(StorageError) in try await engine.statistics() }
+    let statistics = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -120,23 +120,23 @@ final class ExportedStore: Sendable {
   }
 
   /// Visits the issues with the store.
-  func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(StorageError) -> Int32 {
+  func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(CacheError) -> Int32 {
     let engine = engine
-    let issues = try CallingThread.run(host) { _ async throws(StorageError) in try await engine.checkIntegrity() }
+    let issues = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Removes expired entries.
-  func compact() throws(StorageError) -> Int32 {
+  func compact() throws(CacheError) -> Int32 {
     let engine = engine
-    try CallingThread.run(host) { _ async throws(StorageError) in try await engine.compact() }
+    try CallingThread.run(host) { _ async throws(CacheError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
   /// Releases memory; the engine's own call cannot fail.
-  func releaseMemory() throws(StorageError) -> Int32 {
+  func releaseMemory() throws(CacheError) -> Int32 {
     let engine = engine
-    try CallingThread.run(host) { _ async throws(StorageError) in await engine.releaseMemory() }
+    try CallingThread.run(host) { _ async throws(CacheError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
   }
 }

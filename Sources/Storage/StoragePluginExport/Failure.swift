@@ -4,9 +4,9 @@ internal import StorageSPI
 /// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
 @inline(__always)
 func reporting(
-  to failure: UnsafeMutablePointer<cachectl_failure>?, _ body: () throws(StorageError) -> Int32
+  to failure: UnsafeMutablePointer<cachectl_failure>?, _ body: () throws(CacheError) -> Int32
 ) -> Int32 {
-  do throws(StorageError) { return try body() } catch { return error.write(to: failure) }
+  do throws(CacheError) { return try body() } catch { return error.write(to: failure) }
 }
 
 extension cachectl_code {
@@ -14,7 +14,7 @@ extension cachectl_code {
   var status: Int32 { Int32(bitPattern: rawValue) }
 }
 
-extension StorageError {
+extension CacheError {
   /// Writes the message and the hint, and returns the code.
   @inline(never)
   func write(to failure: UnsafeMutablePointer<cachectl_failure>?) -> Int32 {

@@ -5,10 +5,10 @@ internal import StorageSPI
 enum Inspecting {
   static func inspect(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
-  ) throws(StorageError) -> Int32 {
+  ) throws(CacheError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let found = try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.inspect(configuration) }
+    let found = try CallingThread.run(host) { _ async throws(CacheError) in try await plugin.inspect(configuration) }
     return found.lend { visitor.visit(visitor.context, $0) }
   }
 }

@@ -10,9 +10,9 @@ struct Visitor<Function>: @unchecked Sendable {
 
   /// Takes the host's callback.
   ///
-  /// - Throws: `StorageError` with the code `failed` if the host passed no function.
-  init(_ visit: Function?, _ context: UnsafeMutableRawPointer?) throws(StorageError) {
-    guard let visit else { throw StorageError(.failed, "a function to call back is missing") }
+  /// - Throws: `CacheError` with the code `failed` if the host passed no function.
+  init(_ visit: Function?, _ context: UnsafeMutableRawPointer?) throws(CacheError) {
+    guard let visit else { throw CacheError(.failed, "a function to call back is missing") }
     self.visit = visit
     self.context = context
   }

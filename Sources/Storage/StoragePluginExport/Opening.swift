@@ -5,13 +5,13 @@ extension EngineConfiguration {
   /// The configuration that the host passes to open, inspect or repair a store of the engine that `declaration`
   /// describes.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption`.
+  /// - Throws: `CacheError` with the code `invalidOption`.
   init(
     _ configuration: UnsafePointer<cachectl_configuration>?, for declaration: EngineDeclaration
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     guard let configuration = configuration.map({ copy(of: $0, cachectl_configuration()) }), let now = configuration.now
     else {
-      throw StorageError(.failed, "the configuration is missing, or has no clock")
+      throw CacheError(.failed, "the configuration is missing, or has no clock")
     }
     var values: [String: OptionValue] = [:]
     for index in 0..<configuration.value_count {

@@ -35,9 +35,9 @@ public enum PluginExport {
 
   /// The library's plugin.
   ///
-  /// - Throws: `StorageError` with the code `failed` before the first call of `table(of:_:readsWait:)`.
-  static func plugin() throws(StorageError) -> any StoragePlugin {
-    guard let exported = exported.withLock({ $0 }) else { throw StorageError(.failed, "the library has no plugin yet") }
+  /// - Throws: `CacheError` with the code `failed` before the first call of `table(of:_:readsWait:)`.
+  static func plugin() throws(CacheError) -> any StoragePlugin {
+    guard let exported = exported.withLock({ $0 }) else { throw CacheError(.failed, "the library has no plugin yet") }
     return exported.plugin
   }
 }

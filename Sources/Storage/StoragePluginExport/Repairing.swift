@@ -5,20 +5,20 @@ internal import Synchronization
 /// Repairs a store, previews a repair, or removes the store.
 enum Repairing {
   typealias Repair =
-    @Sendable (any StoragePlugin, EngineConfiguration, RepairPlan) async throws(StorageError) -> RepairReport
+    @Sendable (any StoragePlugin, EngineConfiguration, RepairPlan) async throws(CacheError) -> RepairReport
 
   /// Calls `repair`, and passes its report on to the host.
   static func report(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ plan: UnsafePointer<cachectl_repair>?,
     _ saved: UnsafeMutablePointer<UInt64>?, _ repair: @escaping Repair
-  ) throws(StorageError) -> Int32 {
+  ) throws(CacheError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
     guard let plan = plan.map({ copy(of: $0, cachectl_repair()) }), let lost = plan.lost, let moved = plan.moved else {
-      throw StorageError(.failed, "the plan of a repair is missing")
+      throw CacheError(.failed, "the plan of a repair is missing")
     }
     let (suffix, judge) = (plan.suffix.text, try Visitor(plan.is_sound, plan.context))
-    let report = try CallingThread.run(host) { thread async throws(StorageError) in
+    let report = try CallingThread.run(host) { thread async throws(CacheError) in
       try await repair(plugin, configuration, RepairPlan(suffix: suffix, judge, on: thread))
     }
     saved?.pointee = UInt64(clamping: report.saved)
@@ -31,10 +31,10 @@ enum Repairing {
   }
 
   /// Removes a store, whatever its state.
-  static func removeStore(_ configuration: UnsafePointer<cachectl_configuration>?) throws(StorageError) -> Int32 {
+  static func removeStore(_ configuration: UnsafePointer<cachectl_configuration>?) throws(CacheError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    try CallingThread.run(host) { _ async throws(StorageError) in try await plugin.removeStore(configuration) }
+    try CallingThread.run(host) { _ async throws(CacheError) in try await plugin.removeStore(configuration) }
     return CACHECTL_OK.status
   }
 }

@@ -22,8 +22,8 @@ public struct CacheKey: Sendable, Hashable {
 
   /// Accepts `text` if it is a key, as described above.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey`, which says what is wrong with the text.
-  public init(_ text: String) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `invalidKey`, which says what is wrong with the text.
+  public init(_ text: String) throws(CacheError) {
     var text = text
     text.makeContiguousUTF8()
     self.namespaceLength = try Self.validatedNamespaceLength(of: text.utf8.span)
@@ -32,8 +32,8 @@ public struct CacheKey: Sendable, Hashable {
 
   /// Accepts UTF-8 bytes in the same way. Cost: one pass over the bytes and one copy.
   ///
-  /// - Throws: `StorageError` with the code `invalidKey`, which says what is wrong with the bytes.
-  public init(_ bytes: Span<UInt8>) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `invalidKey`, which says what is wrong with the bytes.
+  public init(_ bytes: Span<UInt8>) throws(CacheError) {
     self.namespaceLength = try Self.validatedNamespaceLength(of: bytes)
     // All bytes are printable ASCII.
     self.text = String(copying: UTF8Span(unchecked: bytes, isKnownASCII: true))
@@ -67,17 +67,17 @@ public struct CacheKey: Sendable, Hashable {
     return isNamespace(bytes.span)
   }
 
-  private static func validatedNamespaceLength(of bytes: Span<UInt8>) throws(StorageError) -> Int {
+  private static func validatedNamespaceLength(of bytes: Span<UInt8>) throws(CacheError) -> Int {
     let length = namespaceLength(in: bytes)
     guard isNamespace(bytes.extracting(0..<length)) else {
       let text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-      throw StorageError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
+      throw CacheError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
     }
     guard bytes.count <= maximumLength, length + 1 < bytes.count else {
-      throw StorageError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")
+      throw CacheError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")
     }
     guard isPrintable(bytes.extracting(length..<bytes.count)) else {
-      throw StorageError(.invalidKey, "a key is printable ASCII without spaces: percent-encode everything else")
+      throw CacheError(.invalidKey, "a key is printable ASCII without spaces: percent-encode everything else")
     }
     return length
   }

@@ -8,9 +8,9 @@ public protocol ChangeCounting: StorageEngine {
   /// To cache a result, get the number *before* reading.
   ///
   /// - Returns: the number, which has no other meaning; `nil` if the engine cannot tell at the moment.
-  /// - Throws: `StorageError`: `closed`, and the errors of a read.
+  /// - Throws: `CacheError`: `closed`, and the errors of a read.
   /// - Complexity: constant, without a system call, and much cheaper than a read.
-  func changeCount() throws(StorageError) -> UInt64?
+  func changeCount() throws(CacheError) -> UInt64?
 }
 
 extension ChangeCounting {

@@ -1,9 +1,9 @@
-extension StorageError {
+extension CacheError {
   /// The error for a batch whose requirement on the entry under `key` did not hold.
-  public static func conflict(on key: CacheKey) -> StorageError {
-    StorageError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
+  public static func conflict(on key: CacheKey) -> CacheError {
+    CacheError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
   }
 
   /// The error for a call to a closed engine.
-  public static var storeClosed: StorageError { StorageError(.closed, "the store is closed") }
+  public static var storeClosed: CacheError { CacheError(.closed, "the store is closed") }
 }

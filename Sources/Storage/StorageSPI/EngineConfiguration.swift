@@ -8,11 +8,11 @@ public struct EngineConfiguration: Sendable {
 
   /// The defaults of `declaration`, overridden by `values`.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` if a value belongs to no declared option or does not fit
+  /// - Throws: `CacheError` with the code `invalidOption` if a value belongs to no declared option or does not fit
   ///   its option's kind, or if a required value is missing.
   public init(
     for declaration: EngineDeclaration, values: [String: OptionValue] = [:], clock: any WallClock
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     self.clock = clock
     self.engine = declaration.name
     self.values = [:]
@@ -30,35 +30,35 @@ public struct EngineConfiguration: Sendable {
   }
 
   /// The value of a text, path or choice option.
-  public func text(_ name: String) throws(StorageError) -> String {
+  public func text(_ name: String) throws(CacheError) -> String {
     guard case .text(let text)? = values[name] else { throw missing(name) }
     return text
   }
 
   /// The value of an integer option, a size in bytes or a duration in milliseconds.
-  public func integer(_ name: String) throws(StorageError) -> Int64 {
+  public func integer(_ name: String) throws(CacheError) -> Int64 {
     guard case .integer(let integer)? = values[name] else { throw missing(name) }
     return integer
   }
 
   /// The value of a boolean option.
-  public func boolean(_ name: String) throws(StorageError) -> Bool {
+  public func boolean(_ name: String) throws(CacheError) -> Bool {
     guard case .boolean(let boolean)? = values[name] else { throw missing(name) }
     return boolean
   }
 
   /// The value of the option `EngineOption.durability`.
-  public func durability() throws(StorageError) -> Durability {
+  public func durability() throws(CacheError) -> Durability {
     guard let durability = Durability(rawValue: try text(EngineOption.durability.name)) else {
       throw missing(EngineOption.durability.name)
     }
     return durability
   }
 
-  private func missing(_ name: String) -> StorageError { Self.error(engine, name, "has no value of that type") }
+  private func missing(_ name: String) -> CacheError { Self.error(engine, name, "has no value of that type") }
 
-  private static func error(_ engine: String, _ option: String, _ what: String) -> StorageError {
-    StorageError(
+  private static func error(_ engine: String, _ option: String, _ what: String) -> CacheError {
+    CacheError(
       .invalidOption, "option '\(option)' of backend \(engine) \(what)",
       hint: "see: cachectl backends show \(engine)")
   }

@@ -9,8 +9,8 @@ public protocol ImmediateReading: StorageEngine {
   /// - keyBytes: the bytes of a key's text, which the caller has validated.
   ///   - body: called once if there is an entry, under the same conditions as in `read(_:_:)`.
   /// - Returns: whether there is an entry.
-  /// - Throws: `StorageError`, as `read(_:_:)` does.
+  /// - Throws: `CacheError`, as `read(_:_:)` does.
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool
 }

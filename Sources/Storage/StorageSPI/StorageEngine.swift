@@ -22,16 +22,16 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   - body: called once if there is an entry. It must be short, because the engine may hold a lock or a read
   ///     transaction meanwhile, and it must not call the engine.
   /// - Returns: what `body` returned; `nil` if there is no entry.
-  /// - Throws: `StorageError`: what `body` threw, `damaged` if the entry cannot be read back, `closed`, `ioFailed`.
+  /// - Throws: `CacheError`: what `body` threw, `damaged` if the entry cannot be read back, `closed`, `ioFailed`.
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output?
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output?
 
   /// Makes all the changes of `batch`, or none. On return they have the durability that the engine was opened with.
   ///
-  /// - Throws: `StorageError`: `conflict` if a requirement does not hold, `overBounds` if the store would exceed the
+  /// - Throws: `CacheError`: `conflict` if a requirement does not hold, `overBounds` if the store would exceed the
   ///   batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. On any error the store is unchanged.
-  func apply(_ batch: WriteBatch) async throws(StorageError)
+  func apply(_ batch: WriteBatch) async throws(CacheError)
 
   /// The first entries of `range` in key order, without payloads.
   ///
@@ -41,24 +41,24 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// - Parameters:
   ///   - range: which keys to visit.
   ///   - limit: the most entries to return, 1 or more.
-  /// - Throws: `StorageError`: `damaged` if an entry cannot be decoded, `closed`, `ioFailed`.
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary]
+  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, `closed`, `ioFailed`.
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary]
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the tally
   /// with each batch.
-  func statistics() async throws(StorageError) -> StorageStatistics
+  func statistics() async throws(CacheError) -> StorageStatistics
 
   /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///
   /// - Returns: what is wrong; empty if nothing is.
-  /// - Throws: `StorageError` only if the check itself failed.
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue]
+  /// - Throws: `CacheError` only if the check itself failed.
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue]
 
   /// Removes the entries that have expired by the engine's clock, and returns unused space to the file system.
   ///
-  /// - Throws: `StorageError`: `noSpace`, `busy`, `closed`, `ioFailed`. On any error all unexpired entries are still
+  /// - Throws: `CacheError`: `noSpace`, `busy`, `closed`, `ioFailed`. On any error all unexpired entries are still
   ///   there.
-  func compact() async throws(StorageError)
+  func compact() async throws(CacheError)
 
   /// Releases memory that only makes reads faster, such as the mapped pages of a file. A caller that goes through a
   /// whole store calls it now and then, so that a large store takes no more memory than a small one.
@@ -74,7 +74,7 @@ public protocol StorageEngine: AnyObject, Sendable {
 
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
-  func close() async throws(StorageError)
+  func close() async throws(CacheError)
 }
 
 extension StorageEngine {

@@ -8,69 +8,69 @@ public protocol StoragePlugin: Sendable {
   /// What it creates on disk, including missing parent folders, is accessible to the user alone (folders 0700, files
   /// 0600). Opening a damaged store may fail or succeed, but never changes or removes anything that can still be read.
   ///
-  /// - Throws: `StorageError`: `cannotCreate` if there is no store and none can be created, `damaged` or
+  /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, `damaged` or
   ///   `unsupportedFormat` if the files are not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine
 
   /// Inspects the store that `configuration` describes, without opening, creating or changing it. An engine whose
   /// stores are on a server asks that server; if it does not answer, this fails like `open(_:)`.
   ///
-  /// - Throws: `StorageError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` if the engine cannot tell.
-  func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection
+  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` if the engine cannot tell.
+  func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection
 
   /// Saves every readable entry of a damaged store. A new store replaces it in one step, and the damaged files are
   /// moved aside, never removed. An undamaged store stays as it is.
   ///
   /// A crash in between leaves either the damaged store or the repaired one in place.
   ///
-  /// - Throws: `StorageError`: `busy` if the store is open elsewhere, `noSpace`, `ioFailed`, `permissionDenied`;
+  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `noSpace`, `ioFailed`, `permissionDenied`;
   ///   `unsupported` if the engine cannot repair. On any error the store is unchanged.
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport
+  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport
 
   /// Reports what `repair` would save and lose, without creating, moving or changing a file. It works on a read-only
   /// store. The report names no moved files.
   ///
-  /// - Throws: `StorageError`: `busy` if another process has the store open, `ioFailed`, `permissionDenied`;
+  /// - Throws: `CacheError`: `busy` if another process has the store open, `ioFailed`, `permissionDenied`;
   ///   `unsupported` if the engine cannot tell.
   func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport
+  ) async throws(CacheError) -> RepairReport
 
   /// Removes the store that `configuration` describes with everything in it, whatever its state. Opening it afterwards
   /// creates an empty store. Removal needs no disk space, so it works on a full disk.
   ///
-  /// - Throws: `StorageError`: `busy` if a handle in this process or another one has the store open, and would go on
+  /// - Throws: `CacheError`: `busy` if a handle in this process or another one has the store open, and would go on
   ///   using the removed files; `unsupportedFormat` if the files are not a store of this engine, or belong to a later
   ///   version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores.
-  func removeStore(_ configuration: EngineConfiguration) async throws(StorageError)
+  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError)
 }
 
 extension StoragePlugin {
   /// Throws `unsupported`: the engine does not implement inspection.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     throw unsupported("tell what there is of a store without opening it")
   }
 
   /// Throws `unsupported`: the engine does not implement repair.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     throw unsupported("repair a store")
   }
 
   /// Throws `unsupported`: the engine cannot preview a repair.
   public func previewRepair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     throw unsupported("tell what a repair would save: it has no dry run")
   }
 
   /// Throws `unsupported`: the engine does not know what its store consists of.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     throw unsupported("remove a store that it cannot open")
   }
 
-  private func unsupported(_ what: String) -> StorageError {
-    StorageError(.unsupported, "backend \(declaration.name) cannot \(what)")
+  private func unsupported(_ what: String) -> CacheError {
+    CacheError(.unsupported, "backend \(declaration.name) cannot \(what)")
   }
 }

@@ -20,10 +20,10 @@ public struct StoreBounds: Sendable, Hashable {
     return total.entries <= maxEntries && total.payloadBytes <= maxPayloadBytes
   }
 
-  /// Throws `StorageError` with the code `overBounds` if a store with `tally` is not within the bounds.
-  public func require(_ tally: EntryTally) throws(StorageError) {
+  /// Throws `CacheError` with the code `overBounds` if a store with `tally` is not within the bounds.
+  public func require(_ tally: EntryTally) throws(CacheError) {
     guard contain(tally) else {
-      throw StorageError(
+      throw CacheError(
         .overBounds, "the store would hold more than \(maxEntries) entries or \(maxPayloadBytes) bytes",
         hint: "remove entries, or raise cache.maxEntries or cache.maxBytes")
     }

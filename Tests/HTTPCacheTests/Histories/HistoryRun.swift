@@ -122,7 +122,7 @@ struct HistoryRun {
   private func violationOfStore(_ invariants: HistoryInvariants) async throws -> String? {
     let contents = origin.contents
     for entry in try await engine.scan(KeyRange(), limit: 1000) {
-      let body = try await engine.read(entry.key) { bytes, _ throws(StorageError) in
+      let body = try await engine.read(entry.key) { bytes, _ throws(CacheError) in
         bytes.withUnsafeBufferPointer { Array($0) }
       }
       guard let body, let content = GeneratedContent.content(of: body, among: contents) else {

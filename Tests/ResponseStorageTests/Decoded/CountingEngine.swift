@@ -9,7 +9,7 @@ import Synchronization
 final class CountingEngine: ChangeCounting {
   private struct State {
     var reads = 0
-    var failure: StorageError?
+    var failure: CacheError?
     var afterReading: WriteBatch?
   }
 
@@ -26,19 +26,19 @@ final class CountingEngine: ChangeCounting {
   var reads: Int { state.withLock { $0.reads } }
 
   /// Makes every read fail with `error` from now on.
-  func breakDown(_ error: StorageError) { state.withLock { $0.failure = error } }
+  func breakDown(_ error: CacheError) { state.withLock { $0.failure = error } }
 
   /// Applies `batch` after the next read, before its caller gets the result.
   func applyAfterReading(_ batch: WriteBatch) { state.withLock { $0.afterReading = batch } }
 
-  func changeCount() throws(StorageError) -> UInt64? {
+  func changeCount() throws(CacheError) -> UInt64? {
     let count = try base.changeCounter?.changeCount()
     return counts ? count : nil
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let (failure, batch) = state.withLock { state in
       state.reads += 1
       defer { state.afterReading = nil }
@@ -50,14 +50,14 @@ final class CountingEngine: ChangeCounting {
     return output
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) { try await base.apply(batch) }
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func apply(_ batch: WriteBatch) async throws(CacheError) { try await base.apply(batch) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await base.scan(range, limit: limit)
   }
-  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await base.checkIntegrity() }
-  func compact() async throws(StorageError) { try await base.compact() }
-  func close() async throws(StorageError) { try await base.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  func compact() async throws(CacheError) { try await base.compact() }
+  func close() async throws(CacheError) { try await base.close() }
 }
 
 /// A codec for texts that counts how often it decodes.

@@ -107,7 +107,7 @@ struct DecodedValuesTests {
       try await put("a", at: "notes/a", in: store)
       #expect(try await store.read(key, codec) != nil)
       try await put("b", at: "notes/b", in: store)
-      engine.breakDown(StorageError(.ioFailed, "the disk is gone"))
+      engine.breakDown(CacheError(.ioFailed, "the disk is gone"))
       let error = await #expect(throws: CacheError.self) { _ = try await store.read(key, codec) }
       #expect(error?.code.rawValue == "ioFailed")
     }

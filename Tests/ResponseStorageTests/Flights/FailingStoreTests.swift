@@ -10,12 +10,12 @@ import Testing
 /// A failing store never prevents a fetch: flights are then shared within this process only.
 @Suite(.timeLimit(.minutes(30)))
 struct FailingStoreTests {
-  private static let failures: [StorageError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
+  private static let failures: [CacheError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
 
   @Test(arguments: failures)
-  func withoutAStoreTheTasksOfTheProcessShareTheFlight(code: StorageError.Code) async throws {
+  func withoutAStoreTheTasksOfTheProcessShareTheFlight(code: CacheError.Code) async throws {
     let test = try await FlightTest()
-    let engine = UnavailableEngine(reason: StorageError(code, "no store"))
+    let engine = UnavailableEngine(reason: CacheError(code, "no store"))
     let flights = test.flights(1, store: EntryStore(engine: engine, clock: test.test.clock))
     let ticket = try #require(try await flights.board("a").ticket)
     let follower = test.boarding(flights)
@@ -26,25 +26,25 @@ struct FailingStoreTests {
   }
 
   @Test(arguments: failures)
-  func aStoreThatFailsWhileOneWaitsIsWaitedForNoMore(code: StorageError.Code) async throws {
+  func aStoreThatFailsWhileOneWaitsIsWaitedForNoMore(code: CacheError.Code) async throws {
     let test = try await FlightTest()
     try await test.leaveLease()
     let follower = test.boarding(test.flights(2))
     try await test.expect { test.time.sleeps.count == 1 }
-    test.test.engine.breakDown(StorageError(code, "no store"))
+    test.test.engine.breakDown(CacheError(code, "no store"))
     let outcome = await test.outcome(of: follower)
     #expect(outcome.boarding?.ticket != nil)
     #expect(outcome.passed == .milliseconds(5))
   }
 
   @Test(arguments: failures)
-  func aStoreThatFailsOnLandingKeepsNobodyWaiting(code: StorageError.Code) async throws {
+  func aStoreThatFailsOnLandingKeepsNobodyWaiting(code: CacheError.Code) async throws {
     let test = try await FlightTest()
     let flights = test.flights(1)
     let ticket = try #require(try await flights.board("a").ticket)
     let follower = test.boarding(flights)
     try await test.expect { flights.local.waiters(for: "a") == 1 }
-    test.test.engine.breakDown(StorageError(code, "no store"))
+    test.test.engine.breakDown(CacheError(code, "no store"))
     await flights.land(ticket)
     #expect(await follower.value?.hasLanded == true)
     test.test.engine.breakDown(nil)
@@ -60,7 +60,7 @@ struct FailingStoreTests {
     let ticket = try #require(try await flights.board("a").ticket)
     try await test.expect { test.time.sleeps.count == 1 }
     let before = try await test.entries()
-    for (error, batches) in [(StorageError(.busy, "held"), 2), (nil, 3)] {
+    for (error, batches) in [(CacheError(.busy, "held"), 2), (nil, 3)] {
       test.test.engine.breakDown(error)
       test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
       try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == batches }

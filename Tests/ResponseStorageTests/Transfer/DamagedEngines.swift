@@ -7,10 +7,10 @@ final class ForgetfulEngine: StorageEngine {
   init(over base: any StorageEngine) { self.base = base }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? { try await base.read(key, body) }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { try await base.read(key, body) }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await base.apply(batch)
     for case .put(let key, _, _) in batch.operations.prefix(2) {
       var removal = WriteBatch()
@@ -19,14 +19,14 @@ final class ForgetfulEngine: StorageEngine {
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await base.scan(range, limit: limit)
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await base.checkIntegrity() }
-  func compact() async throws(StorageError) { try await base.compact() }
-  func close() async throws(StorageError) { try await base.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  func compact() async throws(CacheError) { try await base.compact() }
+  func close() async throws(CacheError) { try await base.close() }
 }
 
 /// An engine that cannot decode some of its entries: every scan that meets one fails.
@@ -41,25 +41,25 @@ final class UndecodableEngine: StorageEngine {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
-    if damaged.contains(key) { throw StorageError(.damaged, "\(key)") }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    if damaged.contains(key) { throw CacheError(.damaged, "\(key)") }
     return try await base.read(key, body)
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     let entries = try await base.scan(range, limit: limit)
-    if let first = entries.first(where: { damaged.contains($0.key) }) { throw StorageError(.damaged, "\(first.key)") }
+    if let first = entries.first(where: { damaged.contains($0.key) }) { throw CacheError(.damaged, "\(first.key)") }
     return entries
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     if isSilent { return [IntegrityIssue(kind: .structure, message: "something")] }
     return damaged.reversed().map { IntegrityIssue(key: $0, kind: .undecodable, message: "\($0)") }
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) { try await base.apply(batch) }
-  func statistics() async throws(StorageError) -> StorageStatistics { try await base.statistics() }
-  func compact() async throws(StorageError) { try await base.compact() }
-  func close() async throws(StorageError) { try await base.close() }
+  func apply(_ batch: WriteBatch) async throws(CacheError) { try await base.apply(batch) }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  func compact() async throws(CacheError) { try await base.compact() }
+  func close() async throws(CacheError) { try await base.close() }
 }

@@ -72,7 +72,7 @@ extension StorageEngine {
   func allEntries() async throws -> [ExportedEntry] {
     var entries: [ExportedEntry] = []
     for summary in try await scan(KeyRange(), limit: 1_000_000) {
-      let entry = try await read(summary.key) { bytes, metadata throws(StorageError) in
+      let entry = try await read(summary.key) { bytes, metadata throws(CacheError) in
         ExportedEntry(key: summary.key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) })
       }
       if let entry { entries.append(entry) }

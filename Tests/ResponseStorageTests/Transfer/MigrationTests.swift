@@ -179,7 +179,7 @@ struct MigrationTests {
 
   @Test func aFailureOfTheDestinationIsPassedOn() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1")])
-    destination.engine.breakDown(StorageError(.noSpace, "full"))
+    destination.engine.breakDown(CacheError(.noSpace, "full"))
     #expect(
       await errorCode { () async throws(CacheError) in _ = try await migrate(source, destination) }?.rawValue
         == "noSpace")

@@ -21,7 +21,7 @@ enum Fixtures {
   }
 
   /// A batch that stores empty entries under `keys`.
-  static func batch(of keys: [String]) throws(StorageError) -> WriteBatch {
+  static func batch(of keys: [String]) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     for key in keys {
       batch.put(
@@ -51,17 +51,17 @@ enum Fixtures {
       isRight: { number, bytes in
         bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
       }),
-    makeFetcher: { engine throws(StorageError) in TestFetcher(engine: engine) },
-    makeReader: { engine throws(StorageError) in TestFetcher(engine: engine) })
+    makeFetcher: { engine throws(CacheError) in TestFetcher(engine: engine) },
+    makeReader: { engine throws(CacheError) in TestFetcher(engine: engine) })
 }
 
 /// Stores an empty entry for each resource.
 struct TestFetcher: BenchmarkFetcher {
   let engine: any StorageEngine
 
-  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
     let key = try CacheKey("fetched/\(number)")
-    let isThere = try await engine.read(key) { _, _ throws(StorageError) in true } ?? false
+    let isThere = try await engine.read(key) { _, _ throws(CacheError) in true } ?? false
     guard !isThere else { return isStored }
     var batch = WriteBatch()
     batch.put(

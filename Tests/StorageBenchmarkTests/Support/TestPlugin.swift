@@ -36,8 +36,8 @@ final class TestPlugin: StoragePlugin {
     stores.withLock { $0.mapValues { store in store.state.withLock { $0.table.entries.keys.map(\.text).sorted() } } }
   }
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
-    if fault == .failsToOpen { throw StorageError(.unreachable, "the server is away") }
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    if fault == .failsToOpen { throw CacheError(.unreachable, "the server is away") }
     let path = try configuration.text("path")
     log.add("\(declaration.name) open \(try configuration.durability().rawValue) \(path)")
     let store = stores.withLock { stores in
@@ -72,8 +72,8 @@ final class TestEngine: StorageEngine {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     try requireOpen()
     plugin.reads.add(key.text)
     let fault = plugin.fault
@@ -84,8 +84,8 @@ final class TestEngine: StorageEngine {
     guard let entry else { return nil }
     guard isLie else { return try lend(entry, body) }
     switch fault {
-    case .failsToRead: throw StorageError(.ioFailed, "the disk is gone")
-    case .claimsCancellation: throw StorageError(.cancelled, "the task was cancelled")
+    case .failsToRead: throw CacheError(.ioFailed, "the disk is gone")
+    case .claimsCancellation: throw CacheError(.cancelled, "the task was cancelled")
     case .lost: return nil
     case .stale: return try lend(old ?? entry, body)
     case .wrongBytes: return try lend(changed(entry) { $0[$0.count / 2] ^= 1 }, body)
@@ -98,9 +98,9 @@ final class TestEngine: StorageEngine {
     }
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
     try requireOpen()
-    try store.state.withLock { state throws(StorageError) in
+    try store.state.withLock { state throws(CacheError) in
       let before = state.table
       try state.table.apply(batch)
       state.before = before
@@ -111,7 +111,7 @@ final class TestEngine: StorageEngine {
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try requireOpen()
     var summaries = store.state.withLock { $0.table.scan(range, limit: limit) }
     switch plugin.fault {
@@ -126,7 +126,7 @@ final class TestEngine: StorageEngine {
     return summaries
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     try requireOpen()
     var tally = store.state.withLock { $0.table.tally }
     if plugin.fault == .wrongCount {
@@ -135,21 +135,21 @@ final class TestEngine: StorageEngine {
     return StorageStatistics(tally: tally, storageBytes: 4_096)
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { [] }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { [] }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     try requireOpen()
     guard plugin.fault != .keepsExpired else { return }
     let now = plugin.fault == .dropsKept ? Timestamp.distantFuture : clock.now
     store.state.withLock { _ = $0.table.removeExpired(at: now) }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     isClosed.withLock { $0 = true }
     plugin.log.add("\(plugin.declaration.name) close")
   }
 
-  private func requireOpen() throws(StorageError) {
+  private func requireOpen() throws(CacheError) {
     if isClosed.withLock({ $0 }) { throw .storeClosed }
   }
 
@@ -160,6 +160,6 @@ final class TestEngine: StorageEngine {
   }
 
   private func lend<Output>(
-    _ entry: EntryTable.Entry, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output? { try body(entry.payload.span, entry.metadata) }
+    _ entry: EntryTable.Entry, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? { try body(entry.payload.span, entry.metadata) }
 }

@@ -19,7 +19,7 @@ struct BenchmarkPagesTests {
     let other = try payload.encode(1)
     #expect(try !payload.isRight(0, other.span))
     let cut = Array(other.dropLast())
-    #expect(throws: StorageError.self) { try payload.isRight(1, cut.span) }
+    #expect(throws: CacheError.self) { try payload.isRight(1, cut.span) }
   }
 
   @Test func everyNumberIsAnotherQuery() {
@@ -42,6 +42,6 @@ struct BenchmarkPagesTests {
     let empty = CitiesPage(page: 0, totalPages: 1, totalItems: 1, cities: [])
     #expect(!pages.isAnswer(empty, to: 0) && pages.isAnswer(empty, to: 1_458) == false)
     try await engine.close()
-    await #expect(throws: StorageError.self) { try await fetcher.fetch(0, isStored: true) }
+    await #expect(throws: CacheError.self) { try await fetcher.fetch(0, isStored: true) }
   }
 }

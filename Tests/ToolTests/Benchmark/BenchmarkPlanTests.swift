@@ -108,11 +108,11 @@ private struct ForgetfulPlugin: StoragePlugin {
   let declaration = EngineDeclaration(
     name: "forgetful", version: "1", summary: "wrong", capabilities: [.atomicBatches], options: [])
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     ForgetfulEngine(memory: try await Self.memory(configuration.clock))
   }
 
-  private static func memory(_ clock: any WallClock) async throws(StorageError) -> any StorageEngine {
+  private static func memory(_ clock: any WallClock) async throws(CacheError) -> any StorageEngine {
     let plugin = try PluginCatalogue.builtIn.plugin(named: "memory")
     return try await plugin.open(try EngineConfiguration(for: plugin.declaration, values: [:], clock: clock))
   }
@@ -124,15 +124,15 @@ private final class ForgetfulEngine: StorageEngine {
   init(memory: any StorageEngine) { self.memory = memory }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? { nil }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { nil }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) { try await memory.apply(batch) }
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func apply(_ batch: WriteBatch) async throws(CacheError) { try await memory.apply(batch) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await memory.scan(range, limit: limit)
   }
-  func statistics() async throws(StorageError) -> StorageStatistics { try await memory.statistics() }
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { [] }
-  func compact() async throws(StorageError) { try await memory.compact() }
-  func close() async throws(StorageError) { try await memory.close() }
+  func statistics() async throws(CacheError) -> StorageStatistics { try await memory.statistics() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { [] }
+  func compact() async throws(CacheError) { try await memory.compact() }
+  func close() async throws(CacheError) { try await memory.close() }
 }

@@ -155,8 +155,8 @@ struct ConfigurationTrustTests {
   }
 
   @Test func aFileThatIsOnlyCheckedLoadsNothing() {
-    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(StorageError) in
-      throw StorageError(.failed, "\(path) was loaded")
+    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(CacheError) in
+      throw CacheError(.failed, "\(path) was loaded")
     }
     var flags = ConfigurationFlags(file: "c.json")
     let text = #"{"backend": "server", "bakend": 1}"#

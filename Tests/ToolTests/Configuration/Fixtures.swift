@@ -54,11 +54,11 @@ enum Fixtures {
 
   /// Libraries at the given paths, whose engines have the options of `server`. What is loaded goes to `load` first.
   static func libraries(
-    _ paths: [String], _ load: @escaping @Sendable (String) throws(StorageError) -> Void = { _ in }
+    _ paths: [String], _ load: @escaping @Sendable (String) throws(CacheError) -> Void = { _ in }
   ) -> EngineLibraries {
     var files = FakeFiles()
     for path in paths { files.files[path] = .file() }
-    return EngineLibraries(files: files) { library throws(StorageError) in
+    return EngineLibraries(files: files) { library throws(CacheError) in
       try load(library.path)
       return NoPlugin(declaration: engine(library.name, server.options))
     }
@@ -73,8 +73,8 @@ enum Fixtures {
   struct NoPlugin: StoragePlugin {
     let declaration: EngineDeclaration
 
-    func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
-      throw StorageError(.unsupported, "for tests")
+    func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+      throw CacheError(.unsupported, "for tests")
     }
   }
 

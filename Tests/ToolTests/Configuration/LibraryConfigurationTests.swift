@@ -18,8 +18,8 @@ struct LibraryConfigurationTests {
   }
 
   @Test func nothingIsLoadedForABuiltInEngine() throws {
-    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(StorageError) in
-      throw StorageError(.failed, "\(path) was loaded")
+    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(CacheError) in
+      throw CacheError(.failed, "\(path) was loaded")
     }
     let text = #"{"backend": "lmdb", "backends": {"server": {"anything": [1, {}]}, "redis": {"url": "x"}}}"#
     let loader = Fixtures.loader(
@@ -104,14 +104,14 @@ struct LibraryConfigurationTests {
   }
 
   @Test(arguments: [
-    (StorageError.Code.permissionDenied, ConfigurationError.Code.permissionDenied),
-    (StorageError.Code.invalidPlugin, .invalidPlugin), (.failed, .invalidPlugin),
+    (CacheError.Code.permissionDenied, ConfigurationError.Code.permissionDenied),
+    (CacheError.Code.invalidPlugin, .invalidPlugin), (.failed, .invalidPlugin),
   ])
   func whatIsWrongWithALibraryIsAMistakeOfTheConfiguration(
-    thrown: StorageError.Code, reported: ConfigurationError.Code
+    thrown: CacheError.Code, reported: ConfigurationError.Code
   ) throws {
-    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { _ throws(StorageError) in
-      throw StorageError(thrown, "the library is wrong", hint: "mend it")
+    let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { _ throws(CacheError) in
+      throw CacheError(thrown, "the library is wrong", hint: "mend it")
     }
     let loader = Fixtures.loader(
       ["/project/cachectl.json": #"{"backend": "server"}"#], engines: Fixtures.engines, libraries: libraries)

@@ -34,7 +34,7 @@ struct FailureTests {
   @Test func everyPluginIsFoundByItsName() throws {
     #expect(Set(Backends.all).count == Backends.all.count)
     for name in Backends.all { #expect(try PluginCatalogue.builtIn.plugin(named: name).declaration.name == name) }
-    #expect(throws: StorageError.self) { _ = try PluginCatalogue.builtIn.plugin(named: "") }
+    #expect(throws: CacheError.self) { _ = try PluginCatalogue.builtIn.plugin(named: "") }
   }
 
   /// What a store's files are overwritten with.

@@ -28,7 +28,7 @@ struct MaintenanceTests {
   }
 
   @Test func aStoreThatCannotBeOpenedIsAnIssueAndRepaired() async throws {
-    let behaviour = FakePlugin.Behaviour(openingFailure: StorageError(.damaged, "torn", hint: "mend it"))
+    let behaviour = FakePlugin.Behaviour(openingFailure: CacheError(.damaged, "torn", hint: "mend it"))
     let plugin = FakePlugin("memory", store: TableEngine(), behaviour)
     let container = try container(plugin)
     let before = try await verify(container)
@@ -45,9 +45,9 @@ struct MaintenanceTests {
     #expect(plugin.log == ["open", "repair .damaged-20231114T221320Z", "open"])
   }
 
-  @Test(arguments: [StorageError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
-  func whatIsNoDamageIsAnError(code: StorageError.Code) async throws {
-    let failure = StorageError(code, "no")
+  @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
+  func whatIsNoDamageIsAnError(code: CacheError.Code) async throws {
+    let failure = CacheError(code, "no")
     let container = try container(
       FakePlugin("memory", store: TableEngine(), FakePlugin.Behaviour(openingFailure: failure)))
     let error = await #expect(throws: CacheError.self) { try await verify(container) }

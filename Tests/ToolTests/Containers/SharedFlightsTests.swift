@@ -34,7 +34,7 @@ struct SharedFlightsTests {
     }
 
     private func isStored() async throws -> Bool {
-      try await store.entries.read(key) { _, _ throws(StorageError) in true } != nil
+      try await store.entries.read(key) { _, _ throws(CacheError) in true } != nil
     }
 
     private var metadata: EntryMetadata {

@@ -75,11 +75,11 @@ struct DoctorTests {
     #expect(plugin.log == ["inspect"])
   }
 
-  @Test(arguments: [StorageError.Code.unreachable, .permissionDenied])
-  func aServerThatDoesNotAnswerIsAProblem(code: StorageError.Code) async throws {
+  @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])
+  func aServerThatDoesNotAnswerIsAProblem(code: CacheError.Code) async throws {
     var files = Self.sound
     files.files["/u/home/fake.usage"] = .file()
-    let failure = StorageError(code, "the server does not answer", hint: "start it")
+    let failure = CacheError(code, "the server does not answer", hint: "start it")
     let (checks, worst) = try await examine(
       FakePlugin("fake", store: TableEngine(), .init(failure: failure)), files: files)
     #expect(results(checks, of: "fake") == ["problem"])
@@ -114,9 +114,9 @@ struct DoctorTests {
     #expect(plugin.log.isEmpty)
   }
 
-  @Test(arguments: [StorageError.Code.permissionDenied, .ioFailed, .busy, .damaged])
-  func whatKeepsAStoreFromOpeningIsAProblem(code: StorageError.Code) async throws {
-    let failure = StorageError(code, "no entry", hint: "knock")
+  @Test(arguments: [CacheError.Code.permissionDenied, .ioFailed, .busy, .damaged])
+  func whatKeepsAStoreFromOpeningIsAProblem(code: CacheError.Code) async throws {
+    let failure = CacheError(code, "no entry", hint: "knock")
     for behaviour in [
       FakePlugin.Behaviour(failure: failure), .init(inspection: Self.inspection, openingFailure: failure),
     ] {

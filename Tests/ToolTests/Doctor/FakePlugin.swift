@@ -8,8 +8,8 @@ final class FakePlugin: StoragePlugin {
   /// What the calls do; an engine of `store` where nothing else is said.
   struct Behaviour: Sendable {
     var inspection: StoreInspection?
-    var failure: StorageError?
-    var openingFailure: StorageError?
+    var failure: CacheError?
+    var openingFailure: CacheError?
     var repairs = true
   }
 
@@ -36,22 +36,22 @@ final class FakePlugin: StoragePlugin {
     return behaviour.withLock { $0 }
   }
 
-  func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     if let failure = note("open").openingFailure { throw failure }
     return store
   }
 
-  func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let behaviour = note("inspect")
     if let failure = behaviour.failure { throw failure }
-    guard let inspection = behaviour.inspection else { throw StorageError(.unsupported, "cannot look") }
+    guard let inspection = behaviour.inspection else { throw CacheError(.unsupported, "cannot look") }
     return inspection
   }
 
   /// Heals the store.
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(StorageError) -> RepairReport {
+  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport {
     let behaviour = note("repair \(plan.suffix)")
-    guard behaviour.repairs else { throw StorageError(.unsupported, "backend cannot repair a store") }
+    guard behaviour.repairs else { throw CacheError(.unsupported, "backend cannot repair a store") }
     self.behaviour.withLock { $0.openingFailure = nil }
     let key = try CacheKey("cities/v1/lost")
     return RepairReport(
@@ -83,25 +83,25 @@ final class TableEngine: StorageEngine {
   var closeCount: Int { closings.withLock { $0 } }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     guard let entry = table.withLock({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try table.withLock { table throws(StorageError) in try table.apply(batch) }
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try table.withLock { table throws(CacheError) in try table.apply(batch) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     table.withLock { $0.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     table.withLock { StorageStatistics(tally: $0.tally, storageBytes: 0) }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { [] }
-  func compact() async throws(StorageError) {}
-  func close() async throws(StorageError) { closings.withLock { $0 += 1 } }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { [] }
+  func compact() async throws(CacheError) {}
+  func close() async throws(CacheError) { closings.withLock { $0 += 1 } }
 }

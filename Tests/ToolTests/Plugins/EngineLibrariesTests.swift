@@ -39,7 +39,7 @@ struct EngineLibrariesTests {
     ("/b/libcachectl-lmdb.so", "invalidPlugin", ["like the built-in engine lmdb"]),
   ])
   func isNotFound(reference: String, code: String, words: [String]) throws {
-    let error = #expect(throws: StorageError.self) { _ = try library(reference) }
+    let error = #expect(throws: CacheError.self) { _ = try library(reference) }
     #expect(error?.code.rawValue == code)
     for word in words { #expect(error?.description.contains(word) == true, "\(error?.description ?? "")") }
   }

@@ -56,7 +56,7 @@ struct EnginePairTests {
   private func expect(_ entries: [ExportedEntry], in engine: any StorageEngine) async throws {
     #expect(try await engine.scan(KeyRange(), limit: 100).map(\.key) == entries.map(\.key))
     for entry in entries {
-      let isSame = try await engine.read(entry.key) { bytes, metadata throws(StorageError) in
+      let isSame = try await engine.read(entry.key) { bytes, metadata throws(CacheError) in
         metadata == entry.metadata && bytes.withUnsafeBufferPointer { Array($0) } == entry.payload
       }
       #expect(isSame == true, "\(entry.key.text.prefix(40))")

@@ -40,7 +40,7 @@ struct Change: Codable {
 
 extension [Change] {
   /// The changes as a batch.
-  func batch() throws(StorageError) -> WriteBatch {
+  func batch() throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     for change in self {
       let key = try CacheKey(change.key)

@@ -13,7 +13,7 @@ struct Journal {
   private let synchronizes: Bool
 
   /// Opens the file at `path`, which is made where there is none, and puts what it holds into `table`.
-  init(_ path: String, synchronizes: Bool, reading table: inout EntryTable) throws(StorageError) {
+  init(_ path: String, synchronizes: Bool, reading table: inout EntryTable) throws(CacheError) {
     (self.path, self.synchronizes) = (path, synchronizes)
     file = try JournalFile(path, O_RDWR | O_CREAT)
     try file.lock()
@@ -21,7 +21,7 @@ struct Journal {
     while let end = bytes[size...].firstIndex(of: newline) {
       guard let batch = try? JSONDecoder().decode([Change].self, from: Data(bytes[size..<end])).batch() else {
         if end == bytes.count - 1 { break }
-        throw StorageError(.damaged, "\(path) is damaged at byte \(size)", hint: "restore it, or remove it")
+        throw CacheError(.damaged, "\(path) is damaged at byte \(size)", hint: "restore it, or remove it")
       }
       try table.apply(batch)
       size = end + 1
@@ -29,7 +29,7 @@ struct Journal {
   }
 
   /// Appends the changes of `batch`. Where that fails the file is what it was.
-  mutating func append(_ batch: WriteBatch) throws(StorageError) {
+  mutating func append(_ batch: WriteBatch) throws(CacheError) {
     let changes = batch.operations.compactMap { Change($0) }
     if changes.isEmpty { return }
     let line = try Self.line(changes)
@@ -39,7 +39,7 @@ struct Journal {
   }
 
   /// Puts a file with the entries of `table` alone in the place of the old one.
-  mutating func replace(with table: EntryTable) throws(StorageError) {
+  mutating func replace(with table: EntryTable) throws(CacheError) {
     let new = try JournalFile(path + ".new", O_RDWR | O_CREAT | O_TRUNC)
     try new.lock()
     var lines: [UInt8] = []
@@ -50,11 +50,11 @@ struct Journal {
     (file, size) = (new, lines.count)
   }
 
-  private static func line(_ changes: [Change]) throws(StorageError) -> [UInt8] {
+  private static func line(_ changes: [Change]) throws(CacheError) -> [UInt8] {
     do {
       return Array(try JSONEncoder().encode(changes)) + [newline]
     } catch {
-      throw StorageError(.failed, "a batch cannot be written as JSON", cause: error)
+      throw CacheError(.failed, "a batch cannot be written as JSON", cause: error)
     }
   }
 }

@@ -7,7 +7,7 @@ final class JournalFile: Sendable {
   private let descriptor: Int32
 
   /// Opens the file at `path` with `flags`, after its folder was made where there is none.
-  init(_ path: String, _ flags: Int32) throws(StorageError) {
+  init(_ path: String, _ flags: Int32) throws(CacheError) {
     for slash in path.indices.dropFirst() where path[slash] == "/" {
       // What it fails at, opening the file fails at, too.
       _ = mkdir(String(path[..<slash]), 0o700)
@@ -19,23 +19,23 @@ final class JournalFile: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  private static let codesOfOpening: [Int32: StorageError.Code] = [
+  private static let codesOfOpening: [Int32: CacheError.Code] = [
     EACCES: .permissionDenied, EROFS: .permissionDenied, EPERM: .permissionDenied, ENOTDIR: .cannotCreate,
     ENOENT: .cannotCreate, EISDIR: .cannotCreate, ENOSPC: .noSpace,
   ]
 
-  private func error(_ call: String, _ code: StorageError.Code) -> StorageError {
-    StorageError(code, "cannot \(call) \(path): \(String(cString: strerror(errno)))")
+  private func error(_ call: String, _ code: CacheError.Code) -> CacheError {
+    CacheError(code, "cannot \(call) \(path): \(String(cString: strerror(errno)))")
   }
 
   /// Keeps other processes and handles away until the file is closed.
-  func lock() throws(StorageError) {
+  func lock() throws(CacheError) {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
     throw error("lock", errno == EWOULDBLOCK ? .busy : .ioFailed)
   }
 
   /// All bytes of the file.
-  func contents() throws(StorageError) -> [UInt8] {
+  func contents() throws(CacheError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw error("look at", .ioFailed) }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
@@ -51,7 +51,7 @@ final class JournalFile: Sendable {
   }
 
   /// Writes `bytes` at `offset`, where the file ends afterwards.
-  func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+  func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
     var written = 0
     while written < bytes.count {
       let count = bytes[written...].withUnsafeBytes {
@@ -65,12 +65,12 @@ final class JournalFile: Sendable {
   }
 
   /// Waits until the disk has everything.
-  func synchronize() throws(StorageError) {
+  func synchronize() throws(CacheError) {
     guard fsync(descriptor) == 0 else { throw error("synchronize", .ioFailed) }
   }
 
   /// Takes the place of the file at `newPath`, in one step.
-  func rename(to newPath: String) throws(StorageError) {
+  func rename(to newPath: String) throws(CacheError) {
     guard Glibc.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
   }
 }

@@ -15,7 +15,7 @@ final class NotebookEngine: ImmediateReading {
 
   init(
     _ path: String, _ durability: Durability, clock: any WallClock, _ executor: BlockingExecutor
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     var table = EntryTable()
     journal = Mutex(try Journal(path, synchronizes: durability == .full, reading: &table))
     self.table = Mutex(table)
@@ -24,15 +24,15 @@ final class NotebookEngine: ImmediateReading {
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     guard let entry = try current()[key] else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(StorageError) -> Void
-  ) throws(StorageError) -> Bool {
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
     guard let entry = try current()[CacheKey(trusting: keyBytes)] else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
@@ -40,67 +40,67 @@ final class NotebookEngine: ImmediateReading {
 
   /// The changes are made to a copy, which takes the table's place once they are in the file. Copying makes a batch cost
   /// more the more entries there are: simple, and good enough for some thousands.
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try await change { table, journal throws(StorageError) in
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await change { table, journal throws(CacheError) in
       try table.apply(batch)
       try journal.append(batch)
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     // The order of the keys is kept with the table until it changes.
-    try table.withLock { table throws(StorageError) in
+    try table.withLock { table throws(CacheError) in
       guard let summaries = table?.scan(range, limit: limit) else { throw .storeClosed }
       return summaries
     }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
+  func statistics() async throws(CacheError) -> StorageStatistics {
     let tally = try current().tally
-    let size = try await executor.run { () throws(StorageError) in
-      try self.withJournal { journal throws(StorageError) in journal.size }
+    let size = try await executor.run { () throws(CacheError) in
+      try self.withJournal { journal throws(CacheError) in journal.size }
     }
     return StorageStatistics(tally: tally, storageBytes: size)
   }
 
   /// The file was read whole when it was opened: what could not be read would have been an error then.
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     _ = try current()
     return []
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
-    try await change { table, journal throws(StorageError) in
+    try await change { table, journal throws(CacheError) in
       _ = table.removeExpired(at: now)
       try journal.replace(with: table)
     }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     table.withLock { $0 = nil }
-    try await executor.run { () throws(StorageError) in self.journal.withLock { $0 = nil } }
+    try await executor.run { () throws(CacheError) in self.journal.withLock { $0 = nil } }
   }
 
-  private func current() throws(StorageError) -> EntryTable {
+  private func current() throws(CacheError) -> EntryTable {
     guard let table = table.withLock({ $0 }) else { throw .storeClosed }
     return table
   }
 
   private func change(
-    _ body: @escaping @Sendable (inout EntryTable, inout Journal) throws(StorageError) -> Void
-  ) async throws(StorageError) {
-    try await executor.run { () throws(StorageError) in
+    _ body: @escaping @Sendable (inout EntryTable, inout Journal) throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    try await executor.run { () throws(CacheError) in
       var table = try self.current()
-      try self.withJournal { journal throws(StorageError) in try body(&table, &journal) }
+      try self.withJournal { journal throws(CacheError) in try body(&table, &journal) }
       self.table.withLock { if $0 != nil { $0 = table } }
     }
   }
 
   private func withJournal<Output>(
-    _ body: (inout Journal) throws(StorageError) -> Output
-  ) throws(StorageError) -> Output {
-    try journal.withLock { journal throws(StorageError) in
+    _ body: (inout Journal) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try journal.withLock { journal throws(CacheError) in
       guard var open = journal else { throw .storeClosed }
       defer { journal = open }
       return try body(&open)

@@ -14,11 +14,11 @@ public struct NotebookPlugin: StoragePlugin {
   public init() {}
 
   /// Reads the file, which is made where there is none.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let (path, durability) = (try configuration.text(Self.path.name), try configuration.durability())
     // What waits for a disk runs on a thread of its own.
     let executor = BlockingExecutor()
-    return try await executor.run { () throws(StorageError) in
+    return try await executor.run { () throws(CacheError) in
       try NotebookEngine(path, durability, clock: configuration.clock, executor)
     }
   }

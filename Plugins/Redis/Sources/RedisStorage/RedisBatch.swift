@@ -23,8 +23,8 @@ struct RedisBatch: Sendable {
   /// The most that a batch may store: a server accepts 1 GiB per command, including everything else in it.
   static let maximumBatchBytes = 960 << 20
 
-  /// - Throws: `StorageError`: `conflict` if a requirement can never hold, whatever the server contains; `tooLarge`.
-  init(_ batch: WriteBatch) throws(StorageError) {
+  /// - Throws: `CacheError`: `conflict` if a requirement can never hold, whatever the server contains; `tooLarge`.
+  init(_ batch: WriteBatch) throws(CacheError) {
     bounds = batch.bounds
     for operation in batch.operations {
       switch operation {
@@ -52,7 +52,7 @@ struct RedisBatch: Sendable {
     return parts
   }
 
-  private mutating func require(_ key: CacheKey, _ expectation: WriteBatch.Expectation) throws(StorageError) {
+  private mutating func require(_ key: CacheKey, _ expectation: WriteBatch.Expectation) throws(CacheError) {
     switch changes[key] {
     case nil: requirements.append((key, expectation))
     case .remove: if !expectation.isMet(by: nil) { throw .conflict(on: key) }
@@ -63,14 +63,14 @@ struct RedisBatch: Sendable {
   var isEmpty: Bool { requirements.isEmpty && changes.isEmpty }
 }
 
-extension StorageError {
-  fileprivate static func tooLarge(_ key: CacheKey) -> StorageError {
-    StorageError(
+extension CacheError {
+  fileprivate static func tooLarge(_ key: CacheKey) -> CacheError {
+    CacheError(
       .tooLarge, "entry \(key) is larger than the 512 MiB that a Redis server takes", hint: "do not cache it")
   }
 
-  fileprivate static func batchTooLarge(_ size: Int) -> StorageError {
-    StorageError(
+  fileprivate static func batchTooLarge(_ size: Int) -> CacheError {
+    CacheError(
       .tooLarge, "a batch of \(size) bytes is larger than what a Redis server takes at once",
       hint: "put the entries in several batches")
   }

@@ -13,7 +13,7 @@ struct RedisCall {
   /// The problem in this round.
   private(set) var trouble: RedisTrouble?
   /// The first error that retrying cannot fix.
-  private(set) var failure: StorageError?
+  private(set) var failure: CacheError?
   /// Whether the map of parts to servers is out of date.
   private(set) var needsMap = false
   /// Whether it is pointless to retry at once.
@@ -68,7 +68,7 @@ struct RedisCall {
     if indices.contains(where: { requests[$0].isChange }) { mayBeDone = true }
   }
 
-  mutating func fail(_ error: StorageError) { failure = failure ?? error }
+  mutating func fail(_ error: CacheError) { failure = failure ?? error }
 
   mutating func answer(_ index: Int, _ reply: RedisReply) { replies[index] = reply }
 

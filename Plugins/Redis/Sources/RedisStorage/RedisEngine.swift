@@ -13,80 +13,80 @@ final class RedisEngine: StorageEngine {
   }
 
   /// Connects, and checks that the store there is one of this engine.
-  static func open(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> RedisEngine {
+  static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
     let engine = RedisEngine(RedisStore(options), clock: clock)
-    try await engine.run { store throws(StorageError) in try store.checkFormat() }
+    try await engine.run { store throws(CacheError) in try store.checkFormat() }
     return engine
   }
 
   /// Connects, and inspects the store.
-  static func inspect(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) -> StoreInspection {
-    try await using(options, clock) { store throws(StorageError) in try store.inspect() }
+  static func inspect(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> StoreInspection {
+    try await using(options, clock) { store throws(CacheError) in try store.inspect() }
   }
 
   /// Connects, and repairs the store.
   static func repair(
     _ options: RedisOptions, _ plan: RepairPlan, clock: any WallClock
-  ) async throws(StorageError) -> RepairReport {
-    try await using(options, clock) { store throws(StorageError) in try store.repair(plan) }
+  ) async throws(CacheError) -> RepairReport {
+    try await using(options, clock) { store throws(CacheError) in try store.repair(plan) }
   }
 
   /// Connects, and removes the store.
-  static func removeStore(_ options: RedisOptions, clock: any WallClock) async throws(StorageError) {
-    try await using(options, clock) { store throws(StorageError) in try store.removeAll() }
+  static func removeStore(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) {
+    try await using(options, clock) { store throws(CacheError) in try store.removeAll() }
   }
 
   private static func using<Output: Sendable>(
     _ options: RedisOptions, _ clock: any WallClock,
-    _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ work: @escaping @Sendable (RedisStore) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let engine = RedisEngine(RedisStore(options), clock: clock)
     defer { engine.store.router.pool.close() }
     return try await engine.run(work)
   }
 
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
-    guard let entry = try await run({ store throws(StorageError) in try store.entry(key) }) else { return nil }
-    return try entry.payload.withBytes { bytes throws(StorageError) in try body(bytes, entry.metadata) }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    guard let entry = try await run({ store throws(CacheError) in try store.entry(key) }) else { return nil }
+    return try entry.payload.withBytes { bytes throws(CacheError) in try body(bytes, entry.metadata) }
   }
 
-  func apply(_ batch: WriteBatch) async throws(StorageError) {
-    try await run { store throws(StorageError) in try store.apply(try RedisBatch(batch)) }
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch)) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    try await run { store throws(StorageError) in try store.scan(range, limit: limit) }
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    try await run { store throws(CacheError) in try store.scan(range, limit: limit) }
   }
 
-  func statistics() async throws(StorageError) -> StorageStatistics {
-    try await run { store throws(StorageError) in try store.count().statistics }
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    try await run { store throws(CacheError) in try store.count().statistics }
   }
 
-  func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] {
-    try await run { store throws(StorageError) in try store.examine() }
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    try await run { store throws(CacheError) in try store.examine() }
   }
 
-  func compact() async throws(StorageError) {
+  func compact() async throws(CacheError) {
     let now = clock.now
-    try await run { store throws(StorageError) in try store.compact(at: now) }
+    try await run { store throws(CacheError) in try store.compact(at: now) }
   }
 
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     try await lanes.close()
     store.router.pool.close()
   }
 
   private func run<Output: Sendable>(
-    _ work: @escaping @Sendable (RedisStore) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ work: @escaping @Sendable (RedisStore) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let patience = RedisPatience(store.options)
     let limited = store.limited(by: patience)
     let result = await withTaskCancellationHandler {
-      do throws(StorageError) {
-        return Result<Output, StorageError>.success(
-          try await lanes.run { () throws(StorageError) in try work(limited) })
+      do throws(CacheError) {
+        return Result<Output, CacheError>.success(
+          try await lanes.run { () throws(CacheError) in try work(limited) })
       } catch {
         return .failure(error)
       }

@@ -12,10 +12,10 @@ enum RedisTrouble: Sendable {
   case unconfirmed
 }
 
-extension StorageError {
+extension CacheError {
   /// The error for an unusable URL.
-  static func badURL(_ what: String, hint: String) -> StorageError {
-    StorageError(.invalidOption, "option 'url': \(what)", hint: hint)
+  static func badURL(_ what: String, hint: String) -> CacheError {
+    CacheError(.invalidOption, "option 'url': \(what)", hint: hint)
   }
 
   /// The error for a call on the store `store` that was retried until its time was up.
@@ -24,12 +24,12 @@ extension StorageError {
   init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
     switch trouble {
     case .unreachable(let message), .silent(let message):
-      let error = StorageError(
+      let error = CacheError(
         .unreachable, "\(store): the server cannot be reached: \(message)",
         hint: "start the server, or see the option url")
       self = error.noting(mayBeDone: mayBeDone)
     case .busy(let message):
-      let error = StorageError(
+      let error = CacheError(
         .busy, "\(store): the server cannot answer now: \(message)",
         hint: "try again later, or raise the option timeout")
       self = error.noting(mayBeDone: mayBeDone)
@@ -41,11 +41,11 @@ extension StorageError {
   }
 
   /// The error for a call that, if `mayBeDone`, sent a change and got no answer.
-  func noting(mayBeDone: Bool) -> StorageError {
+  func noting(mayBeDone: Bool) -> CacheError {
     guard mayBeDone else { return self }
     let advice = "when the server answers again, see whether the change is there, or repeat the command"
     // A cancelled call has changed nothing.
-    return StorageError(
+    return CacheError(
       code == .cancelled ? .unreachable : code, "\(message), so it is not known whether the server made the change",
       hint: hint.isEmpty ? advice : "\(hint); \(advice)", cause: cause)
   }
@@ -85,23 +85,23 @@ extension StorageError {
   }
 
   /// The error for a call that was cancelled while servers were silent.
-  static let abandoned = StorageError(.cancelled, "the call was cancelled before the server answered")
+  static let abandoned = CacheError(.cancelled, "the call was cancelled before the server answered")
 
   /// The error for a login that `address` refuses. It omits the server's message, which may repeat the password.
-  static func loginRefused(_ address: RedisAddress) -> StorageError {
-    StorageError(
+  static func loginRefused(_ address: RedisAddress) -> CacheError {
+    CacheError(
       .permissionDenied, "redis://\(address): the server refuses the user or the password",
       hint: "see the options user and password")
   }
 
   /// The error for an unreadable tally.
-  static func damagedTally(store: String) -> StorageError {
-    StorageError(
+  static func damagedTally(store: String) -> CacheError {
+    CacheError(
       .damaged, "\(store): the tally cannot be read", hint: "rebuild it with: cachectl verify --repair")
   }
 
   /// The error for something on the server that this engine cannot have written.
-  static func undecodable(_ what: String, store: String) -> StorageError {
-    StorageError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix")
+  static func undecodable(_ what: String, store: String) -> CacheError {
+    CacheError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix")
   }
 }

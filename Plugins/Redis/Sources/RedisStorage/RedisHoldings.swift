@@ -21,7 +21,7 @@ final class RedisHoldings: Sendable {
   /// left, and at most a second old otherwise.
   func ofOthers(
     than parts: Set<Int>, adding batch: RedisBatch, _ bounds: StoreBounds, _ store: RedisStore
-  ) throws(StorageError) -> EntryTally.Count {
+  ) throws(CacheError) -> EntryTally.Count {
     if let known = note(batch.growth), known.time.duration(to: .now) < Self.lifetime {
       let total = Self.sum(known.parts, except: [], bounds) + known.growth
       let isRoomy =
@@ -63,7 +63,7 @@ extension RedisBatch {
 
 extension RedisStore {
   /// What each part holds, by namespace. Cost: a round trip to each node.
-  fileprivate func totals() throws(StorageError) -> [[String: EntryTally.Count]] {
+  fileprivate func totals() throws(CacheError) -> [[String: EntryTally.Count]] {
     let replies = try router.perform(
       layout.parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[3])) })
     var parts: [[String: EntryTally.Count]] = []

@@ -19,8 +19,8 @@ final class RedisLanes: Sendable {
   }
 
   func run<Output: Sendable>(
-    _ work: @escaping @Sendable () throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ work: @escaping @Sendable () throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     guard let lane = takeLane() else { throw .storeClosed }
     defer { state.withLock { $0.loads[lane] -= 1 } }
     return try await executors[lane].run(work)
@@ -38,7 +38,7 @@ final class RedisLanes: Sendable {
   }
 
   /// Rejects new calls from now on, and waits for those in progress.
-  func close() async throws(StorageError) {
+  func close() async throws(CacheError) {
     state.withLock { $0.isClosed = true }
     while state.withLock({ $0.loads.contains { $0 > 0 } }) {
       for executor in executors { try await executor.run {} }

@@ -42,9 +42,9 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   /// Parses `url`: `redis://host:port/database`, or several of these separated by commas; only the first needs
   /// `redis://`.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
+  /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
   ///   misplaced password.
-  init(url: String) throws(StorageError) {
+  init(url: String) throws(CacheError) {
     guard url.hasPrefix("redis://") else { throw Self.notRedis(url) }
     var (addresses, database) = ([RedisAddress](), 0)
     for part in url.split(separator: ",", omittingEmptySubsequences: false) {
@@ -68,10 +68,10 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
     return database == 0 ? text : "\(text)/\(database)"
   }
 
-  private static let malformed = StorageError.badURL(
+  private static let malformed = CacheError.badURL(
     "it is not of the form redis://host:port/database", hint: "write it like redis://127.0.0.1:6379")
 
-  private static func notRedis(_ url: String) -> StorageError {
+  private static func notRedis(_ url: String) -> CacheError {
     guard url.hasPrefix("rediss://") else { return malformed }
     return .badURL("encrypted connections are not supported", hint: "connect through a tunnel, such as stunnel")
   }

@@ -5,7 +5,7 @@ enum RedisOpeningError: Error {
   /// A retry or another server may help.
   case trouble(RedisTrouble)
   /// The server refuses, or cannot be used.
-  case refused(StorageError)
+  case refused(CacheError)
 }
 
 /// The commands that start each new connection, sent in one round trip.
@@ -65,7 +65,7 @@ struct RedisLogin {
             "redis://\(address) has no database \(options.location.database)",
             hint: "the number after the slash is 0 to 15, unless the server was told to have more; leave it out for 0"))
       case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
-      default: throw .refused(StorageError(error, store: "redis://\(address)"))
+      default: throw .refused(CacheError(error, store: "redis://\(address)"))
       }
     }
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }

@@ -35,7 +35,7 @@ struct RedisOptions: Sendable {
   let connections: Int
   let durability: Durability
 
-  init(_ configuration: EngineConfiguration, kind: Kind) throws(StorageError) {
+  init(_ configuration: EngineConfiguration, kind: Kind) throws(CacheError) {
     self.kind = kind
     location = try RedisLocation(url: try configuration.text(Self.url.name))
     user = try configuration.text(Self.user.name)
@@ -50,7 +50,7 @@ struct RedisOptions: Sendable {
     try checkLocation()
   }
 
-  private func checkLocation() throws(StorageError) {
+  private func checkLocation() throws(CacheError) {
     if kind == .server, location.addresses.count > 1 {
       throw .badURL("several addresses are those of a cluster", hint: "use the backend rediscluster, or one address")
     }

@@ -37,17 +37,17 @@ public struct RedisPlugin: StoragePlugin {
   /// Connects to the server, or asks the nodes of the address for the others, and checks that the store there is one of
   /// this engine. Cost: a connection and two round trips.
   ///
-  /// - Throws: `StorageError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
+  /// - Throws: `CacheError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
   ///   user or the password, `unsupportedFormat` if the store is of another version, `invalidOption` if the address is
   ///   invalid or leads to a server of the other kind.
-  public func open(_ configuration: EngineConfiguration) async throws(StorageError) -> any StorageEngine {
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     try await RedisEngine.open(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
   /// Asks the server whether the store exists, and for its format. Cost: a connection and two round trips.
   ///
   /// - Throws: the same errors as `open(_:)`.
-  public func inspect(_ configuration: EngineConfiguration) async throws(StorageError) -> StoreInspection {
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     try await RedisEngine.inspect(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
@@ -57,7 +57,7 @@ public struct RedisPlugin: StoragePlugin {
   /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(StorageError) -> RepairReport {
+  ) async throws(CacheError) -> RepairReport {
     try await RedisEngine.repair(try RedisOptions(configuration, kind: kind), plan, clock: configuration.clock)
   }
 
@@ -66,7 +66,7 @@ public struct RedisPlugin: StoragePlugin {
   /// each 1,000 entries.
   ///
   /// - Throws: the same errors as `open(_:)`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(StorageError) {
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     try await RedisEngine.removeStore(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 }

@@ -20,9 +20,9 @@ struct RedisRouter: Sendable {
 
   /// The replies to `requests`, in their order, none of them an error.
   ///
-  /// - Throws: `StorageError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` if the caller is cancelled and no
+  /// - Throws: `CacheError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` if the caller is cancelled and no
   ///   answer comes, or the equivalent of the first error that a server returns.
-  func perform(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
+  func perform(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)
     while true {
@@ -35,7 +35,7 @@ struct RedisRouter: Sendable {
   }
 
   /// The reply to one request.
-  func perform(_ request: RedisRequest) throws(StorageError) -> RedisValue {
+  func perform(_ request: RedisRequest) throws(CacheError) -> RedisValue {
     let replies = try perform([request])
     guard let reply = replies.first else { throw undecodable("an answer is missing") }
     return reply.value
@@ -44,8 +44,8 @@ struct RedisRouter: Sendable {
   /// The replies of the servers that can be asked now, in the order of `requests`; `nil` for the others. It does not
   /// retry.
   ///
-  /// - Throws: `StorageError` if no server answers, or one refuses.
-  func ask(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply?] {
+  /// - Throws: `CacheError` if no server answers, or one refuses.
+  func ask(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply?] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     if options.kind == .cluster { try findOwners(call, .busy("no answer")) }
     makeRound(&call)
@@ -55,7 +55,7 @@ struct RedisRouter: Sendable {
   }
 
   /// The error for a reply that no script or command of this engine gives.
-  func undecodable(_ what: String) -> StorageError { .undecodable(what, store: options.description) }
+  func undecodable(_ what: String) -> CacheError { .undecodable(what, store: options.description) }
 
   /// Sends each server the pending requests for its parts. It asks all servers before it waits for the first answer.
   private func makeRound(_ call: inout RedisCall) {
@@ -96,7 +96,7 @@ struct RedisRouter: Sendable {
     // No other server has what this one has: without a connection there is nothing to wait for.
     switch trouble {
     case .unreachable where options.kind == .server, .silent where options.kind == .server:
-      call.fail(StorageError(trouble, store: options.description, mayBeDone: false))
+      call.fail(CacheError(trouble, store: options.description, mayBeDone: false))
     default: break
     }
     call.note(trouble, needsMap: true, needsPause: true)
@@ -156,17 +156,17 @@ struct RedisRouter: Sendable {
       call.note(trouble, needsMap: false, needsPause: false)
     case _ where error.isPassing || (options.kind == .cluster && error.isOfChangingCluster):
       call.note(trouble, needsMap: true, needsPause: true)
-    default: call.fail(StorageError(error, store: options.description))
+    default: call.fail(CacheError(error, store: options.description))
     }
   }
 
   /// Waits a little, and refreshes the map of parts to servers if necessary.
   ///
-  /// - Throws: `StorageError` if the time is up, or no node of the cluster answers.
-  private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(StorageError) {
+  /// - Throws: `CacheError` if the time is up, or no node of the cluster answers.
+  private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(CacheError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
-      throw StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone)
+      throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
     if call.needsPause {
       usleep(UInt32(pause.components.attoseconds / 1_000_000_000_000))
@@ -176,12 +176,12 @@ struct RedisRouter: Sendable {
     try findOwners(call, trouble)
     // No other node has replaced the silent one, so calls should not each wait for it.
     if case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
-      throw StorageError(trouble, store: options.description, mayBeDone: call.mayBeDone)
+      throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
   }
 
   /// Asks one node after another for the map, until one answers.
-  private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(StorageError) {
+  private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(CacheError) {
     var last = trouble
     for address in topology.nodes {
       do throws(RedisOpeningError) {
@@ -194,7 +194,7 @@ struct RedisRouter: Sendable {
       }
       if ContinuousClock.now >= call.deadline { break }
     }
-    throw StorageError(last, store: options.description, mayBeDone: call.mayBeDone)
+    throw CacheError(last, store: options.description, mayBeDone: call.mayBeDone)
   }
 
   /// The map according to the node at `address`; `nil` if it does not answer. A broken idle connection says nothing

@@ -4,7 +4,7 @@ extension RedisStore {
   /// Makes all changes of `batch`, or none. On a cluster this holds for each part separately.
   ///
   /// Cost: a round trip; on a cluster one more if the bounds are near, and another if the batch spans several parts.
-  func apply(_ batch: RedisBatch) throws(StorageError) {
+  func apply(_ batch: RedisBatch) throws(CacheError) {
     if layout.partCount > 1 { return try spread(batch) }
     if batch.isEmpty, batch.bounds == nil { return }
     try apply([application(batch, part: 0, .apply(batch.bounds, others: EntryTally.Count()))])
@@ -17,8 +17,8 @@ extension RedisStore {
 
   /// Applies `applications`, each to another part, all at once.
   ///
-  /// - Throws: `StorageError`: `conflict` or `overBounds` if one of them changed nothing for that reason.
-  private func apply(_ applications: [RedisApplication]) throws(StorageError) {
+  /// - Throws: `CacheError`: `conflict` or `overBounds` if one of them changed nothing for that reason.
+  private func apply(_ applications: [RedisApplication]) throws(CacheError) {
     for (application, verdict) in zip(applications, try verdicts(applications)) {
       switch (verdict.outcome, application.mode) {
       case (.conflict(let key), _): throw .conflict(on: key)
@@ -30,7 +30,7 @@ extension RedisStore {
 
   /// The verdicts on `applications`, in their order. If expired entries put one over its bounds, it is judged again
   /// without them.
-  private func verdicts(_ applications: [RedisApplication]) throws(StorageError) -> [RedisApplication.Verdict] {
+  private func verdicts(_ applications: [RedisApplication]) throws(CacheError) -> [RedisApplication.Verdict] {
     var verdicts: [RedisApplication.Verdict] = []
     let replies = try performMakingRoom(applications.map { $0.request(options) })
     for (application, reply) in zip(applications, replies) {
@@ -48,8 +48,8 @@ extension RedisStore {
 
   /// The replies to `requests`. A server without room may have evicted entries whose lines are still in the index: then
   /// this forgets some of those lines, and asks again.
-  private func performMakingRoom(_ requests: [RedisRequest]) throws(StorageError) -> [RedisReply] {
-    do throws(StorageError) {
+  private func performMakingRoom(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
+    do throws(CacheError) {
       return try router.perform(requests)
     } catch {
       guard error.code == .noSpace, try isTidied(Set(requests.map(\.part))) else { throw error }
@@ -59,8 +59,8 @@ extension RedisStore {
 
   /// Applies a batch on a cluster. If the bounds are exceeded, it recounts and tries again, because a part counts the
   /// entries that its server has dropped until the part is next asked.
-  private func spread(_ batch: RedisBatch) throws(StorageError) {
-    do throws(StorageError) {
+  private func spread(_ batch: RedisBatch) throws(CacheError) {
+    do throws(CacheError) {
       try spreadAsCounted(batch)
     } catch {
       guard error.code == .overBounds else { throw error }
@@ -71,10 +71,10 @@ extension RedisStore {
 
   /// Applies a batch on a cluster, part by part, starting with the parts that have requirements. It checks all
   /// requirements and the bounds first, so that nothing changes if they do not hold, unless others write meanwhile.
-  private func spreadAsCounted(_ batch: RedisBatch) throws(StorageError) {
+  private func spreadAsCounted(_ batch: RedisBatch) throws(CacheError) {
     let parts = batch.parts(layout)
     let others =
-      try batch.bounds.map { bounds throws(StorageError) in
+      try batch.bounds.map { bounds throws(CacheError) in
         try holdings.ofOthers(than: Set(parts.keys), adding: batch, bounds, self)
       } ?? EntryTally.Count()
     if parts.count == 1, let (part, piece) = parts.first {
@@ -90,7 +90,7 @@ extension RedisStore {
   /// Throws unless the parts together allow the change.
   private func check(
     _ parts: [Int: RedisBatch], _ bounds: StoreBounds?, _ others: EntryTally.Count
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     let checks = parts.map { RedisApplication($0.value, part: $0.key, .check(exempt: bounds?.exemptNamespace)) }
     while true {
       var (holds, isStale) = (others, false)
@@ -109,10 +109,10 @@ extension RedisApplication.Mode {
   fileprivate static var unbounded: Self { .apply(nil, others: EntryTally.Count()) }
 }
 
-extension StorageError {
+extension CacheError {
   /// The error for a batch that would exceed `bounds`.
-  static func overBounds(_ bounds: StoreBounds) -> StorageError {
-    StorageError(
+  static func overBounds(_ bounds: StoreBounds) -> CacheError {
+    CacheError(
       .overBounds,
       "the store would hold more than \(bounds.maxEntries) entries or \(bounds.maxPayloadBytes) bytes",
       hint: "remove entries, or raise cache.maxEntries or cache.maxBytes")

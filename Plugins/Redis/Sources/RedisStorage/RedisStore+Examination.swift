@@ -4,7 +4,7 @@ extension RedisStore {
   /// Checks every entry, and compares the tally and totals with them. Cost: a round trip for each 500 entries.
   ///
   /// If others write all the time, the tally cannot be compared; then it checks only the entries.
-  func examine() throws(StorageError) -> [IntegrityIssue] {
+  func examine() throws(CacheError) -> [IntegrityIssue] {
     for _ in 0..<3 {
       guard let before = try countIfReadable() else { return try lookAtAll().issues + [.unreadableTally] }
       let examination = try lookAtAll()
@@ -15,8 +15,8 @@ extension RedisStore {
   }
 
   /// `nil` if the tally is unreadable.
-  private func countIfReadable() throws(StorageError) -> RedisCount? {
-    do throws(StorageError) {
+  private func countIfReadable() throws(CacheError) -> RedisCount? {
+    do throws(CacheError) {
       return try count()
     } catch {
       guard error.code == .damaged else { throw error }
@@ -24,14 +24,14 @@ extension RedisStore {
     }
   }
 
-  private func lookAtAll() throws(StorageError) -> RedisExamination {
+  private func lookAtAll() throws(CacheError) -> RedisExamination {
     var examination = RedisExamination()
     for part in layout.parts { try examine(part) { examination.look(at: $0) } }
     return examination
   }
 
   /// Passes each index line of `part` to `look`, in the form that the script `examine` returns.
-  func examine(_ part: Int, _ look: ([RedisValue]) throws(StorageError) -> Void) throws(StorageError) {
+  func examine(_ part: Int, _ look: ([RedisValue]) throws(CacheError) -> Void) throws(CacheError) {
     var from = "-"
     while true {
       let arguments = [from, "500"].map { Array($0.utf8) }

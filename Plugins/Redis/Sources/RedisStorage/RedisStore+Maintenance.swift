@@ -24,7 +24,7 @@ struct RedisCount: Sendable {
 extension RedisStore {
   /// Counts the entries, without the ones that the server has dropped because they expired. Cost: a round trip, and one
   /// more for each 500 entries of a part that were dropped since the part was last written or counted.
-  func count() throws(StorageError) -> RedisCount {
+  func count() throws(CacheError) -> RedisCount {
     var count = RedisCount()
     var replies = try router.perform(layout.parts.map(statisticsRequest)).map(\.value)
     for part in layout.parts {
@@ -38,7 +38,7 @@ extension RedisStore {
     RedisRequest(part, .statistics, keys: layout.tables(of: part))
   }
 
-  private func add(_ answer: RedisValue, to count: inout RedisCount) throws(StorageError) {
+  private func add(_ answer: RedisValue, to count: inout RedisCount) throws(CacheError) {
     guard let values = answer.elements, values.count == 4, let memory = values[2].integer,
       let slots = RedisTally.counts(values[1]), let fields = values[1].elements,
       let totals = RedisTally.counts(values[3])
@@ -55,7 +55,7 @@ extension RedisStore {
 
   /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a round trip for each 1,000
   /// expired entries of a part, and one for each 1,000 lines of its index.
-  func compact(at now: Timestamp) throws(StorageError) {
+  func compact(at now: Timestamp) throws(CacheError) {
     var open = layout.parts.map { (part: $0, kept: Int64(0)) }
     while !open.isEmpty {
       let replies = try router.perform(open.map { compactRequest($0.part, passingOver: $0.kept, at: now) })

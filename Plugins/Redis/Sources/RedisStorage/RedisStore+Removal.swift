@@ -4,8 +4,8 @@ extension RedisStore {
   /// Removes all entries and the tables, whatever their state, without needing memory.
   ///
   /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on the part's server.
-  func removeAll() throws(StorageError) {
-    do throws(StorageError) {
+  func removeAll() throws(CacheError) {
+    do throws(CacheError) {
       try checkFormat()
     } catch {
       guard error.code == .damaged else { throw error }
@@ -18,7 +18,7 @@ extension RedisStore {
 
   /// Removes the entries of `part` that the index does not name: they were lost, but are still found by key. Entries
   /// that another process puts meanwhile stay.
-  func removeUnlisted(_ part: Int) throws(StorageError) {
+  func removeUnlisted(_ part: Int) throws(CacheError) {
     let base = layout.base(of: part)
     var cursor = "0"
     repeat {
@@ -35,7 +35,7 @@ extension RedisStore {
 
   /// Removes some of what the tables of `part` name; returns 1 if there is more. If `keys` are given, it only removes
   /// those entries under them that the index does not name.
-  private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(StorageError) -> Int64? {
+  private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(CacheError) -> Int64? {
     let arguments = keys.map { Array($0.text.utf8) }
     return try router.perform(
       RedisRequest(part, .clear, keys: layout.tables(of: part), arguments: arguments, isChange: true)

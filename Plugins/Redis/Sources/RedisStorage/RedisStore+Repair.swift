@@ -8,7 +8,7 @@ extension RedisStore {
   /// their entries, forgets those whose entries are gone, and counts the rest.
   ///
   /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read.
-  func repair(_ plan: RepairPlan) throws(StorageError) -> RepairReport {
+  func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
     var (saved, lost) = (0, [IntegrityIssue]())
     for part in layout.parts {
       // First, because what follows subtracts from the tally, which must be readable for that.
@@ -35,8 +35,8 @@ extension RedisStore {
     case lost(IntegrityIssue)
   }
 
-  private func mend(_ line: RedisLine, _ plan: RepairPlan) throws(StorageError) -> Mending {
-    do throws(StorageError) {
+  private func mend(_ line: RedisLine, _ plan: RepairPlan) throws(CacheError) -> Mending {
+    do throws(CacheError) {
       guard let (value, metadata) = try entry(line.key) else { return .gone }
       let payload = value.withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
       guard plan.isSound(line.key, payload.span, metadata) else {
@@ -54,7 +54,7 @@ extension RedisStore {
   }
 
   /// Removes a damaged entry, unless another process has replaced it.
-  private func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(StorageError) -> Mending {
+  private func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(CacheError) -> Mending {
     var batch = WriteBatch()
     batch.require(key, .checksum(checksum))
     batch.remove(key)
@@ -64,7 +64,7 @@ extension RedisStore {
       : .whole
   }
 
-  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(StorageError) {
+  private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
     var batch = WriteBatch()
     batch.require(key, .checksum(metadata.checksum))
     batch.put(key, payload: payload, metadata: metadata)
@@ -72,8 +72,8 @@ extension RedisStore {
   }
 
   /// Whether the changes of `batch` were made; `false` if another process has changed the entry meanwhile.
-  private func isApplied(_ batch: WriteBatch) throws(StorageError) -> Bool {
-    do throws(StorageError) {
+  private func isApplied(_ batch: WriteBatch) throws(CacheError) -> Bool {
+    do throws(CacheError) {
       try apply(try RedisBatch(batch))
       return true
     } catch {
@@ -83,7 +83,7 @@ extension RedisStore {
   }
 
   /// Recounts the index lines of `part`.
-  private func rebuild(_ part: Int) throws(StorageError) {
+  private func rebuild(_ part: Int) throws(CacheError) {
     for _ in 0..<Self.attempts {
       let changes = try changes(of: part)
       var counts: (tally: [String: EntryTally.Count], totals: [String: EntryTally.Count]) = ([:], [:])
@@ -103,14 +103,14 @@ extension RedisStore {
         part, .rebuild, keys: layout.tables(of: part), arguments: arguments, isChange: true)
       if try router.perform(request).integer == 1 { return }
     }
-    throw StorageError(
+    throw CacheError(
       .busy, "\(options): others change the store all the time, so that it cannot be counted",
       hint: "stop them, or try again when less is going on")
   }
 
   /// The number of changes to `part`, as stored; empty if it is unreadable.
-  private func changes(of part: Int) throws(StorageError) -> String {
-    do throws(StorageError) {
+  private func changes(of part: Int) throws(CacheError) -> String {
+    do throws(CacheError) {
       return try router.perform(RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "changes"))).text
         ?? ""
     } catch {

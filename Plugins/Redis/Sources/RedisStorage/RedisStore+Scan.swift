@@ -4,15 +4,15 @@ extension RedisStore {
   /// The first `limit` entries of `range`, in order. On a cluster each part is seen at one moment.
   ///
   /// Cost: a round trip, which asks all parts at once; on a cluster more if keys are spread unevenly.
-  /// - Throws: `StorageError`: `damaged` if one of them is unreadable; the message names it.
-  func scan(_ range: KeyRange, limit: Int) throws(StorageError) -> [EntrySummary] {
+  /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it.
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     let found = try list(range, limit: limit)
     if let damaged = found.first(where: \.isDamaged) { throw unreadable(damaged.summary.key) }
     return found.map(\.summary)
   }
 
   /// The entries for `scan`, and the keys of the damaged ones.
-  func list(_ range: KeyRange, limit: Int) throws(StorageError) -> [RedisListing] {
+  func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let lines = RedisLines(range), limit > 0 else { return [] }
     var pages = layout.parts.map { RedisPage(part: $0, from: lines.first) }
     // What a part probably has of the first entries, plus a few.
@@ -27,11 +27,11 @@ extension RedisStore {
   }
 
   /// Requests more from each part that has nothing left.
-  private func fill(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
+  private func fill(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(CacheError) {
     while pages.contains(where: \.needsMore) { try fillOnce(&pages, to: last, size) }
   }
 
-  private func fillOnce(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(StorageError) {
+  private func fillOnce(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(CacheError) {
     // Also fills the parts that will be empty soon: each round is a round trip.
     let indices = pages.indices.filter { pages[$0].isNearlyEmpty }
     let requests = indices.map { index in

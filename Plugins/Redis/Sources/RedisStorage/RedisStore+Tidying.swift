@@ -14,7 +14,7 @@ extension RedisStore {
 
   /// Forgets index lines of `parts` whose entries the server has evicted, and returns whether there were any. Cost: up
   /// to four round trips for each part; the next call continues where this one ends.
-  func isTidied(_ parts: Set<Int>) throws(StorageError) -> Bool {
+  func isTidied(_ parts: Set<Int>) throws(CacheError) -> Bool {
     var count = 0
     for part in parts {
       var position = tidying.positions.withLock { $0[part] ?? "-" }
@@ -31,12 +31,12 @@ extension RedisStore {
   }
 
   /// Forgets all index lines of `part` whose entries the server has evicted. Cost: a round trip for each 1,000 lines.
-  func tidy(_ part: Int) throws(StorageError) {
+  func tidy(_ part: Int) throws(CacheError) {
     var position: String? = "-"
     while let from = position { position = try tidy(part, from: from).next }
   }
 
-  private func tidy(_ part: Int, from: String) throws(StorageError) -> (forgotten: Int, next: String?) {
+  private func tidy(_ part: Int, from: String) throws(CacheError) -> (forgotten: Int, next: String?) {
     let arguments = [from, String(Self.linesPerStep)].map { Array($0.utf8) }
     let answer = try router.perform(
       RedisRequest(part, .tidy, keys: layout.tables(of: part), arguments: arguments, isChange: true))

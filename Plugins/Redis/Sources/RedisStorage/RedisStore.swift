@@ -27,10 +27,10 @@ struct RedisStore: Sendable {
 
   /// Throws `unsupportedFormat` if another version wrote the store. On a cluster it skips parts whose nodes do not
   /// answer.
-  func checkFormat() throws(StorageError) {
+  func checkFormat() throws(CacheError) {
     for format in try router.ask(layout.parts.map(formatRequest)).compactMap({ $0?.value }) {
       guard format.isNil || format.number == Int64(RedisLayout.format) else {
-        throw StorageError(
+        throw CacheError(
           .unsupportedFormat, "\(options): the store has a format that this version does not read",
           hint: "give another prefix; nothing was changed")
       }
@@ -42,7 +42,7 @@ struct RedisStore: Sendable {
   }
 
   /// Inspects the store. Cost: a round trip, which asks all parts at once.
-  func inspect() throws(StorageError) -> StoreInspection {
+  func inspect() throws(CacheError) -> StoreInspection {
     let indexes = layout.parts.map { RedisRequest($0, RedisCommand("EXISTS", layout.tables(of: $0)[0])) }
     let answers = try router.perform(layout.parts.map(formatRequest) + indexes).map(\.value)
     let formats = answers.prefix(layout.partCount).filter { !$0.isNil }
@@ -56,7 +56,7 @@ struct RedisStore: Sendable {
   }
 
   /// The entry under `key`; `nil` if there is none. Cost: a round trip.
-  func entry(_ key: CacheKey) throws(StorageError) -> (payload: RedisValue, metadata: EntryMetadata)? {
+  func entry(_ key: CacheKey) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
     var command = RedisCommand("HMGET", layout.name(of: key), "payload")
     command.append(RedisEntry.fields)
     let values = try router.perform(RedisRequest(layout.part(of: key), command)).elements ?? []
@@ -68,5 +68,5 @@ struct RedisStore: Sendable {
   }
 
   /// The error for an undecodable entry.
-  func unreadable(_ key: CacheKey) -> StorageError { router.undecodable("entry \(key) is not what was written") }
+  func unreadable(_ key: CacheKey) -> CacheError { router.undecodable("entry \(key) is not what was written") }
 }

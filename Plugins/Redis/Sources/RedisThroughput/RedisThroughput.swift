@@ -14,7 +14,7 @@ enum RedisThroughput {
 
   static func main() async throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3 else { throw StorageError(.invalidOption, "usage: redis-throughput ENGINE URL") }
+    guard arguments.count == 3 else { throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL") }
     let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
     let values = [
       "url": OptionValue.text(arguments[2]), "prefix": .text("throughput"), "connections": .integer(32),
@@ -31,7 +31,7 @@ enum RedisThroughput {
         try await engine.apply(try batch(from: number, count: 1))
       }
       try await measure("read", callers: callers, calls: entryCount) { number in
-        _ = try await engine.read(try key(number)) { bytes, _ throws(StorageError) in bytes.count }
+        _ = try await engine.read(try key(number)) { bytes, _ throws(CacheError) in bytes.count }
       }
     }
     try await measure("scan, 1,000 a page", callers: 1, calls: 20) { _ in
@@ -41,9 +41,9 @@ enum RedisThroughput {
     try await engine.close()
   }
 
-  private static func key(_ number: Int) throws(StorageError) -> CacheKey { try CacheKey("cities/v1/page=\(number)") }
+  private static func key(_ number: Int) throws(CacheError) -> CacheKey { try CacheKey("cities/v1/page=\(number)") }
 
-  private static func batch(from start: Int, count: Int) throws(StorageError) -> WriteBatch {
+  private static func batch(from start: Int, count: Int) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     let now = SystemClock().now
     for number in start..<(start + count) {

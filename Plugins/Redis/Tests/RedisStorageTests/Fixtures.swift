@@ -24,7 +24,7 @@ func patiently<Output>(_ body: () async throws -> Output) async throws -> Output
     do {
       output = try await body()
       return true
-    } catch let error as StorageError where error.code == .unreachable {
+    } catch let error as CacheError where error.code == .unreachable {
       return false
     }
   }
@@ -42,7 +42,7 @@ extension StoragePlugin {
 extension StorageEngine {
   /// The payload under `key` as text; `nil` where there is none.
   func text(_ key: String) async throws -> String? {
-    try await read(try CacheKey(key)) { bytes, _ throws(StorageError) in
+    try await read(try CacheKey(key)) { bytes, _ throws(CacheError) in
       bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
   }
@@ -69,12 +69,12 @@ extension EntryMetadata {
 }
 
 /// The code of the error that `body` throws; `nil` where it throws none of the storage boundary.
-func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+func code(_ body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()
     return nil
   } catch {
-    return (error as? StorageError)?.code
+    return (error as? CacheError)?.code
   }
 }
 

@@ -18,7 +18,7 @@ struct RedisBatchTests {
     batch.remove(key)
     batch.require(key, .absent)
     guard holds else {
-      let error = #expect(throws: StorageError.self) { try RedisBatch(batch) }
+      let error = #expect(throws: CacheError.self) { try RedisBatch(batch) }
       #expect(error?.code == .conflict)
       return
     }
@@ -49,11 +49,11 @@ struct RedisBatchTests {
   func tooLarge() throws {
     var single = WriteBatch()
     single.put(key, payload: .init(repeating: 0, count: (512 << 20) + 1), metadata: .sample())
-    #expect(throws: StorageError.self) { try RedisBatch(single) }
+    #expect(throws: CacheError.self) { try RedisBatch(single) }
     var many = WriteBatch()
     let payload = [UInt8](repeating: 0, count: 100 << 20)
     for number in 0..<10 { many.put(try CacheKey("cities/\(number)"), payload: payload, metadata: .sample()) }
-    let error = #expect(throws: StorageError.self) { try RedisBatch(many) }
+    let error = #expect(throws: CacheError.self) { try RedisBatch(many) }
     #expect(error?.code == .tooLarge)
   }
 }

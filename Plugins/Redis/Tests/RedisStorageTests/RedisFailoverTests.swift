@@ -9,18 +9,18 @@ import Testing
 private final class WriteLog: Sendable {
   private struct State {
     var acknowledged: [String] = []
-    var errors: [StorageError] = []
+    var errors: [CacheError] = []
     var isOver = false
   }
 
   private let state = Mutex(State())
 
   var acknowledged: [String] { state.withLock { $0.acknowledged } }
-  var errors: [StorageError] { state.withLock { $0.errors } }
+  var errors: [CacheError] { state.withLock { $0.errors } }
   var isOver: Bool { state.withLock { $0.isOver } }
 
   func acknowledge(_ key: String) { state.withLock { $0.acknowledged.append(key) } }
-  func note(_ error: StorageError) { state.withLock { $0.errors.append(error) } }
+  func note(_ error: CacheError) { state.withLock { $0.errors.append(error) } }
   func end() { state.withLock { $0.isOver = true } }
 }
 
@@ -35,7 +35,7 @@ struct RedisFailoverTests {
       do {
         try await engine.put(key, "value of \(key)")
         log.acknowledge(key)
-      } catch let error as StorageError {
+      } catch let error as CacheError {
         log.note(error)
       }
     }

@@ -40,7 +40,7 @@ struct RedisInspectionTests {
   @Test("A database that the server does not have is a mistake in the option")
   func database() async throws {
     let server = try RedisServer()
-    let error = await #expect(throws: StorageError.self) { _ = try await RedisPlugin().open("\(server.url)/99") }
+    let error = await #expect(throws: CacheError.self) { _ = try await RedisPlugin().open("\(server.url)/99") }
     #expect(error?.code == .invalidOption)
     #expect(error?.message.contains("option 'url'") == true && error?.message.contains("99") == true)
     #expect(error?.hint.contains("0 to 15") == true, "\(error?.hint ?? "")")

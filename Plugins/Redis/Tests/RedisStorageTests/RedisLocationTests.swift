@@ -21,15 +21,15 @@ struct RedisLocationTests {
     "rediss://a", "http://a", "redis://user:secret@a", "redis://a,:secret@b",
   ])
   func refused(_ url: String) {
-    let error = #expect(throws: StorageError.self) { try RedisLocation(url: url) }
+    let error = #expect(throws: CacheError.self) { try RedisLocation(url: url) }
     #expect(error?.code == .invalidOption)
     #expect(error?.description.contains("secret") == false)
   }
 
   @Test("One server has one address, and a cluster one database")
   func kinds() throws {
-    #expect(throws: StorageError.self) { try options(.server, "redis://a,b") }
-    #expect(throws: StorageError.self) { try options(.cluster, "redis://a/1") }
+    #expect(throws: CacheError.self) { try options(.server, "redis://a,b") }
+    #expect(throws: CacheError.self) { try options(.cluster, "redis://a/1") }
     #expect(try options(.cluster, "redis://a,b").location.addresses.count == 2)
   }
 

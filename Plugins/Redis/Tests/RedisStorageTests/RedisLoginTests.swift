@@ -11,12 +11,12 @@ struct RedisLoginTests {
   @Test(
     "User and password are asked for, and never repeated",
     arguments: [
-      ([:], StorageError.Code.permissionDenied), (["password": "wrong-secret"], .permissionDenied),
+      ([:], CacheError.Code.permissionDenied), (["password": "wrong-secret"], .permissionDenied),
       (["password": "right-secret"], nil), (["user": "guest", "password": "guest-secret"], nil),
       (["user": "guest", "password": "right-secret"], .permissionDenied),
       (["user": "nobody", "password": "wrong-secret"], .permissionDenied),
-    ] as [([String: String], StorageError.Code?)])
-  func passwords(_ values: [String: String], _ expected: StorageError.Code?) async throws {
+    ] as [([String: String], CacheError.Code?)])
+  func passwords(_ values: [String: String], _ expected: CacheError.Code?) async throws {
     let server = try RedisServer([
       "--requirepass", "right-secret", "--user", "guest", "on", "'>guest-secret'", "'~cachectl:*'", "+@all",
     ])
@@ -26,7 +26,7 @@ struct RedisLoginTests {
       #expect(try await engine.text("cities/a") == "1")
       try await engine.close()
       #expect(expected == nil)
-    } catch let error as StorageError {
+    } catch let error as CacheError {
       #expect(error.code == expected, "\(error)")
       #expect(!error.description.contains("secret"), "\(error)")
     }

@@ -69,7 +69,7 @@ struct RedisServerTests {
     let server = try RedisServer()
     let engine = try await patiently { try await plugin.open(server.url, ["timeout": .integer(200)]) }
     try server.ask("CLIENT", "PAUSE", "600000")
-    let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "1") }
+    let error = await #expect(throws: CacheError.self) { try await engine.put("cities/a", "1") }
     #expect(error?.code == .unreachable)
     #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
     try await engine.close()
@@ -90,7 +90,7 @@ struct RedisServerTests {
     try await engine.put("cities/a", "both")
     #expect(try replica.ask("HGET", "cachectl:cities/a", "payload").text == "both")
     replica.pause()
-    let error = await #expect(throws: StorageError.self) { try await hasty.put("cities/a", "unconfirmed") }
+    let error = await #expect(throws: CacheError.self) { try await hasty.put("cities/a", "unconfirmed") }
     #expect(error?.code == .unreachable)
     replica.resume()
     try await engine.put("cities/a", "again")
@@ -105,7 +105,7 @@ struct RedisServerTests {
     _ = try witness.exchange([
       RedisCommand("CONFIG", "SET", "requirepass", "secret"), RedisCommand("CLIENT", "KILL", "TYPE", "normal"),
     ])
-    let error = await #expect(throws: StorageError.self) { try await writing.value }
+    let error = await #expect(throws: CacheError.self) { try await writing.value }
     #expect(error?.code == .permissionDenied)
     #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
   }
@@ -126,7 +126,7 @@ struct RedisServerTests {
         return
       }
     }
-    let error = #expect(throws: StorageError.self) { try store.apply(try RedisBatch(batch)) }
+    let error = #expect(throws: CacheError.self) { try store.apply(try RedisBatch(batch)) }
     #expect(error?.code == .conflict)
   }
 

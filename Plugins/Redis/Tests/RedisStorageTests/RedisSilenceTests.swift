@@ -13,7 +13,7 @@ struct RedisSilenceTests {
     server.pause()
     #expect(await code { _ = try await engine.text("cities/a") } == .unreachable)
     for _ in 0..<100 {
-      let error = await #expect(throws: StorageError.self) { try await engine.put("cities/a", "2") }
+      let error = await #expect(throws: CacheError.self) { try await engine.put("cities/a", "2") }
       #expect(error?.code == .unreachable)
       #expect(error?.message.contains("asked again") == true, "\(error?.message ?? "")")
       #expect(error?.message.contains("not known") == false, "nothing was sent")
@@ -33,8 +33,8 @@ struct RedisSilenceTests {
     let engine = try await patiently { try await plugin.open(server.url, timeout) }
     try await patiently { try await engine.put("cities/a", "1") }
     server.pause()
-    func cancelled(_ call: @escaping @Sendable () async throws -> Void) async -> StorageError? {
-      let task = Task { await #expect(throws: StorageError.self) { try await call() } }
+    func cancelled(_ call: @escaping @Sendable () async throws -> Void) async -> CacheError? {
+      let task = Task { await #expect(throws: CacheError.self) { try await call() } }
       task.cancel()
       return await task.value
     }

@@ -33,8 +33,8 @@ extension StoreAdministration {
 
   /// Returns space to the file system, as a full disk cannot store anything before that. If another process is using
   /// the store, that may be impossible, but the entries are gone all the same.
-  private func giveRoomBack() async throws(StorageError) {
-    do throws(StorageError) {
+  private func giveRoomBack() async throws(CacheError) {
+    do throws(CacheError) {
       try await store.engine.compact()
     } catch {
       guard error.code == .busy else { throw error }
@@ -54,7 +54,7 @@ extension StoreAdministration {
   ) async throws(CacheError) -> [EntrySummary] {
     var rest = page
     for _ in 1..<Self.removalAttempts {
-      do throws(StorageError) {
+      do throws(CacheError) {
         try await remove(rest, isConditional: selection.mayCease)
         return rest
       } catch {
@@ -66,7 +66,7 @@ extension StoreAdministration {
     return rest
   }
 
-  private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(StorageError) {
+  private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(CacheError) {
     var batch = WriteBatch()
     for entry in entries {
       if isConditional { batch.remove(entry.key, ifStill: entry.metadata.checksum) } else { batch.remove(entry.key) }
@@ -77,7 +77,7 @@ extension StoreAdministration {
   /// Those of `entries` that still exist and are still selected, in their present state.
   private func current(
     _ entries: [EntrySummary], selectedBy selection: EntrySelection
-  ) async throws(StorageError) -> [EntrySummary] {
+  ) async throws(CacheError) -> [EntrySummary] {
     var found: [EntrySummary] = []
     for entry in entries {
       let listed = try await store.engine.scan(KeyRange(prefix: entry.key.text), limit: 1).first

@@ -47,7 +47,7 @@ extension StoreAdministration {
     var (rest, attempts) = (keys[...], 0)
     while !rest.isEmpty {
       if Task.isCancelled { throw .cancelled }
-      do throws(StorageError) {
+      do throws(CacheError) {
         let (batch, part, left) = try await staleBatch(rest, selectedBy: selection)
         if !dryRun, !batch.operations.isEmpty { try await store.engine.apply(batch) }
         report.add(part)
@@ -64,11 +64,11 @@ extension StoreAdministration {
   /// keys.
   private func staleBatch(
     _ keys: ArraySlice<CacheKey>, selectedBy selection: EntrySelection
-  ) async throws(StorageError) -> (batch: WriteBatch, part: RemovalReport, left: ArraySlice<CacheKey>) {
+  ) async throws(CacheError) -> (batch: WriteBatch, part: RemovalReport, left: ArraySlice<CacheKey>) {
     var (batch, part, left, bytes) = (WriteBatch(), RemovalReport(), keys, 0)
     while let key = left.first, bytes < Self.batchBytes {
       left.removeFirst()
-      do throws(StorageError) {
+      do throws(CacheError) {
         guard let entry = try await store.export(key, use: nil) else {
           part.missing.append(key)
           continue

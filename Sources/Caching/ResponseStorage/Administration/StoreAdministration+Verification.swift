@@ -33,8 +33,8 @@ extension StoreAdministration {
     return report
   }
 
-  private func structuralIssues() async throws(StorageError) -> [IntegrityIssue] {
-    do throws(StorageError) {
+  private func structuralIssues() async throws(CacheError) -> [IntegrityIssue] {
+    do throws(CacheError) {
       return try await store.engine.checkIntegrity()
     } catch {
       guard error.isOfData else { throw error }
@@ -43,10 +43,10 @@ extension StoreAdministration {
   }
 
   /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
-  private func check(_ entry: EntrySummary) async throws(StorageError) -> IntegrityIssue? {
+  private func check(_ entry: EntrySummary) async throws(CacheError) -> IntegrityIssue? {
     let key = entry.key
-    do throws(StorageError) {
-      let isSound = try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+    do throws(CacheError) {
+      let isSound = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
         metadata.isSound(key: key, payload: bytes)
       }
       if let isSound { return isSound ? nil : .mismatch(key) }

@@ -21,7 +21,7 @@ public struct StoreAdministration: Sendable {
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
-    try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(StorageError) in
+    try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       return StoredEntry(
         summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
@@ -53,8 +53,8 @@ public struct StoreAdministration: Sendable {
   public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     for key in Set(keys).sorted() {
-      do throws(StorageError) {
-        let found = try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+      do throws(CacheError) {
+        let found = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
           EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
         }
         if let found { report.add([found]) } else { report.missing.append(key) }

@@ -33,9 +33,9 @@ struct BoundedWriter: Sendable {
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
-  /// - Throws: `StorageError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
+  /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
   ///   if no entry may be evicted, `busy` if other writers keep filling the store.
-  func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(StorageError) {
+  func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
     guard let limits else { return try await engine.apply(batch) }
     guard bytes <= limits.maxBytes else { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
@@ -60,9 +60,9 @@ struct BoundedWriter: Sendable {
 
   /// Makes the changes of `batch`; `false` if there is no room, or another writer has changed an entry.
   func isApplied(
-    _ batch: WriteBatch, butNotOn codes: [StorageError.Code] = [.overBounds, .conflict]
-  ) async throws(StorageError) -> Bool {
-    do throws(StorageError) {
+    _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
+  ) async throws(CacheError) -> Bool {
+    do throws(CacheError) {
       try await engine.apply(batch)
       return true
     } catch {

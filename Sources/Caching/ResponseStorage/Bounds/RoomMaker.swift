@@ -14,8 +14,8 @@ struct RoomMaker: Sendable {
   /// Cost: a pass over all entries, in bounded memory. To make it rare, up to a sixty-fourth of the entries may be
   /// evicted beyond the need; in a store of fewer than 64 entries, none.
   ///
-  /// - Throws: `StorageError`: what the engine throws; `overBounds` if no entry may be evicted.
-  func isMadeAndFilled() async throws(StorageError) -> Bool {
+  /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
+  func isMadeAndFilled() async throws(CacheError) -> Bool {
     let (held, needed) = try await excess()
     guard needed != EntryTally.Count() else { return false }
     var selection = VictimSelection(needed: needed, spareCount: held.entries / 64)
@@ -32,7 +32,7 @@ struct RoomMaker: Sendable {
   }
 
   /// How much the store holds, and how much of that must go to make the batch fit.
-  private func excess() async throws(StorageError) -> (held: EntryTally.Count, needed: EntryTally.Count) {
+  private func excess() async throws(CacheError) -> (held: EntryTally.Count, needed: EntryTally.Count) {
     let held = try await StoreCount(writer.engine).tally.total(except: Lease.namespace)
     var after = held
     for (key, newSize) in batch.finalSizes where !key.text.hasPrefix(Lease.keyPrefix) {
@@ -45,8 +45,8 @@ struct RoomMaker: Sendable {
 
   /// The size of the payload under `key`; `nil` if there is none, or if the entry is damaged and cannot be listed. Room
   /// for a damaged entry is made again.
-  private func size(of key: CacheKey) async throws(StorageError) -> Int? {
-    do throws(StorageError) {
+  private func size(of key: CacheKey) async throws(CacheError) -> Int? {
+    do throws(CacheError) {
       return try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
     } catch {
       guard error.code == .damaged else { throw error }
@@ -55,7 +55,7 @@ struct RoomMaker: Sendable {
   }
 
   /// Offers `selection` all entries that may be evicted.
-  private func consider(_ selection: inout VictimSelection) async throws(StorageError) {
+  private func consider(_ selection: inout VictimSelection) async throws(CacheError) {
     let (own, now) = (batch.keys, writer.clock.now)
     // The use of entries only decides the order: if it cannot be read, the write must not fail.
     let uses = limits.eviction.dependsOnUse ? try? writer.uses.reader() : nil
@@ -75,7 +75,7 @@ struct RoomMaker: Sendable {
   /// changed meanwhile, or there is still no room.
   private func areRemoved(
     _ victims: ArraySlice<EvictionCandidate>, with batch: WriteBatch = WriteBatch()
-  ) async throws(StorageError) -> Bool {
+  ) async throws(CacheError) -> Bool {
     var rest = victims
     while !rest.isEmpty {
       let page = rest.prefix(BoundedWriter.batchSize)
@@ -88,7 +88,7 @@ struct RoomMaker: Sendable {
     return true
   }
 
-  private func areRemoved(_ victims: [EvictionCandidate]) async throws(StorageError) -> Bool {
+  private func areRemoved(_ victims: [EvictionCandidate]) async throws(CacheError) -> Bool {
     try await areRemoved(victims[...])
   }
 }

@@ -25,16 +25,16 @@ public struct StoreLimits: Sendable, Hashable {
 /// Errors of writing to a store that has limits.
 extension StoreLimits {
   /// An entry is too large even for an empty store.
-  func tooLarge(_ key: CacheKey, bytes: Int) -> StorageError {
-    StorageError(
+  func tooLarge(_ key: CacheKey, bytes: Int) -> CacheError {
+    CacheError(
       .tooLarge,
       "entry \(key) has \(bytes) bytes, more than the \(maxBytes) that cache.maxBytes allows for all entries together",
       hint: "raise cache.maxBytes in the configuration")
   }
 
   /// The store is full, and the policy allows only expired entries to be evicted.
-  func noRoom(for key: CacheKey) -> StorageError {
-    StorageError(
+  func noRoom(for key: CacheKey) -> CacheError {
+    CacheError(
       .overBounds,
       "there is no room for entry \(key): cache.maxEntries is \(maxEntries), cache.maxBytes \(maxBytes), and "
         + "cache.eviction is none",
@@ -42,8 +42,8 @@ extension StoreLimits {
   }
 
   /// Other writers kept taking the room, or changing the victims.
-  func neverRoom(for key: CacheKey) -> StorageError {
-    StorageError(
+  func neverRoom(for key: CacheKey) -> CacheError {
+    CacheError(
       .busy, "entry \(key) cannot be stored: other writers fill the store as fast as room is made in it",
       hint: "try again")
   }

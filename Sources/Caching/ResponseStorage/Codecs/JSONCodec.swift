@@ -11,17 +11,17 @@ extension PayloadCodec where Value: JSONPayload {
         value.write(to: &json)
         return (json.bytes, "application/json")
       },
-      decode: { bytes, key, _ throws(StorageError) in try decodeJSON(bytes, key) })
+      decode: { bytes, key, _ throws(CacheError) in try decodeJSON(bytes, key) })
   }
 
-  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(StorageError) -> Value {
+  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
     var json = JSONReader(bytes)
     do throws(JSONReader.Failure) {
       let value = try Value(json: &json)
       try json.end()
       return value
     } catch {
-      throw StorageError(
+      throw CacheError(
         .damaged, "entry \(key) holds JSON of another shape: \(error)", hint: "remove it with: cachectl rm \(key)",
         cause: error)
     }

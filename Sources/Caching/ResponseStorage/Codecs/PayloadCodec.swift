@@ -7,7 +7,7 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   package let encode: @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String)
 
   /// Decodes a payload.
-  package let decode: @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(StorageError) -> Value
+  package let decode: @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
 
   /// Identifies the codec: one codec's decoded values must not be used for another.
   let identity: CodecIdentity
@@ -22,7 +22,7 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   ///     checksum.
   public init(
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
-    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(StorageError) -> Value
+    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
   ) {
     self.init(CodecIdentity(), encode: encode, decode: decode)
   }
@@ -30,7 +30,7 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   init(
     _ identity: CodecIdentity,
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
-    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(StorageError) -> Value
+    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
   ) {
     self.identity = identity
     self.encode = encode

@@ -24,8 +24,8 @@ final class DecodedEntries: Sendable {
 
   /// The engine's change count, to be read before an entry is read; `nil` if the engine has none.
   ///
-  /// - Throws: `StorageError`: the same as a read.
-  func changeCount() throws(StorageError) -> UInt64? { try counter?.changeCount() }
+  /// - Throws: `CacheError`: the same as a read.
+  func changeCount() throws(CacheError) -> UInt64? { try counter?.changeCount() }
 
   /// Finds the value that `codec` decoded from the entry under `key`, whose digest is `digest`.
   func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity) -> Finding<Value> {

@@ -12,7 +12,7 @@ extension EntryStore {
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: CodecIdentity,
-    _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
+    _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, UseRecord.digest(of: key))
     let found: DecodedEntries.Finding<Value> =
@@ -23,7 +23,7 @@ extension EntryStore {
     if let kept = found.kept, let count, count == found.changeCount {
       return kept.metadata.state(at: now) == .expired ? nil : kept
     }
-    let read = try await engine.read(key) { bytes, metadata throws(StorageError) -> Decoded<Value>? in
+    let read = try await engine.read(key) { bytes, metadata throws(CacheError) -> Decoded<Value>? in
       try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return nil }
       if let kept = found.kept, kept.isSame(metadata, payloadBytes: bytes.count) { return kept }

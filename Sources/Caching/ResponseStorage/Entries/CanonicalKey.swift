@@ -21,7 +21,7 @@ extension CacheKey {
       bytes.append(UInt8(ascii: "="))
       PercentEncoding.append(value, to: &bytes)
     }
-    do throws(StorageError) {
+    do throws(CacheError) {
       try self.init(bytes.span)
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)

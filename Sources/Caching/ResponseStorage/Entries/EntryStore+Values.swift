@@ -15,7 +15,7 @@ extension EntryStore {
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
-    let found = try await decoded(key, codec.identity) { bytes, metadata throws(StorageError) in
+    let found = try await decoded(key, codec.identity) { bytes, metadata throws(CacheError) in
       try codec.decode(bytes, key, metadata)
     }
     return found.map { ($0.value, $0.metadata) }
@@ -81,7 +81,7 @@ extension EntryStore {
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
     let now = clock.now
-    return try await engine.read(key) { bytes, metadata throws(StorageError) in
+    return try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
       return (try codec.decode(bytes, key, metadata), metadata.checksum)

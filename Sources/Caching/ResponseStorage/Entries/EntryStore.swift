@@ -61,10 +61,10 @@ public struct EntryStore: Sendable {
   ///
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   public func read<Value: Sendable>(
-    _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Value
+    _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
-    let found = try await engine.read(key) { bytes, metadata throws(StorageError) in
+    let found = try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
       return (try decode(bytes, metadata), metadata)
@@ -113,10 +113,10 @@ extension EntryMetadata {
 
   /// Checks that the entry is as it was written.
   ///
-  /// - Throws: `StorageError` with the code `damaged` if it is not.
-  func verify(key: CacheKey, payload: Span<UInt8>) throws(StorageError) {
+  /// - Throws: `CacheError` with the code `damaged` if it is not.
+  func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) {
     guard isSound(key: key, payload: payload) else {
-      throw StorageError(
+      throw CacheError(
         .damaged, "entry \(key) is damaged: its checksum does not match",
         hint: "remove it with: cachectl rm \(key) (an entry is changed by export, an editor and import)")
     }

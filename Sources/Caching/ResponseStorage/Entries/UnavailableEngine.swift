@@ -4,33 +4,33 @@ public import StorageSPI
 ///
 /// This makes a damaged or unreachable store look like any other failing storage, which a fetch can do without.
 public final class UnavailableEngine: StorageEngine {
-  private let reason: StorageError
+  private let reason: CacheError
 
   /// Creates an engine that always fails with `reason`.
-  public init(reason: StorageError) {
+  public init(reason: CacheError) {
     self.reason = reason
   }
 
   /// Fails.
   public func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? { throw reason }
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { throw reason }
 
   /// Fails.
-  public func apply(_ batch: WriteBatch) async throws(StorageError) { throw reason }
+  public func apply(_ batch: WriteBatch) async throws(CacheError) { throw reason }
 
   /// Fails.
-  public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] { throw reason }
+  public func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] { throw reason }
 
   /// Fails.
-  public func statistics() async throws(StorageError) -> StorageStatistics { throw reason }
+  public func statistics() async throws(CacheError) -> StorageStatistics { throw reason }
 
   /// Fails.
-  public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { throw reason }
+  public func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { throw reason }
 
   /// Fails.
-  public func compact() async throws(StorageError) { throw reason }
+  public func compact() async throws(CacheError) { throw reason }
 
   /// Does nothing: nothing is open.
-  public func close() async throws(StorageError) {}
+  public func close() async throws(CacheError) {}
 }

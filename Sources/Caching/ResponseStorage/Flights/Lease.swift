@@ -33,7 +33,7 @@ struct Lease: Sendable {
   /// The key of the lease for `flight`: the flight's own key, percent-encoded, or a digest of it if that would be too
   /// long. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
   /// checks that its own answer is stored.
-  static func key(for flight: String) throws(StorageError) -> CacheKey {
+  static func key(for flight: String) throws(CacheError) -> CacheKey {
     let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(PercentEncoding.text(flight))"
     guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
     let bytes = Array(flight.utf8)

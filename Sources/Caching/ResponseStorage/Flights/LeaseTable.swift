@@ -22,8 +22,8 @@ struct LeaseTable: Sendable {
   let duration: Duration
 
   /// The lease under `key`, even if it has run out; `nil` if there is none.
-  func find(_ key: CacheKey) async throws(StorageError) -> Found? {
-    try await store.engine.read(key) { bytes, metadata throws(StorageError) in
+  func find(_ key: CacheKey) async throws(CacheError) -> Found? {
+    try await store.engine.read(key) { bytes, metadata throws(CacheError) in
       let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
       return Found(lease: isWhole ? Lease(metadata) : nil, version: metadata.checksum)
     }
@@ -42,25 +42,25 @@ struct LeaseTable: Sendable {
 
   /// Takes or renews the lease under `key`, and returns its version; `nil` if the store does not hold what `expecting`
   /// says.
-  func take(_ key: CacheKey, expecting: WriteBatch.Expectation) async throws(StorageError) -> UInt64? {
+  func take(_ key: CacheKey, expecting: WriteBatch.Expectation) async throws(CacheError) -> UInt64? {
     try await write(key, until: store.clock.now.advanced(by: duration), expecting: expecting)
   }
 
   /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store as one that has run
   /// out by any clock. A waiting process then takes it over instead of believing that an answer was stored.
-  func abandon(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+  func abandon(_ key: CacheKey, version: UInt64) async throws(CacheError) {
     _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
   }
 
   /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
   /// those who saw the flight under way. For everyone else the lease has run out.
-  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(StorageError) {
+  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(CacheError) {
     let until = store.clock.now.advanced(by: Self.failureDuration)
     _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
   }
 
   /// Removes the lease under `key`, if it still has the version `version`.
-  func release(_ key: CacheKey, version: UInt64) async throws(StorageError) {
+  func release(_ key: CacheKey, version: UInt64) async throws(CacheError) {
     var batch = WriteBatch()
     batch.require(key, .checksum(version))
     batch.remove(key)
@@ -69,7 +69,7 @@ struct LeaseTable: Sendable {
 
   private func write(
     _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
-  ) async throws(StorageError) -> UInt64? {
+  ) async throws(CacheError) -> UInt64? {
     var metadata = Lease(holder: holder, until: until, failure: failure).metadata(storedAt: store.clock.now)
     let payload: [UInt8] = []
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
@@ -80,8 +80,8 @@ struct LeaseTable: Sendable {
   }
 
   /// Makes the changes of `batch`; `false` if another holder was faster.
-  private func isApplied(_ batch: WriteBatch) async throws(StorageError) -> Bool {
-    do throws(StorageError) {
+  private func isApplied(_ batch: WriteBatch) async throws(CacheError) -> Bool {
+    do throws(CacheError) {
       try await store.engine.apply(batch)
       return true
     } catch {

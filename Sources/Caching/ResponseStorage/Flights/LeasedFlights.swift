@@ -109,7 +109,7 @@ public final class LeasedFlights: FetchFlights {
 
   /// Tries to take the lease, and waits while another process has it.
   private func claim(_ ticket: FlightTicket) async throws(CacheError) -> Claim {
-    do throws(StorageError) {
+    do throws(CacheError) {
       let key = try Lease.key(for: ticket.key)
       let taken = try await table.take(key, expecting: .absent)
       if let taken {
@@ -123,7 +123,7 @@ public final class LeasedFlights: FetchFlights {
     }
   }
 
-  private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(StorageError) -> Claim {
+  private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(CacheError) -> Claim {
     var wait = LeaseWait(duration: timing.duration)
     while let found = try await table.find(key) {
       // A failure found at the first look belongs to an earlier flight.
@@ -136,13 +136,13 @@ public final class LeasedFlights: FetchFlights {
           return .taken
         }
       }
-      if wait.isHopeless { throw StorageError(.busy, "the lease \(key) can be neither taken over nor waited for") }
+      if wait.isHopeless { throw CacheError(.busy, "the lease \(key) can be neither taken over nor waited for") }
       try await pause(wait.nextPause())
     }
     return .vanished
   }
 
-  private func pause(_ duration: Duration) async throws(StorageError) {
+  private func pause(_ duration: Duration) async throws(CacheError) {
     do { try await timing.sleep(duration) } catch { throw .cancelled }
   }
 
@@ -151,7 +151,7 @@ public final class LeasedFlights: FetchFlights {
     let renewal = Task { [table, timing] in
       var version = version
       while (try? await timing.sleep(timing.renewal)) != nil {
-        do throws(StorageError) {
+        do throws(CacheError) {
           guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
           version = renewed
         } catch {

@@ -51,7 +51,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(StorageError) in
+    let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(CacheError) in
       (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead, metadata.checksum)
     }
     guard let (body, head, version) = found?.value else { return nil }
@@ -98,7 +98,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   }
 
   private static func cacheKey(_ text: String) throws(CacheError) -> CacheKey {
-    do throws(StorageError) {
+    do throws(CacheError) {
       return try CacheKey(text)
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)

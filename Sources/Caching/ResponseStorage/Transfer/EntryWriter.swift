@@ -80,16 +80,16 @@ struct EntryWriter {
     await store?.engine.releaseMemory()
   }
 
-  private mutating func write() async throws(StorageError) -> Counts {
+  private mutating func write() async throws(CacheError) -> Counts {
     for _ in 1..<Self.attempts {
-      do throws(StorageError) { return try await writeOnce() } catch { if error.code != .conflict { throw error } }
+      do throws(CacheError) { return try await writeOnce() } catch { if error.code != .conflict { throw error } }
     }
     return try await writeOnce()
   }
 
   /// The batch has no bounds: a transfer must not lose entries. The next fetch that stores something restores the
   /// bounds.
-  private mutating func writeOnce() async throws(StorageError) -> Counts {
+  private mutating func writeOnce() async throws(CacheError) -> Counts {
     var (batch, counts) = (WriteBatch(), Counts())
     for entry in pending {
       switch try await finding(for: entry) {
@@ -117,14 +117,14 @@ struct EntryWriter {
     case writable(WriteBatch.Expectation?)
   }
 
-  private func finding(for entry: ExportedEntry) async throws(StorageError) -> Finding {
+  private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
     if let planned = planned?[UseRecord.digest(of: entry.key)] {
       if planned.checksum == entry.metadata.checksum { return .present }
       return isKept(planned.storedAt, besides: entry) ? .newer : .writable(nil)
     }
     guard let store else { return .writable(.absent) }
     let found: EntryMetadata?
-    do throws(StorageError) {
+    do throws(CacheError) {
       found = try await store.verifiedMetadata(entry.key)
     } catch {
       // A readable entry replaces an unreadable one.

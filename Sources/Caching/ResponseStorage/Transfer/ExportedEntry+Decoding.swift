@@ -92,7 +92,7 @@ extension ExportedMembers {
 
   private static func key(_ json: inout JSONReader) throws(JSONReader.Failure) -> CacheKey {
     let text = try json.string()
-    do throws(StorageError) {
+    do throws(CacheError) {
       let key = try CacheKey(text)
       guard key.namespace == Lease.namespace else { return key }
     } catch {

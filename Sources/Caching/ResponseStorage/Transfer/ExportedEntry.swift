@@ -24,9 +24,9 @@ public struct ExportedEntry: Sendable, Hashable {
 extension EntryStore {
   /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
   ///
-  /// - Throws: `StorageError`: `damaged` if the entry is not as it was written, or the engine's failure.
-  func export(_ key: CacheKey, use: EntryUse?) async throws(StorageError) -> ExportedEntry? {
-    try await engine.read(key) { bytes, metadata throws(StorageError) in
+  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
+  func export(_ key: CacheKey, use: EntryUse?) async throws(CacheError) -> ExportedEntry? {
+    try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       return ExportedEntry(
         key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, use: use)
@@ -35,9 +35,9 @@ extension EntryStore {
 
   /// The metadata under `key`, once the entry's checksum has been verified; `nil` if there is none.
   ///
-  /// - Throws: `StorageError`: `damaged` if the entry is not as it was written, or the engine's failure.
-  func verifiedMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
-    try await engine.read(key) { bytes, metadata throws(StorageError) in
+  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
+  func verifiedMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+    try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       return metadata
     }

@@ -107,7 +107,7 @@ public struct StoreMigration: Sendable {
 
   private func comparison(
     _ key: CacheKey, with destination: EntryStore
-  ) async throws(StorageError) -> Comparison {
+  ) async throws(CacheError) -> Comparison {
     guard let original = try await source.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
       return .notToBeCopied
     }
@@ -119,8 +119,8 @@ public struct StoreMigration: Sendable {
 
 extension EntryStore {
   /// The metadata of the entry under `key`; `nil` if there is none, or it is damaged.
-  fileprivate func soundMetadata(_ key: CacheKey) async throws(StorageError) -> EntryMetadata? {
-    do throws(StorageError) {
+  fileprivate func soundMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+    do throws(CacheError) {
       return try await verifiedMetadata(key)
     } catch {
       if error.code == .damaged { return nil }

@@ -109,7 +109,7 @@ public final class EntryUses: Sendable {
 
   /// Adds `table` to the log, on a thread that may block.
   private func leave(_ table: UseTable) async {
-    let failure = try? await executor.run { [log] () throws(StorageError) -> CacheError? in
+    let failure = try? await executor.run { [log] () throws(CacheError) -> CacheError? in
       do throws(CacheError) { try log.add(table.records) } catch { return error }
       return nil
     }

@@ -51,8 +51,8 @@ struct EntryReading {
     return nil
   }
 
-  private func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, StorageError> {
-    do throws(StorageError) {
+  private func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, CacheError> {
+    do throws(CacheError) {
       return .success(try await store.export(summary.key, use: pageUses[summary.key]))
     } catch {
       return .failure(error)

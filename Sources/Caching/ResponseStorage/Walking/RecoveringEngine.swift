@@ -14,9 +14,9 @@ public final class RecoveringEngine: StorageEngine {
     var salvage: SalvagedEngine?
     var wasTried = false
     /// The damage for which a cancelled call closed the engine.
-    var damage: StorageError?
+    var damage: CacheError?
     /// Why the engine could be neither closed nor replaced.
-    var failure: StorageError?
+    var failure: CacheError?
   }
 
   private let plugin: any StoragePlugin
@@ -42,7 +42,7 @@ public final class RecoveringEngine: StorageEngine {
   var damage: StoreDamage? { state.withLock { $0.salvage?.damage } }
 
   private var engine: any StorageEngine {
-    get throws(StorageError) {
+    get throws(CacheError) {
       let state = state.withLock { $0 }
       if let failure = state.failure { throw failure }
       return state.engine
@@ -50,10 +50,10 @@ public final class RecoveringEngine: StorageEngine {
   }
 
   private func reading<Output: Sendable>(
-    _ call: (any StorageEngine) async throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output {
+    _ call: (any StorageEngine) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
     let engine = try engine
-    do throws(StorageError) {
+    do throws(CacheError) {
       return try await call(engine)
     } catch {
       guard let replacement = try await replacement(of: engine, after: error) else { throw error }
@@ -63,8 +63,8 @@ public final class RecoveringEngine: StorageEngine {
 
   /// The engine to ask instead of `engine`, which failed with `error`; `nil` if there is none.
   private func replacement(
-    of engine: any StorageEngine, after error: StorageError
-  ) async throws(StorageError) -> (any StorageEngine)? {
+    of engine: any StorageEngine, after error: CacheError
+  ) async throws(CacheError) -> (any StorageEngine)? {
     // Another call may have closed the engine to replace it.
     guard [.damaged, .unsupportedFormat, .closed].contains(error.code) else { return nil }
     _ = await turns.take()
@@ -73,7 +73,7 @@ public final class RecoveringEngine: StorageEngine {
     if current !== engine { return current }
     let (damage, wasTried) = state.withLock { ($0.damage, $0.wasTried) }
     guard !wasTried, let damage = error.code == .closed ? damage : error else { return nil }
-    do throws(StorageError) {
+    do throws(CacheError) {
       let next = try await successor(of: engine, damage)
       state.withLock { $0 = next }
       return next.engine
@@ -84,9 +84,9 @@ public final class RecoveringEngine: StorageEngine {
   }
 
   /// Closes `engine`, in which a call has met `damage`, and returns the state with its replacement.
-  private func successor(of engine: any StorageEngine, _ damage: StorageError) async throws(StorageError) -> State {
+  private func successor(of engine: any StorageEngine, _ damage: CacheError) async throws(CacheError) -> State {
     try await engine.close()
-    do throws(StorageError) {
+    do throws(CacheError) {
       let salvage = try await SalvagedEngine(plugin, configuration, reason: damage)
       return State(engine: salvage, salvage: salvage, wasTried: true)
     } catch {
@@ -97,14 +97,14 @@ public final class RecoveringEngine: StorageEngine {
 
   /// Lends the entry under `key`. An error from `body` does not count as damage met by the engine.
   public func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
-    let result = try await reading { engine throws(StorageError) -> Result<Output, StorageError>? in
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    let result = try await reading { engine throws(CacheError) -> Result<Output, CacheError>? in
       if let found = try await Self.read(key, from: engine, body) { return found }
       guard try await isStillListed(key, by: engine), try await Self.read(key, from: engine, body) == nil else {
         return nil
       }
-      throw StorageError(
+      throw CacheError(
         .damaged, "entry \(key) is listed, but not found by its key",
         hint: "repair the store with: cachectl verify --repair")
     }
@@ -113,46 +113,46 @@ public final class RecoveringEngine: StorageEngine {
 
   private static func read<Output: Sendable>(
     _ key: CacheKey, from engine: any StorageEngine,
-    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Result<Output, StorageError>? {
-    try await engine.read(key) { bytes, metadata -> Result<Output, StorageError> in
-      do throws(StorageError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Result<Output, CacheError>? {
+    try await engine.read(key) { bytes, metadata -> Result<Output, CacheError> in
+      do throws(CacheError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
     }
   }
 
   /// Whether the last listing returned `key`, and still does: a damaged key hides its neighbours from a search, but not
   /// from a listing.
-  private func isStillListed(_ key: CacheKey, by engine: any StorageEngine) async throws(StorageError) -> Bool {
+  private func isStillListed(_ key: CacheKey, by engine: any StorageEngine) async throws(CacheError) -> Bool {
     guard let listing = listing.withLock({ $0 }), listing.keys.contains(key) else { return false }
     return try await engine.scan(listing.range, limit: listing.keys.count).contains { $0.key == key }
   }
 
   /// The first entries of `range`, sorted by key.
-  public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
-    let entries = try await reading { engine throws(StorageError) in try await engine.scan(range, limit: limit) }
+  public func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    let entries = try await reading { engine throws(CacheError) in try await engine.scan(range, limit: limit) }
     listing.withLock { $0 = Listing(range: range, keys: entries.map(\.key)) }
     return entries
   }
 
   /// How much the store holds. Fails if the store is damaged; `StoreCount` then counts the entries.
-  public func statistics() async throws(StorageError) -> StorageStatistics {
-    try await reading { engine throws(StorageError) in try await engine.statistics() }
+  public func statistics() async throws(CacheError) -> StorageStatistics {
+    try await reading { engine throws(CacheError) in try await engine.statistics() }
   }
 
   /// Lets the engine check its structure.
-  public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
+  public func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
 
   /// Passes `batch` on to the engine.
-  public func apply(_ batch: WriteBatch) async throws(StorageError) { try await engine.apply(batch) }
+  public func apply(_ batch: WriteBatch) async throws(CacheError) { try await engine.apply(batch) }
 
   /// Lets the engine compact the store.
-  public func compact() async throws(StorageError) { try await engine.compact() }
+  public func compact() async throws(CacheError) { try await engine.compact() }
 
   /// Lets the engine release memory.
   public func releaseMemory() async { await (try? engine)?.releaseMemory() }
 
   /// Closes the store, after any salvage under way.
-  public func close() async throws(StorageError) {
+  public func close() async throws(CacheError) {
     _ = await turns.take()
     defer { turns.give() }
     let engine = state.withLock { state in

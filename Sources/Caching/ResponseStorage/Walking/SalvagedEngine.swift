@@ -10,7 +10,7 @@ internal import Synchronization
 public final class SalvagedEngine: StorageEngine {
   private let plugin: any StoragePlugin
   private let configuration: EngineConfiguration
-  private let reason: StorageError
+  private let reason: CacheError
   private let maximumBytes: Int
   private let entries: [EntrySummary]
   /// The payloads in memory.
@@ -26,11 +26,11 @@ public final class SalvagedEngine: StorageEngine {
   /// - Parameters:
   ///   - reason: why the store is not opened; reading a key that may be lost fails with it.
   ///   - maximumBytes: how many bytes of payloads to keep in memory.
-  /// - Throws: `StorageError`: what `StoragePlugin.previewRepair` throws, such as `busy` if another process has the
+  /// - Throws: `CacheError`: what `StoragePlugin.previewRepair` throws, such as `busy` if another process has the
   ///   store open, or `unsupported`.
   init(
-    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: StorageError, maximumBytes: Int
-  ) async throws(StorageError) {
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: CacheError, maximumBytes: Int
+  ) async throws(CacheError) {
     let found = Mutex<[CacheKey: EntrySummary]>([:])
     let report = try await plugin.previewRepair(
       configuration,
@@ -50,19 +50,19 @@ public final class SalvagedEngine: StorageEngine {
 
   /// Searches the store that `configuration` describes and that is not opened for `reason`.
   ///
-  /// - Throws: `StorageError`: the engine cannot tell what a repair would save.
+  /// - Throws: `CacheError`: the engine cannot tell what a repair would save.
   public convenience init(
-    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: StorageError
-  ) async throws(StorageError) {
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, reason: CacheError
+  ) async throws(CacheError) {
     try await self.init(plugin, configuration, reason: reason, maximumBytes: 64 << 20)
   }
 
   /// Lends the entry under `key`; `nil` if there is certainly none.
   ///
-  /// - Throws: `StorageError`: `damaged` if the entry may be lost, and what searching the store throws.
+  /// - Throws: `CacheError`: `damaged` if the entry may be lost, and what searching the store throws.
   public func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(StorageError) -> Output
-  ) async throws(StorageError) -> Output? {
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let index = index { $0 < key }
     guard index < entries.count, entries[index].key == key else {
       if mayHaveLost { throw reason }
@@ -72,7 +72,7 @@ public final class SalvagedEngine: StorageEngine {
     return try body(payload.span, entries[index].metadata)
   }
 
-  private func payload(at index: Int) async throws(StorageError) -> [UInt8] {
+  private func payload(at index: Int) async throws(CacheError) -> [UInt8] {
     let key = entries[index].key
     if let payload = payloads.withLock({ $0[key] }) { return payload }
     let wanted = entriesToHold(from: index)
@@ -114,25 +114,25 @@ public final class SalvagedEngine: StorageEngine {
   }
 
   /// The first entries of `range`, sorted by key.
-  public func scan(_ range: KeyRange, limit: Int) async throws(StorageError) -> [EntrySummary] {
+  public func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     let first = index { key in key.text < range.prefix || range.after.map { key <= $0 } ?? false }
     return Array(entries[first...].prefix(limit).prefix { $0.key.text.hasPrefix(range.prefix) })
   }
 
   /// Fails: the size of the store is unknown. `StoreCount` counts the entries.
-  public func statistics() async throws(StorageError) -> StorageStatistics { throw reason }
+  public func statistics() async throws(CacheError) -> StorageStatistics { throw reason }
 
   /// Fails: no structure is left to check.
-  public func checkIntegrity() async throws(StorageError) -> [IntegrityIssue] { throw reason }
+  public func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { throw reason }
 
   /// Fails: the engine is read-only.
-  public func apply(_ batch: WriteBatch) async throws(StorageError) { throw reason }
+  public func apply(_ batch: WriteBatch) async throws(CacheError) { throw reason }
 
   /// Fails: the engine is read-only.
-  public func compact() async throws(StorageError) { throw reason }
+  public func compact() async throws(CacheError) { throw reason }
 
   /// Releases the payloads in memory.
-  public func close() async throws(StorageError) { payloads.withLock { $0 = [:] } }
+  public func close() async throws(CacheError) { payloads.withLock { $0 = [:] } }
 }
 
 extension RepairPlan {

@@ -10,8 +10,8 @@ struct StoreCount {
   private(set) var damage = StoreDamage()
 
   /// Counts what `engine` holds. Cost: that of the engine's statistics; with damage, a pass over all entries.
-  init(_ engine: any StorageEngine) async throws(StorageError) {
-    do throws(StorageError) {
+  init(_ engine: any StorageEngine) async throws(CacheError) {
+    do throws(CacheError) {
       let statistics = try await engine.statistics()
       (tally, storageBytes) = (statistics.tally, statistics.storageBytes)
     } catch {
@@ -35,7 +35,7 @@ extension EntryStore {
   ///
   /// - Throws: `CacheError`: the engine failed.
   func count() async throws(CacheError) -> Int? {
-    do throws(StorageError) {
+    do throws(CacheError) {
       return try await engine.statistics().tally.total(except: Lease.namespace).entries
     } catch {
       guard error.isOfData else { throw error }

@@ -18,7 +18,7 @@ public struct StoreDamage: Sendable, Hashable {
   public init() {}
 
   /// What a repair would lose of a store that is damaged for `reason`: the entries and places in `lost`.
-  init(_ lost: [IntegrityIssue], of reason: StorageError) {
+  init(_ lost: [IntegrityIssue], of reason: CacheError) {
     for key in lost.compactMap(\.key).sorted() { entries.add(key) }
     let messages = lost.filter { $0.key == nil }.map(\.message)
     (placeCount, places) = (messages.count, Array(messages.prefix(Self.keptPlaces)))

@@ -14,7 +14,7 @@ struct StoreWalk {
   private static let (maximumParts, maximumProbes) = (4_000, 20_000)
 
   private let engine: any StorageEngine
-  private let passable: Set<StorageError.Code>
+  private let passable: Set<CacheError.Code>
   /// The keys of the entries that the engine names as unreadable; `nil` until it has been asked.
   private var unreadable: [CacheKey]?
   /// What a check has already reported; `nil` if there was none.
@@ -48,17 +48,17 @@ struct StoreWalk {
   /// not in `known`, the issues that a check has found.
   init(engine: any StorageEngine, known: [IntegrityIssue], pageSize: Int = pageSize) {
     (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
-    (pending, reported, passable) = ([KeyRange()], Set(known.map(\.message)), StorageError.codesOfData)
+    (pending, reported, passable) = ([KeyRange()], Set(known.map(\.message)), CacheError.codesOfData)
     unreadable = Set(known.compactMap(\.key)).sorted()
   }
 
   /// The next entries; `nil` at the end.
   ///
-  /// - Throws: `StorageError` if the store does not respond at all; `cancelled`.
-  mutating func next() async throws(StorageError) -> [EntrySummary]? {
+  /// - Throws: `CacheError` if the store does not respond at all; `cancelled`.
+  mutating func next() async throws(CacheError) -> [EntrySummary]? {
     while let range = pending.popLast() {
       if Task.isCancelled { throw .cancelled }
-      do throws(StorageError) {
+      do throws(CacheError) {
         let page = try await engine.scan(range, limit: limit)
         if page.count == limit { pending.append(KeyRange(prefix: range.prefix, after: page.last?.key)) }
         limit = pageSize
@@ -73,7 +73,7 @@ struct StoreWalk {
     return nil
   }
 
-  private mutating func goOn(in range: KeyRange, after error: StorageError) async throws(StorageError) {
+  private mutating func goOn(in range: KeyRange, after error: CacheError) async throws(CacheError) {
     if limit > 1 {
       limit = max(1, limit / 8)
       return pending.append(range)
@@ -94,15 +94,15 @@ struct StoreWalk {
   /// The entry in `range` that the engine names as unreadable and that the error is about. Continuing after any other
   /// one would silently skip all entries before it.
   private mutating func unreadableEntry(
-    in range: KeyRange, _ error: StorageError
-  ) async throws(StorageError) -> CacheKey? {
+    in range: KeyRange, _ error: CacheError
+  ) async throws(CacheError) -> CacheKey? {
     try await unreadableKeys().first { range.contains($0) && error.isAbout($0) }
   }
 
-  private mutating func unreadableKeys() async throws(StorageError) -> [CacheKey] {
+  private mutating func unreadableKeys() async throws(CacheError) -> [CacheKey] {
     if let unreadable { return unreadable }
     var keys: [CacheKey] = []
-    do throws(StorageError) {
+    do throws(CacheError) {
       keys = Set(try await engine.checkIntegrity().compactMap(\.key)).sorted()
     } catch {
       guard error.isOfData else { throw error }
@@ -112,13 +112,13 @@ struct StoreWalk {
   }
 
   /// Continues with the next entry that can be listed behind the place that the error is about.
-  private mutating func passGap(in range: KeyRange, _ error: StorageError) async throws(StorageError) {
+  private mutating func passGap(in range: KeyRange, _ error: CacheError) async throws(CacheError) {
     var (gap, end) = (KeyGap(of: range), CacheKey?.none)
     while probes < Self.maximumProbes, let probe = gap.probe {
       if Task.isCancelled { throw .cancelled }
       probes += 1
       let rest = KeyRange(prefix: range.prefix, after: probe)
-      do throws(StorageError) {
+      do throws(CacheError) {
         end = try await engine.scan(rest, limit: 1).first?.key
         gap.isReadable(after: probe)
       } catch {
@@ -135,7 +135,7 @@ struct StoreWalk {
     if let next = gap.end { pending.append(KeyRange(prefix: range.prefix, after: next)) }
   }
 
-  private mutating func report(_ range: KeyRange, _ end: CacheKey?, _ error: StorageError) {
+  private mutating func report(_ range: KeyRange, _ end: CacheKey?, _ error: CacheError) {
     defer { gapMessage = error.message }
     guard gapMessage != error.message, reported?.contains(error.message) != true else { return }
     gaps.append(IntegrityIssue(kind: .structure, message: Self.text(range, end, error)))
@@ -151,7 +151,7 @@ struct StoreWalk {
     }
   }
 
-  private static func text(_ range: KeyRange, _ end: CacheKey?, _ error: StorageError) -> String {
+  private static func text(_ range: KeyRange, _ end: CacheKey?, _ error: CacheError) -> String {
     let place = range.prefix.isEmpty ? "" : " of \(range.prefix)"
     let start = range.after.map { " after \($0)" } ?? ""
     let limit = end.map { " before \($0)" } ?? ""
@@ -159,7 +159,7 @@ struct StoreWalk {
   }
 }
 
-extension StorageError {
+extension CacheError {
   /// The kinds of failure that concern the stored data rather than the way it was requested.
   static let codesOfData: Set<Code> = [.damaged, .unsupportedFormat, .ioFailed, .failed]
 

@@ -1,6 +1,6 @@
 public import CacheDomain
 internal import ResponseStorage
-public import StorageSPI
+internal import StorageSPI
 
 /// Encodes and decodes pages of movies as the cache does, to measure the cost.
 public struct MoviesPageCoding: Sendable {
@@ -24,8 +24,8 @@ public struct MoviesPageCoding: Sendable {
 
   /// Decodes the page in `payload`, as a hit does.
   ///
-  /// - Throws: `StorageError` with the code `damaged` if `payload` is not such a page.
-  public func decode(_ payload: Span<UInt8>) throws(StorageError) -> MoviesPageDTO {
+  /// - Throws: `CacheError` with the code `damaged` if `payload` is not such a page.
+  public func decode(_ payload: Span<UInt8>) throws(CacheError) -> MoviesPageDTO {
     try codec.decode(payload, key, metadata)
   }
 }

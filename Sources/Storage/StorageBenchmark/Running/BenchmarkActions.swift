@@ -3,7 +3,7 @@ public import StorageSPI
 /// The parts of workloads that this layer does not know: how records are decoded, and how the cache fetches.
 public struct BenchmarkActions: Sendable {
   /// Makes a fetcher through a cache over a store that was just opened. The fetcher is used until the store is closed.
-  public typealias MakeFetcher = @Sendable (any StorageEngine) async throws(StorageError) -> any BenchmarkFetcher
+  public typealias MakeFetcher = @Sendable (any StorageEngine) async throws(CacheError) -> any BenchmarkFetcher
 
   /// The records for workloads with the payload `typed`; `nil` skips these workloads.
   public var typed: TypedPayload?
@@ -30,16 +30,16 @@ public struct BenchmarkActions: Sendable {
 /// Records of some type, such as pages of movies, for a benchmark to store and decode.
 public struct TypedPayload: Sendable {
   /// The encoded record of the entry with the given number, from 0. The same number always gives the same record.
-  public let encode: @Sendable (Int) throws(StorageError) -> [UInt8]
+  public let encode: @Sendable (Int) throws(CacheError) -> [UInt8]
 
   /// Decodes the bytes of the entry with the given number, and says whether they are the record that was encoded. This
   /// work is measured: it should do little besides decoding.
-  public let isRight: @Sendable (Int, Span<UInt8>) throws(StorageError) -> Bool
+  public let isRight: @Sendable (Int, Span<UInt8>) throws(CacheError) -> Bool
 
   /// The records that these functions encode and check.
   public init(
-    encode: @escaping @Sendable (Int) throws(StorageError) -> [UInt8],
-    isRight: @escaping @Sendable (Int, Span<UInt8>) throws(StorageError) -> Bool
+    encode: @escaping @Sendable (Int) throws(CacheError) -> [UInt8],
+    isRight: @escaping @Sendable (Int, Span<UInt8>) throws(CacheError) -> Bool
   ) {
     (self.encode, self.isRight) = (encode, isRight)
   }
@@ -51,5 +51,5 @@ public protocol BenchmarkFetcher: Sendable {
   /// there, otherwise from its origin, and then stores it. Any number of tasks call it concurrently.
   ///
   /// - Returns: whether the answer was correct and came from the expected place.
-  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool
 }

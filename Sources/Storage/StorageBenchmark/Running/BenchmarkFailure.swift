@@ -5,19 +5,19 @@ enum BenchmarkFailure: Error {
   /// The engine gave an impossible answer.
   case wrong(WrongAnswer)
   /// The engine failed.
-  case engine(StorageError)
+  case engine(CacheError)
   /// The task was cancelled.
   case cancelled
 
   /// Runs `body`, and turns its storage errors into failures.
   static func engine<Output>(
-    _ body: () async throws(StorageError) -> Output
+    _ body: () async throws(CacheError) -> Output
   ) async throws(BenchmarkFailure) -> Output {
     do { return try await body() } catch { throw BenchmarkFailure(error) }
   }
 
   /// The failure of an engine, or a cancellation that it noticed.
-  init(_ error: StorageError) { self = error.code == .cancelled ? .cancelled : .engine(error) }
+  init(_ error: CacheError) { self = error.code == .cancelled ? .cancelled : .engine(error) }
 
   /// Throws `fault` if there is one.
   static func require(_ fault: WrongAnswer?) throws(BenchmarkFailure) {

@@ -7,7 +7,7 @@ public struct BenchmarkOptions: Sendable {
 
   /// Called before each phase of each round with a name that is the same in every process of a run. It returns when all
   /// processes have called it, so that processes sharing a store begin a phase together.
-  public typealias Rendezvous = @Sendable (String) async throws(StorageError) -> Void
+  public typealias Rendezvous = @Sendable (String) async throws(CacheError) -> Void
 
   /// The absolute path of a folder for the stores, for this benchmark alone. The caller removes it.
   public var scratchFolder: String
@@ -64,8 +64,8 @@ public struct BenchmarkOptions: Sendable {
     return workload
   }
 
-  /// - Throws: `StorageError` with the code `invalidOption` if a value is out of its range.
-  func validate() throws(StorageError) {
+  /// - Throws: `CacheError` with the code `invalidOption` if a value is out of its range.
+  func validate() throws(CacheError) {
     try require(Self.threadsRange.contains(threads), "threads", "\(Self.threadsRange.upperBound) threads at most")
     try require(rounds >= 1 && warmUpRounds >= 0, "rounds", "at least one round")
     try require(entries.allSatisfy(Workload.entriesRange.contains), "entries", "1 to 100000000 entries")
@@ -79,8 +79,8 @@ public struct BenchmarkOptions: Sendable {
     Workload.valueSizeRange.contains(sizes.minimum) && Workload.valueSizeRange.contains(sizes.maximum)
   }
 
-  private func require(_ isValid: Bool, _ name: String, _ allowed: String) throws(StorageError) {
+  private func require(_ isValid: Bool, _ name: String, _ allowed: String) throws(CacheError) {
     guard !isValid else { return }
-    throw StorageError(.invalidOption, "the \(name) of the benchmark cannot be that", hint: "ask for \(allowed)")
+    throw CacheError(.invalidOption, "the \(name) of the benchmark cannot be that", hint: "ask for \(allowed)")
   }
 }

@@ -21,7 +21,7 @@ struct BenchmarkRound {
   init(
     _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, _ keys: KeySpace, number: Int,
     storeNumber: Int
-  ) throws(StorageError) {
+  ) throws(CacheError) {
     (self.context, self.workload, self.subject, self.number) = (context, workload, subject, number)
     (self.keys, self.storeNumber) = (keys, storeNumber)
     store = try RoundStore(subject, context, number: storeNumber)
@@ -32,7 +32,7 @@ struct BenchmarkRound {
   mutating func run(_ index: Int) async throws(BenchmarkFailure) -> PhaseMeasurement {
     let phase = workload.phases[index]
     let reference: Double
-    do throws(StorageError) {
+    do throws(CacheError) {
       if phase.kind == .load { try await begin() }
       reference = timeReferenceWork(phase)
       try await context.options.rendezvous?("\(storeNumber).\(index)")
@@ -49,7 +49,7 @@ struct BenchmarkRound {
   }
 
   /// Closes the store and removes it.
-  mutating func end() async throws(StorageError) {
+  mutating func end() async throws(CacheError) {
     let store = store
     defer { store.removeFolder() }
     (fetcher, check) = (nil, Self.check(context, workload, keys, capacity: 0))
@@ -66,7 +66,7 @@ struct BenchmarkRound {
   }
 
   /// Starts over with an empty store.
-  private mutating func begin() async throws(StorageError) {
+  private mutating func begin() async throws(CacheError) {
     if engine != nil {
       try await end()
       storeNumber += 1
@@ -78,13 +78,13 @@ struct BenchmarkRound {
     try await open()
   }
 
-  private mutating func open() async throws(StorageError) {
+  private mutating func open() async throws(CacheError) {
     let engine = try await store.open()
     self.engine = engine
     fetcher = try await context.actions.fetcher(of: workload.payload)?(engine)
   }
 
-  private mutating func close() async throws(StorageError) {
+  private mutating func close() async throws(CacheError) {
     let engine = engine
     (self.engine, fetcher) = (nil, nil)
     try await engine?.close()
@@ -93,7 +93,7 @@ struct BenchmarkRound {
   /// The engine, opened if necessary; a `ClosedEngine` if the phase opens stores itself.
   private mutating func openEngine(unless isClosed: Bool) async throws(BenchmarkFailure) -> any StorageEngine {
     if isClosed { return ClosedEngine() }
-    do throws(StorageError) {
+    do throws(CacheError) {
       if engine == nil { try await open() }
     } catch { throw BenchmarkFailure(error) }
     return engine ?? ClosedEngine()

@@ -41,9 +41,9 @@ public struct BenchmarkRunner: Sendable {
   /// Runs everything. The failure of an engine is in its results, and the other engines go on. If the task is
   /// cancelled, stores are closed and removed, and the report has the measurements so far.
   ///
-  /// - Throws: `StorageError` with the code `invalidOption` if an option is out of range or a subject rejects its
+  /// - Throws: `CacheError` with the code `invalidOption` if an option is out of range or a subject rejects its
   ///   values, `failed` if threads cannot be started.
-  public func run() async throws(StorageError) -> BenchmarkReport {
+  public func run() async throws(CacheError) -> BenchmarkReport {
     try options.validate()
     var threads: [WorkerThread] = []
     defer { for thread in threads { thread.stop() } }
@@ -53,7 +53,7 @@ public struct BenchmarkRunner: Sendable {
     return try await run(context)
   }
 
-  private func run(_ context: BenchmarkContext) async throws(StorageError) -> BenchmarkReport {
+  private func run(_ context: BenchmarkContext) async throws(CacheError) -> BenchmarkReport {
     var series = plannedSeries(context)
     var tracker = ProgressTracker()
     for one in series { one.plan(&tracker) }

@@ -35,7 +35,7 @@ struct BenchmarkSeries {
   /// Runs all rounds, and returns whether they reached the end.
   mutating func run(
     _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
-  ) async throws(StorageError) -> Bool {
+  ) async throws(CacheError) -> Bool {
     let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
     for round in 0..<roundCount {
       for index in subjects.indices where records[index].end == nil {

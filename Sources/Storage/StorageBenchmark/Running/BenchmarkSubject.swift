@@ -26,7 +26,7 @@ public struct BenchmarkSubject: Sendable {
   /// The configuration to open the store in `folder`, or called `name`.
   func configuration(
     folder: String, name: String, durability: Durability, clock: any WallClock
-  ) throws(StorageError) -> EngineConfiguration {
+  ) throws(CacheError) -> EngineConfiguration {
     var values = values
     for option in plugin.declaration.options {
       if option.kind == .path { values[option.name] = .text("\(folder)/\(option.name)") }

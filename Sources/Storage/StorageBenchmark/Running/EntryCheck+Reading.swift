@@ -15,8 +15,8 @@ extension EntryCheck {
     _ engine: any StorageEngine, _ key: CacheKey, _ number: Int, floor: UInt32
   ) async throws(BenchmarkFailure) {
     let fault: WrongAnswer??
-    do throws(StorageError) {
-      fault = try await engine.read(key) { payload, metadata throws(StorageError) in
+    do throws(CacheError) {
+      fault = try await engine.read(key) { payload, metadata throws(CacheError) in
         try self.fault(number, payload, metadata, floor: floor)
       }
     } catch { throw BenchmarkFailure(error) }

@@ -21,7 +21,7 @@ final class EntryCheck: Sendable {
   @inline(__always)
   func fault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
-  ) throws(StorageError) -> WrongAnswer? {
+  ) throws(CacheError) -> WrongAnswer? {
     let tag = values.tag(number, floor)
     if floor > 0, metadata.checksum == tag, isRight(metadata, number), try holds(payload, number, tag: tag) {
       return values.isExpired(number) && ledger.isCompacted ? stillThere(number) : nil
@@ -59,7 +59,7 @@ final class EntryCheck: Sendable {
   /// Looks for a fault with all versions that the entry may have while another worker is writing it.
   private func slowFault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
-  ) throws(StorageError) -> WrongAnswer? {
+  ) throws(CacheError) -> WrongAnswer? {
     let possible = versions(number, floor: floor)
     for version in possible where metadata.checksum == values.tag(number, version) {
       guard isRight(metadata, number) else { return wrongMetadata(number, metadata, floor: floor) }
@@ -88,7 +88,7 @@ final class EntryCheck: Sendable {
       && metadata.attributes.isEmpty
   }
 
-  private func holds(_ payload: Span<UInt8>, _ number: Int, tag: UInt64) throws(StorageError) -> Bool {
+  private func holds(_ payload: Span<UInt8>, _ number: Int, tag: UInt64) throws(CacheError) -> Bool {
     if let typed { return try typed.isRight(number, payload) }
     return values.isPayload(payload, tag: tag)
   }

@@ -19,7 +19,7 @@ struct KeySpace: Sendable {
   ///
   /// - Parameter count: the number of keys to expect. Up to `maximumMade` are made now, because making a key takes as
   ///   long as a fast engine takes to read an entry.
-  init(length: Int, share: BenchmarkShare?, count: Int = 0) throws(StorageError) {
+  init(length: Int, share: BenchmarkShare?, count: Int = 0) throws(CacheError) {
     self.length = length
     base = (share?.index ?? 0) * Self.span
     made.reserveCapacity(min(count, Self.maximumMade))
@@ -28,11 +28,11 @@ struct KeySpace: Sendable {
 
   /// The key of entry `number`. Keys of other shares are before the first and after the last.
   @inline(__always)
-  func key(_ number: Int) throws(StorageError) -> CacheKey {
+  func key(_ number: Int) throws(CacheError) -> CacheKey {
     made.indices.contains(number) ? made[number] : try makeKey(number)
   }
 
-  private func makeKey(_ number: Int) throws(StorageError) -> CacheKey {
+  private func makeKey(_ number: Int) throws(CacheError) -> CacheKey {
     let text = String(unsafeUninitializedCapacity: length) { buffer in
       var rest = number + base
       for index in (Self.prefix.utf8.count..<length).reversed() {

@@ -8,7 +8,7 @@ struct RoundStore: Sendable {
   private let share: BenchmarkShare?
 
   /// Store `number` of the run. Creates nothing yet.
-  init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(StorageError) {
+  init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(CacheError) {
     self.subject = subject
     let options = context.options
     let name = Self.name(options.runName, number)
@@ -22,11 +22,11 @@ struct RoundStore: Sendable {
   static func name(_ run: String, _ number: Int) -> String { "\(run)-\(number)" }
 
   /// Opens the store, creating it if necessary.
-  func open() async throws(StorageError) -> any StorageEngine { try await subject.plugin.open(configuration) }
+  func open() async throws(CacheError) -> any StorageEngine { try await subject.plugin.open(configuration) }
 
   /// Removes what the store would leave behind, and closes it. If other shares may still be using the store, removes
   /// only this share's entries, and leaves the folder.
-  func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(StorageError) {
+  func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(CacheError) {
     if subject.hasNamedStore { try await Self.removeEntries(of: engine) { share == nil || keys.owns($0) } }
     try await engine.close()
   }
@@ -40,7 +40,7 @@ struct RoundStore: Sendable {
   /// Removes the entries of `engine` whose keys satisfy `isIncluded`.
   static func removeEntries(
     of engine: any StorageEngine, _ isIncluded: (CacheKey) -> Bool
-  ) async throws(StorageError) {
+  ) async throws(CacheError) {
     var range = KeyRange()
     while true {
       let summaries = try await engine.scan(range, limit: 1_000)

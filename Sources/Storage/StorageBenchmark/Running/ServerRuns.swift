@@ -28,11 +28,11 @@ public struct ServerRuns: Sendable {
   ///   - owner: facts by which to tell later that the run has ended, under names that the caller chooses.
   ///   - hasEnded: whether the run of that owner has certainly ended.
   /// - Returns: how many runs it cleaned up after.
-  /// - Throws: `StorageError`: the engine failed.
+  /// - Throws: `CacheError`: the engine failed.
   public func begin(
     _ name: String, storeCount: Int, owner: [String: String], hasEnded: ([String: String]) -> Bool
-  ) async throws(StorageError) -> Int {
-    try await withNotes { notes throws(StorageError) in
+  ) async throws(CacheError) -> Int {
+    try await withNotes { notes throws(CacheError) in
       let end = now.advanced(by: Self.retention)
       var batch = WriteBatch()
       batch.put(
@@ -45,7 +45,7 @@ public struct ServerRuns: Sendable {
       for note in try await notes.scan(KeyRange(prefix: Self.keyPrefix), limit: 1_000) {
         let run = String(note.key.text.dropFirst(Self.keyPrefix.count))
         guard run != name, EngineOption.isStoreName(run), hasEnded(note.metadata.attributes) else { continue }
-        do throws(StorageError) {
+        do throws(CacheError) {
           try await removeStores(of: run, count: Self.storeCount(note.metadata))
           try await Self.remove(note.key, from: notes)
           count += 1
@@ -65,18 +65,18 @@ public struct ServerRuns: Sendable {
 
   /// Removes the note of the run called `name`, which has removed its stores.
   ///
-  /// - Throws: `StorageError`: the engine failed.
-  public func end(_ name: String) async throws(StorageError) {
-    _ = try await withNotes { notes throws(StorageError) in
+  /// - Throws: `CacheError`: the engine failed.
+  public func end(_ name: String) async throws(CacheError) {
+    _ = try await withNotes { notes throws(CacheError) in
       try await Self.remove(try Self.key(name), from: notes)
       return 0
     }
   }
 
-  private func removeStores(of run: String, count: Int) async throws(StorageError) {
+  private func removeStores(of run: String, count: Int) async throws(CacheError) {
     for number in 0..<count {
       let store = try await open(RoundStore.name(run, number))
-      do throws(StorageError) {
+      do throws(CacheError) {
         try await RoundStore.removeEntries(of: store) { _ in true }
       } catch {
         try? await store.close()
@@ -87,10 +87,10 @@ public struct ServerRuns: Sendable {
   }
 
   private func withNotes(
-    _ body: (any StorageEngine) async throws(StorageError) -> Int
-  ) async throws(StorageError) -> Int {
+    _ body: (any StorageEngine) async throws(CacheError) -> Int
+  ) async throws(CacheError) -> Int {
     let notes = try await open(Self.storeName)
-    do throws(StorageError) {
+    do throws(CacheError) {
       let count = try await body(notes)
       try await notes.close()
       return count
@@ -100,15 +100,15 @@ public struct ServerRuns: Sendable {
     }
   }
 
-  private func open(_ name: String) async throws(StorageError) -> any StorageEngine {
+  private func open(_ name: String) async throws(CacheError) -> any StorageEngine {
     let configuration = try subject.configuration(
       folder: "", name: name, durability: .normal, clock: FixedClock(now: now))
     return try await subject.plugin.open(configuration)
   }
 
-  private static func key(_ name: String) throws(StorageError) -> CacheKey { try CacheKey(keyPrefix + name) }
+  private static func key(_ name: String) throws(CacheError) -> CacheKey { try CacheKey(keyPrefix + name) }
 
-  private static func remove(_ key: CacheKey, from notes: any StorageEngine) async throws(StorageError) {
+  private static func remove(_ key: CacheKey, from notes: any StorageEngine) async throws(CacheError) {
     var batch = WriteBatch()
     batch.remove(key)
     try await notes.apply(batch)

@@ -19,14 +19,14 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
 
   /// Starts a thread that runs until `stop()`.
   ///
-  /// - Throws: `StorageError` with the code `failed` if the system has no more threads.
-  init() throws(StorageError) {
+  /// - Throws: `CacheError` with the code `failed` if the system has no more threads.
+  init() throws(CacheError) {
     lock.initialize(to: pthread_mutex_t())
     condition.initialize(to: pthread_cond_t())
     pthread_mutex_init(lock, nil)
     pthread_cond_init(condition, nil)
     guard DetachedThread.start({ self.runJobs() }) else {
-      throw StorageError(.failed, "no more threads can be started", hint: "ask for fewer threads")
+      throw CacheError(.failed, "no more threads can be started", hint: "ask for fewer threads")
     }
   }
 

@@ -60,7 +60,7 @@ enum ClosingChecks {
   private static func unlessClosed(_ body: () async throws -> Void) async throws {
     do {
       try await body()
-    } catch let error as StorageError where error.code == .closed {}
+    } catch let error as CacheError where error.code == .closed {}
   }
 
   private static func often(_ context: ConformanceContext) async throws {

@@ -161,7 +161,7 @@ enum ConcurrencyChecks {
     }
     switch await task.result {
     case .success: try await engine.expectHolds(Dictionary(uniqueKeysWithValues: keys.map { ($0, Sample.entry()) }))
-    case .failure(let error as StorageError) where error.code == .cancelled: try await engine.expectHolds([:])
+    case .failure(let error as CacheError) where error.code == .cancelled: try await engine.expectHolds([:])
     case .failure(let error): throw error
     }
     try await engine.put(keys[0], Sample.entry(2))

@@ -67,7 +67,7 @@ enum ReadChecks {
     try await engine.put(try CacheKey("cities/a"), Sample.entry())
     for (text, expected) in [("cities/a", 1), ("cities/b", 0), ("movies/a", 0)] {
       let calls = Atomic(0)
-      let answer = try await engine.read(try CacheKey(text)) { _, _ throws(StorageError) in
+      let answer = try await engine.read(try CacheKey(text)) { _, _ throws(CacheError) in
         calls.wrappingAdd(1, ordering: .relaxed).newValue
       }
       try expectEqual(calls.load(ordering: .relaxed), expected, "calls of the closure for \(text)")
@@ -79,10 +79,10 @@ enum ReadChecks {
     let engine = try await context.open()
     let key = try CacheKey("cities/a")
     try await engine.put(key, Sample.entry())
-    let code = StorageError.Code(rawValue: "ofTheCaller")
+    let code = CacheError.Code(rawValue: "ofTheCaller")
     for _ in 0..<20 {
       try await expectError(code, "a read whose closure throws") {
-        _ = try await engine.read(key) { _, _ throws(StorageError) -> Int in throw StorageError(code, "of the caller") }
+        _ = try await engine.read(key) { _, _ throws(CacheError) -> Int in throw CacheError(code, "of the caller") }
       }
     }
     try await engine.put(key, Sample.entry(2))

@@ -7,7 +7,7 @@ struct ModelStore: Sendable {
   private(set) var entries: [CacheKey: Entry] = [:]
 
   /// A batch, and the error with which it must fail; `nil` if it must succeed.
-  typealias Prediction = (batch: WriteBatch, error: StorageError.Code?)
+  typealias Prediction = (batch: WriteBatch, error: CacheError.Code?)
 
   /// Makes a batch of `changes`, predicts its result, and changes the model as the batch changes the store.
   ///

@@ -2,33 +2,33 @@ internal import StorageSPI
 
 extension StorageEngine {
   /// A copy of the entry under `key`; `nil` if there is none.
-  func entry(_ key: CacheKey) async throws(StorageError) -> Entry? {
-    try await read(key) { bytes, metadata throws(StorageError) in
+  func entry(_ key: CacheKey) async throws(CacheError) -> Entry? {
+    try await read(key) { bytes, metadata throws(CacheError) in
       Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
     }
   }
 
   /// Stores `entry` under `key`, in a batch of its own.
-  func put(_ key: CacheKey, _ entry: Entry) async throws(StorageError) {
+  func put(_ key: CacheKey, _ entry: Entry) async throws(CacheError) {
     try await put([(key, entry)])
   }
 
   /// Stores all `entries` in one batch.
-  func put(_ entries: [(key: CacheKey, entry: Entry)]) async throws(StorageError) {
+  func put(_ entries: [(key: CacheKey, entry: Entry)]) async throws(CacheError) {
     var batch = WriteBatch()
     for (key, entry) in entries { batch.put(key, entry) }
     try await apply(batch)
   }
 
   /// Removes the entry under `key`, in a batch of its own.
-  func remove(_ key: CacheKey) async throws(StorageError) {
+  func remove(_ key: CacheKey) async throws(CacheError) {
     var batch = WriteBatch()
     batch.remove(key)
     try await apply(batch)
   }
 
   /// All entries of the store, fewer than ten thousand.
-  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(StorageError) -> [EntrySummary] {
+  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(CacheError) -> [EntrySummary] {
     try await scan(KeyRange(prefix: prefix, after: after), limit: 10_000)
   }
 

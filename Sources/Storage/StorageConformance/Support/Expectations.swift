@@ -12,11 +12,11 @@ func expectEqual<Value: Equatable>(_ got: Value, _ expected: Value, _ what: @aut
 
 /// Throws a failure unless `body` throws an error with the code `code`.
 func expectError(
-  _ code: StorageError.Code, _ what: @autoclosure () -> String, _ body: () async throws -> Void
+  _ code: CacheError.Code, _ what: @autoclosure () -> String, _ body: () async throws -> Void
 ) async throws {
   do {
     try await body()
-  } catch let error as StorageError {
+  } catch let error as CacheError {
     guard error.code == code else {
       throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got \(error.description)")
     }

@@ -104,7 +104,7 @@ public struct ConfigurationLoader: Sendable {
     if let problem = settings.problems.first { throw problem }
     guard let (reference, source) = settings.backendToLoad else { return nil }
     let engines = namedEngines(settings)
-    do throws(StorageError) { return try engines.library(reference) } catch {
+    do throws(CacheError) { return try engines.library(reference) } catch {
       throw engines.problem(error, reference, source, ConfigurationKey.engine)
     }
   }

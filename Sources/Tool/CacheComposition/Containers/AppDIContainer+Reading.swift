@@ -10,8 +10,8 @@ extension AppDIContainer {
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStoreForReading(backend: String) async throws(CacheError) -> OpenStore {
     let (plugin, options) = try engine(backend)
-    let reason: StorageError
-    do throws(StorageError) {
+    let reason: CacheError
+    do throws(CacheError) {
       try await requireNothingHidden(in: plugin, options)
       let engine = try await plugin.open(options)
       // A server saves nothing, and a store in memory is lost when it is closed.
@@ -25,7 +25,7 @@ extension AppDIContainer {
     // An unknown version may be damage; the engine's repair can tell.
     guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
     let engine: SalvagedEngine
-    do throws(StorageError) {
+    do throws(CacheError) {
       engine = try await SalvagedEngine(plugin, options, reason: reason)
     } catch {
       throw [.cancelled, .busy].contains(error.code) ? error : reason
@@ -47,12 +47,12 @@ extension AppDIContainer {
   /// A store without a path is on a server or in memory: it hides nothing, and asking would cost a connection.
   private func requireNothingHidden(
     in plugin: any StoragePlugin, _ options: EngineConfiguration
-  ) async throws(StorageError) {
+  ) async throws(CacheError) {
     let name = plugin.declaration.name
     // If the engine cannot inspect the store, it cannot open it either.
     guard configuration.storePath(of: name) != nil, let damage = try? await plugin.inspect(options).hiddenDamage else {
       return
     }
-    throw StorageError(.damaged, damage, hint: "save the rest with: cachectl --backend \(name) verify --repair")
+    throw CacheError(.damaged, damage, hint: "save the rest with: cachectl --backend \(name) verify --repair")
   }
 }

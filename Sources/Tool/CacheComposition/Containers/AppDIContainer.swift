@@ -55,7 +55,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not answer, or
   ///   `unknownBackend`.
   public func hasStore(backend: String) async throws(CacheError) -> Bool? {
-    do throws(StorageError) {
+    do throws(CacheError) {
       let (plugin, options) = try engine(backend)
       return try await plugin.inspect(options).exists
     } catch {
@@ -70,7 +70,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
     let backend = configuration.backend
-    do throws(StorageError) {
+    do throws(CacheError) {
       return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
@@ -89,18 +89,18 @@ public struct AppDIContainer: Sendable {
 
   func engine(
     _ backend: String
-  ) throws(StorageError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
+  ) throws(CacheError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
     let plugin = try catalogue.plugin(named: backend)
     return (plugin, try engineConfiguration(for: plugin.declaration))
   }
 
   /// The configuration to open the engine that declares `declaration`.
-  package func engineConfiguration(for declaration: EngineDeclaration) throws(StorageError) -> EngineConfiguration {
+  package func engineConfiguration(for declaration: EngineDeclaration) throws(CacheError) -> EngineConfiguration {
     let values = configuration.options(of: declaration.name)
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 
-  private func openEngine(_ backend: String) async throws(StorageError) -> any StorageEngine {
+  private func openEngine(_ backend: String) async throws(CacheError) -> any StorageEngine {
     let (plugin, options) = try engine(backend)
     return try await plugin.open(options)
   }

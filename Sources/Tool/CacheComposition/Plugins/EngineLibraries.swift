@@ -6,20 +6,20 @@ internal import StorageSPI
 /// It searches only once an engine is named that is not built in.
 public struct EngineLibraries: Sendable {
   private let files: any FileInspection
-  private let loadPlugin: @Sendable (EngineLibrary) throws(StorageError) -> any StoragePlugin
+  private let loadPlugin: @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
 
   /// The libraries of the file system.
   ///
   /// - Parameter willLoad: called with each library right before it is loaded.
   public init(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) {
-    self.init(files: SystemFileInspection()) { library throws(StorageError) in
+    self.init(files: SystemFileInspection()) { library throws(CacheError) in
       willLoad(library)
       return try LibraryPlugin(loading: library.path)
     }
   }
 
   init(
-    files: any FileInspection, load: @escaping @Sendable (EngineLibrary) throws(StorageError) -> any StoragePlugin
+    files: any FileInspection, load: @escaping @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
   ) {
     self.files = files
     loadPlugin = load
@@ -27,8 +27,8 @@ public struct EngineLibraries: Sendable {
 
   /// Loads `library`.
   ///
-  /// - Throws: `StorageError`: `permissionDenied` if other users may change it, `invalidPlugin` if it is not a plugin.
-  func load(_ library: EngineLibrary) throws(StorageError) -> LoadedEngine {
+  /// - Throws: `CacheError`: `permissionDenied` if other users may change it, `invalidPlugin` if it is not a plugin.
+  func load(_ library: EngineLibrary) throws(CacheError) -> LoadedEngine {
     LoadedEngine(plugin: try loadPlugin(library), path: library.path)
   }
 
@@ -50,42 +50,42 @@ public struct EngineLibraries: Sendable {
 
   /// The library for `reference`, the name of an engine or an absolute path.
   ///
-  /// - Throws: `StorageError`: `unknownBackend` if no folder of `searchPath` has a library of that name,
+  /// - Throws: `CacheError`: `unknownBackend` if no folder of `searchPath` has a library of that name,
   ///   `invalidPlugin` if two have, or if the path has no library, or an unusable one.
   func library(
     _ reference: String, builtIn: [String], searchPath: [String]
-  ) throws(StorageError) -> EngineLibrary {
+  ) throws(CacheError) -> EngineLibrary {
     EngineName.isPath(reference)
       ? try library(at: reference, builtIn: builtIn) : try library(named: reference, searchPath: searchPath)
   }
 
-  private func library(at path: String, builtIn: [String]) throws(StorageError) -> EngineLibrary {
+  private func library(at path: String, builtIn: [String]) throws(CacheError) -> EngineLibrary {
     guard let name = EngineName.name(ofLibrary: path) else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "\(path) is not called like the library of an engine",
         hint: "such a file is called \(EngineName.file(of: "NAME")), NAME in lower-case letters and digits")
     }
     if builtIn.contains(name) {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "\(path) is called like the built-in engine \(name)",
         hint: "use that one, or give the library's engine another name")
     }
     guard files.file(at: path) != nil else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "there is no library \(path)", hint: "see which there are with: cachectl backends list")
     }
     return EngineLibrary(name: name, path: path)
   }
 
-  private func library(named name: String, searchPath: [String]) throws(StorageError) -> EngineLibrary {
+  private func library(named name: String, searchPath: [String]) throws(CacheError) -> EngineLibrary {
     let paths = searchPath.map { Self.path(of: EngineName.file(of: name), in: $0) }
     var seen: Set<String> = []
     let found = paths.filter { path in files.realPath(of: path).map { seen.insert($0).inserted } ?? false }
     guard let first = found.first else {
-      throw StorageError(.unknownBackend, "there is no backend '\(name)'")
+      throw CacheError(.unknownBackend, "there is no backend '\(name)'")
     }
     guard found.count == 1 else {
-      throw StorageError(
+      throw CacheError(
         .invalidPlugin, "backend \(name) is in more than one folder: \(found.joined(separator: ", "))",
         hint: "name one by its path, or remove the others")
     }

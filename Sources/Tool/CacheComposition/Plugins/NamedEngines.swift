@@ -25,11 +25,11 @@ struct NamedEngines {
     guard !builtIn.contains(reference), !loaded.contains(where: { $0.plugin.declaration.name == reference }) else {
       return
     }
-    do throws(StorageError) {
+    do throws(CacheError) {
       let library = try library(reference)
       if let other = loaded.first(where: { $0.plugin.declaration.name == library.name }) {
         if libraries.areSame(other.path, library.path) { return }
-        throw StorageError(
+        throw CacheError(
           .invalidPlugin, "two libraries with an engine \(library.name) are named: \(other.path), \(library.path)",
           hint: "name only one of them")
       }
@@ -40,13 +40,13 @@ struct NamedEngines {
   }
 
   /// The library that `reference` names.
-  func library(_ reference: String) throws(StorageError) -> EngineLibrary {
+  func library(_ reference: String) throws(CacheError) -> EngineLibrary {
     try libraries.library(reference, builtIn: builtIn, searchPath: searchPath)
   }
 
   /// `error`, caused by `reference`, as a configuration error.
   func problem(
-    _ error: StorageError, _ reference: String, _ source: ConfigurationSource, _ key: String?
+    _ error: CacheError, _ reference: String, _ source: ConfigurationSource, _ key: String?
   ) -> ConfigurationError {
     guard error.code == .unknownBackend else {
       return ConfigurationError(

@@ -25,11 +25,11 @@ public struct PluginCatalogue: Sendable {
 
   /// The plugin called `name`.
   ///
-  /// - Throws: `StorageError` with the code `unknownBackend`, which lists the known names.
-  public func plugin(named name: String) throws(StorageError) -> any StoragePlugin {
+  /// - Throws: `CacheError` with the code `unknownBackend`, which lists the known names.
+  public func plugin(named name: String) throws(CacheError) -> any StoragePlugin {
     guard let plugin = plugins.first(where: { $0.declaration.name == name }) else {
       let known = declarations.map(\.name).joined(separator: ", ")
-      throw StorageError(.unknownBackend, "there is no backend '\(name)'", hint: "use one of: \(known)")
+      throw CacheError(.unknownBackend, "there is no backend '\(name)'", hint: "use one of: \(known)")
     }
     return plugin
   }

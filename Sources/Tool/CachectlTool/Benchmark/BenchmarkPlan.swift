@@ -81,13 +81,13 @@ struct BenchmarkPlan: Sendable {
     if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
       let movies = try await MoviePages.load()
       actions.typed = movies.payload
-      actions.makeReader = { engine throws(StorageError) in
+      actions.makeReader = { engine throws(CacheError) in
         movies.reader(over: engine, share: place.share?.index ?? 0, now: place.date)
       }
     }
     if workloads.contains(where: { $0.payload == .fetched }) {
       let pages = try await CityPages.load(share: place.share?.index ?? 0, now: place.date)
-      actions.makeFetcher = { engine throws(StorageError) in pages.fetcher(over: engine) }
+      actions.makeFetcher = { engine throws(CacheError) in pages.fetcher(over: engine) }
     }
     return actions
   }

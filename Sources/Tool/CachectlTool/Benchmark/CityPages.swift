@@ -67,7 +67,7 @@ private struct CityFetcher: BenchmarkFetcher {
   let cities: FetchCitiesUseCase
   let pages: CityPages
 
-  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
     var snapshots = cities.execute(CityPages.query(number)).makeAsyncIterator()
     guard let snapshot = try await snapshots.next() else { return false }
     // A fetch goes on without a store that fails, and warns of it; here that failure is an error.

@@ -36,8 +36,8 @@ struct MoviePages: Sendable {
   /// The records of a benchmark: a read decodes the page as a cache hit does, and compares all of it.
   var payload: TypedPayload {
     TypedPayload(
-      encode: { [payloads] number throws(StorageError) in payloads[number % payloads.count] },
-      isRight: { [coding, pages] number, bytes throws(StorageError) in
+      encode: { [payloads] number throws(CacheError) in payloads[number % payloads.count] },
+      isRight: { [coding, pages] number, bytes throws(CacheError) in
         try coding.decode(bytes) == pages[number % pages.count]
       })
   }

@@ -31,7 +31,7 @@ private struct MoviesReader: BenchmarkFetcher {
     (self.storage, self.pages, self.origin, self.now) = (storage, pages, origin, now)
   }
 
-  func fetch(_ number: Int, isStored: Bool) async throws(StorageError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
     let request = try request(number)
     if isStored {
       guard let stored = try await storage.response(for: request, isCounted: true) else { return false }

@@ -64,7 +64,7 @@ struct Doctor: Sendable {
     for plugin in catalogue.plugins {
       let check = StoreCheck(
         plugin: plugin,
-        configuration: { declaration throws(StorageError) in try container.engineConfiguration(for: declaration) },
+        configuration: { declaration throws(CacheError) in try container.engineConfiguration(for: declaration) },
         files: files)
       stores.append((plugin.declaration.name, await check.run()))
     }

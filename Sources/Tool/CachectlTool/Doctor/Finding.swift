@@ -32,7 +32,7 @@ struct Finding: Sendable {
     Finding(name, .problem, message, hint, code)
   }
 
-  static func problem(_ name: String, _ error: StorageError) -> Finding {
+  static func problem(_ name: String, _ error: CacheError) -> Finding {
     problem(name, error.code, error.message, hint: error.hint)
   }
 

@@ -27,7 +27,7 @@ struct StoreCheck: Sendable {
   }
 
   let plugin: any StoragePlugin
-  let configuration: @Sendable (EngineDeclaration) throws(StorageError) -> EngineConfiguration
+  let configuration: @Sendable (EngineDeclaration) throws(CacheError) -> EngineConfiguration
   let files: any FileInspection
 
   private var name: String { plugin.declaration.name }
@@ -39,7 +39,7 @@ struct StoreCheck: Sendable {
       result.exists = false
       return result
     }
-    do throws(StorageError) {
+    do throws(CacheError) {
       let configuration = try configuration(plugin.declaration)
       let inspection = try await plugin.inspect(configuration)
       (result.path, result.exists) = (inspection.path, inspection.exists)
@@ -105,9 +105,9 @@ struct StoreCheck: Sendable {
   }
 
   private func open(_ configuration: EngineConfiguration, _ inspection: StoreInspection, _ result: inout Result) async {
-    do throws(StorageError) {
+    do throws(CacheError) {
       let engine = try await plugin.open(configuration)
-      do throws(StorageError) {
+      do throws(CacheError) {
         let statistics = try await engine.statistics()
         let total = statistics.tally.withoutLeases.total()
         result.payloadBytes = total.payloadBytes
@@ -128,7 +128,7 @@ struct StoreCheck: Sendable {
     }
   }
 
-  private func newestEntry(_ engine: any StorageEngine) async throws(StorageError) -> Timestamp? {
+  private func newestEntry(_ engine: any StorageEngine) async throws(CacheError) -> Timestamp? {
     var (newest, range, left) = (Timestamp?.none, KeyRange(), Self.maximumEntries)
     while left > 0, !Task.isCancelled {
       let page = try await engine.scan(range, limit: Self.pageSize)

@@ -47,7 +47,7 @@ extension AppDIContainer {
   }
 
   private func removeStore(because reason: CacheError) async throws(CacheError) {
-    do throws(StorageError) {
+    do throws(CacheError) {
       let plugin = try catalogue.plugin(named: configuration.backend)
       try await plugin.removeStore(try engineConfiguration(for: plugin.declaration))
     } catch {

@@ -1,2 +1,0 @@
-/// The error that engines throw.
-public typealias StorageError = CacheError
