@@ -11,24 +11,24 @@ struct PlistEntryFields {
 
   /// Reads the JSON object of an entry whose key has just been read.
   static func entry(
-    _ key: CacheKey, _ scanner: inout JSONScanner
-  ) throws(PlistFormatError) -> EntryTable.Entry {
+    _ key: CacheKey, _ json: inout JSONReader
+  ) throws(JSONReader.Failure) -> EntryTable.Entry {
     var fields = PlistEntryFields()
-    try scanner.object { scanner, name throws(PlistFormatError) in try fields.read(name, &scanner) }
-    guard let entry = fields.entry else { throw scanner.problem("\(key) lacks a field, or has two payloads") }
+    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in try fields.read(name, &json) }
+    guard let entry = fields.entry else { throw json.failure("\(key) lacks a field, or has two payloads") }
     return entry
   }
 
-  private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws(PlistFormatError) {
+  private mutating func read(_ name: String, _ json: inout JSONReader) throws(JSONReader.Failure) {
     switch name {
-    case "storedAt", "freshUntil", "retainUntil": times[name] = try Self.time(&scanner)
-    case "contentType": contentType = try scanner.text()
+    case "storedAt", "freshUntil", "retainUntil": times[name] = try Self.time(&json)
+    case "contentType": contentType = try json.string()
     case "attributes":
-      try scanner.object { scanner, name throws(PlistFormatError) in attributes[name] = try scanner.text() }
-    case "checksum": checksum = try Self.checksum(&scanner)
-    case "payload": payloads.append(try scanner.string())
-    case "payloadBase64": payloads.append(try Self.base64(&scanner))
-    default: throw scanner.problem("\(PlistFormatError.quoted(name)) is unknown")
+      try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
+    case "checksum": checksum = try Self.checksum(&json)
+    case "payload": payloads.append(try json.stringBytes())
+    case "payloadBase64": payloads.append(try Self.base64(&json))
+    default: throw json.failure("\(PlistFormatError.quoted(name)) is unknown")
     }
   }
 
@@ -43,25 +43,25 @@ struct PlistEntryFields {
     return EntryTable.Entry(payload: payload, metadata: metadata)
   }
 
-  private static func time(_ scanner: inout JSONScanner) throws(PlistFormatError) -> Timestamp {
-    let text = try scanner.text()
+  private static func time(_ json: inout JSONReader) throws(JSONReader.Failure) -> Timestamp {
+    let text = try json.string()
     guard let time = Timestamp(text: text) else {
-      throw scanner.problem("\(PlistFormatError.quoted(text)) is no time like 2026-01-31T08:09:10.123Z")
+      throw json.failure("\(PlistFormatError.quoted(text)) is no time like 2026-01-31T08:09:10.123Z")
     }
     return time
   }
 
-  private static func checksum(_ scanner: inout JSONScanner) throws(PlistFormatError) -> UInt64 {
-    let text = try scanner.text()
+  private static func checksum(_ json: inout JSONReader) throws(JSONReader.Failure) -> UInt64 {
+    let text = try json.string()
     guard let value = Hexadecimal.number(text.utf8, as: UInt64.self) else {
-      throw scanner.problem("\(PlistFormatError.quoted(text)) is no checksum of 16 hexadecimal digits")
+      throw json.failure("\(PlistFormatError.quoted(text)) is no checksum of 16 hexadecimal digits")
     }
     return value
   }
 
-  private static func base64(_ scanner: inout JSONScanner) throws(PlistFormatError) -> [UInt8] {
-    guard let bytes = Base64.decoded(try scanner.string()) else {
-      throw scanner.problem("the payload is not valid base64")
+  private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
+    guard let bytes = Base64.decoded(try json.stringBytes()) else {
+      throw json.failure("the payload is not valid base64")
     }
     return bytes
   }

@@ -73,28 +73,15 @@ extension CacheError {
   }
 }
 
-/// What is wrong in a file's content, and where.
+/// What is wrong in a file's content.
 struct PlistFormatError: Error {
   enum Kind: Sendable { case damaged, newerFormat }
 
   var kind = Kind.damaged
-  /// What is wrong, in one line; `located` adds the location.
+  /// What is wrong, in one line.
   var message: String
-  /// The byte offset in the content.
-  var offset: Int?
   /// The affected entry, if known.
   var key: CacheKey?
-
-  /// Adds the line and column of the offset in `bytes`. Cost: a pass over everything before it.
-  func located(in bytes: [UInt8]) -> PlistFormatError {
-    guard let offset else { return self }
-    let before = bytes[..<min(offset, bytes.count)]
-    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1)
-    var error = self
-    error.message = "line \(line), column \(column): \(message)"
-    return error
-  }
 
   /// `text` as shown in messages: quoted, shortened, and without unprintable characters.
   static func quoted(_ text: String) -> String {

@@ -36,12 +36,12 @@ extension PlistFolder {
   }
 
   private static func format(ofBeginning bytes: [UInt8]) -> Int? {
-    var scanner = JSONScanner(bytes)
-    guard scanner.skip(UInt8(ascii: "{")), (try? scanner.text()) == "format", scanner.skip(UInt8(ascii: ":")) else {
+    var json = JSONReader(bytes)
+    guard json.skip(UInt8(ascii: "{")), (try? json.string()) == "format", json.skip(UInt8(ascii: ":")) else {
       return nil
     }
     // If the number ends the bytes read so far, it may go on behind them.
-    guard let format = try? scanner.number(), scanner.next != nil else { return nil }
+    guard let format = try? json.integer(), json.next != nil else { return nil }
     return format
   }
 }

@@ -22,16 +22,18 @@ struct PlistSalvage {
   private static let smallestEntry = 160
 
   private let bytes: [UInt8]
+  private let json: JSONReader
   private let namespace: String
   private let path: String
   /// The end of the last entry found, and the keys of the unreadable entries after it, with the reasons.
   private var end = 0
   private var failures: [(key: CacheKey, reason: String)] = []
-  private var lines = LineCounter()
+  /// The last position whose line was asked for, and its offset.
+  private var last = (place: SourcePlace(), offset: 0)
 
   /// Reads what it can from `bytes`, the content of the file of `namespace` at `path`.
   init(_ bytes: [UInt8], namespace: String, path: String) {
-    (self.bytes, self.namespace, self.path) = (bytes, namespace, path)
+    (self.bytes, self.json, self.namespace, self.path) = (bytes, JSONReader(bytes), namespace, path)
     var position = 0
     while let start = nextStart(from: position) {
       guard let next = readEntry(at: start) else {
@@ -65,16 +67,14 @@ struct PlistSalvage {
 
   /// Reads the entry at `start`, and returns its end; `nil` if there is no readable entry.
   private mutating func readEntry(at start: Int) -> Int? {
-    var scanner = JSONScanner(bytes, at: start)
-    guard let key = scanner.key() else { return nil }
-    do throws(PlistFormatError) {
-      let entry = try PlistEntryFields.entry(key, &scanner)
-      guard (try? UTF8Span(validating: bytes[start..<scanner.offset].span)) != nil else {
-        throw PlistFormatError(message: "it is not UTF-8")
-      }
+    var json = json
+    json.offset = start
+    guard let key = json.key() else { return nil }
+    do throws(JSONReader.Failure) {
+      let entry = try PlistEntryFields.entry(key, &json)
       noteGap(before: start)
       entries.append((key, entry))
-      return scanner.offset
+      return json.offset
     } catch {
       failures.append((key, error.message))
       return nil
@@ -90,17 +90,25 @@ struct PlistSalvage {
       lost.append(IntegrityIssue(key: key, kind: .undecodable, message: "\(path): \(key) cannot be read: \(reason)"))
     }
     guard failures.isEmpty || mayHideEntry(gap) else { return }
-    let (first, last) = (lines.line(at: gap.lowerBound, in: bytes), lines.line(at: gap.upperBound, in: bytes))
+    let (first, last) = (line(at: gap.lowerBound), line(at: gap.upperBound))
     let issue = IntegrityIssue(
       kind: .structure, message: "\(path): lines \(first) to \(last) are not as they were written")
     if !failures.isEmpty || mayHaveHeldEntry(gap) { lost.append(issue) } else { mended.append(issue) }
+  }
+
+  /// The number of the line at `offset`, which must not be before the last one asked for.
+  private mutating func line(at offset: Int) -> Int {
+    var place = last.place
+    place.advance(over: bytes.span.extracting(last.offset..<offset))
+    last = (place, offset)
+    return place.line
   }
 
   /// Whether `gap` may have held more entries than the failed ones. That is so if the end of the file is missing, the
   /// damaged part has room for an entry, or a field occurs more often than there are entries.
   private func mayHideEntry(_ gap: Range<Int>) -> Bool {
     if gap.upperBound == bytes.count {
-      let last = bytes[gap].reversed().lazy.filter { !$0.isSpaceInJSON }.prefix(2)
+      let last = bytes[gap].reversed().lazy.filter { !$0.isJSONSpace }.prefix(2)
       guard last.elementsEqual("}}".utf8) else { return true }
     }
     let first = bytes[gap].firstIndex(where: Self.isNeverWritten)
@@ -132,7 +140,7 @@ struct PlistSalvage {
   /// Whether an entry may have been in `gap`, or behind the end of the file. It cannot have been if the text that
   /// encloses the entries is intact, and no more than a comma is missing between two of them.
   private func mayHaveHeldEntry(_ gap: Range<Int>) -> Bool {
-    let text = Array(bytes[gap].lazy.filter { !$0.isSpaceInJSON }.prefix(200))
+    let text = Array(bytes[gap].lazy.filter { !$0.isJSONSpace }.prefix(200))
     if gap.upperBound == bytes.count { return text.count > 3 || !text.suffix(2).elementsEqual("}}".utf8) }
     guard entries.isEmpty else { return text.count > 1 }
     return text.count > Self.largestHeader + namespace.utf8.count
@@ -144,42 +152,32 @@ struct PlistSalvage {
   private func isOrdinary(_ gap: Range<Int>) -> Bool {
     let (isFirst, isLast) = (entries.isEmpty, gap.upperBound == bytes.count)
     // Longer text cannot match, so there is no need to look at all of it.
-    let found = bytes[gap].lazy.filter { !$0.isSpaceInJSON }.prefix(200)
-    var scanner = JSONScanner(Array(found))
+    let found = bytes[gap].lazy.filter { !$0.isJSONSpace }.prefix(200)
+    var json = JSONReader(Array(found))
     if isFirst {
-      guard scanner.skip("{\"format\":"), (try? scanner.number()) != nil,
-        scanner.skip(",\"namespace\":\"\(namespace)\",\"entries\":{")
+      guard json.skip("{\"format\":"), ((try? json.integer()) ?? -1) >= 0,
+        json.skip(",\"namespace\":\"\(namespace)\",\"entries\":{")
       else { return false }
     } else if !isLast {
-      guard scanner.skip(",") else { return false }
+      guard json.skip(",") else { return false }
     }
-    return (!isLast || scanner.skip("}}")) && scanner.next == nil
+    return (!isLast || json.skip("}}")) && json.next == nil
   }
 }
 
-extension JSONScanner {
-  /// Reads the bytes of `text`, if they come next, and returns whether they did.
+extension JSONReader {
+  /// Reads the bytes of `text`, with any white space between them, and returns whether they came next.
   fileprivate mutating func skip(_ text: String) -> Bool { text.utf8.allSatisfy { skip($0) } }
 
   /// Reads a member name that is a key. The colon and the brace must follow, but are not consumed; otherwise returns
   /// `nil`.
   fileprivate mutating func key() -> CacheKey? {
-    guard let text = try? text(), let key = try? CacheKey(text), skip(UInt8(ascii: ":")) else { return nil }
+    guard let text = try? string(), let key = try? CacheKey(text), skip(UInt8(ascii: ":")) else { return nil }
     return next == UInt8(ascii: "{") ? key : nil
   }
 }
 
-/// Counts lines from the start, visiting each byte once, as long as the positions increase.
-private struct LineCounter {
-  private var line = 1
-  private var position = 0
-
-  /// The number of the line that contains the byte at `offset`.
-  mutating func line(at offset: Int, in bytes: [UInt8]) -> Int {
-    while position < offset {
-      if bytes[position] == UInt8(ascii: "\n") { line += 1 }
-      position += 1
-    }
-    return line
-  }
+extension UInt8 {
+  /// Whether JSON counts the byte as white space.
+  fileprivate var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

@@ -135,7 +135,7 @@ import Testing
       try whole("[1, x]") { json throws(JSONReader.Failure) in try json.skipValue() }
     }
     #expect(failure?.offset == 4)
-    #expect(failure?.description == "a number is expected (at byte 4)")
+    #expect(failure?.description == "expected a value, found 'x' (at byte 4)")
   }
 
   @Test(arguments: 0..<20)

@@ -1,3 +1,4 @@
+import Base
 import CachePresentation
 import Foundation
 import SeededNumbers
@@ -38,7 +39,7 @@ struct JSONTextTests {
   func readsBackTheSame(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let value = generator.json(depth: 3)
-    for layout in [JSONText.Layout.compact, .pretty] {
+    for layout in [JSONWriter.Layout.compact, .pretty] {
       let text = JSONText.text(value, layout)
       let read = try JSONDecoder().decode(ParsedJSON.self, from: Data(text.utf8))
       #expect(read.isEqual(to: value), "seed \(seed): \(text)")

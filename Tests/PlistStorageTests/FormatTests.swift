@@ -51,17 +51,20 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "line 1, column 1: '{' is expected"), ("{", "'\"' is expected"), ("[]", "'{' is expected"),
+    ("", "line 1, column 1: expected '{', found the end of the text"),
+    ("{", "line 1, column 2: expected a key in double quotes"), ("[]", "expected '{', found '['"),
     ("{}", "'format' is missing"), ("{\"format\": 1,\n \"x\": 1}", "line 2, column 6: 'x' is unknown"),
-    ("{\"format\": 0}", "there is no format version 0"), ("{\"format\": -1}", "a whole number is expected"),
-    ("{\"format\": 1, \"format\": 1}", "'format' comes twice"), ("{\"format\": 2}", "format version 2 is newer than 1"),
+    ("{\"format\": 0}", "there is no format version 0"), ("{\"format\": -1}", "there is no format version -1"),
+    ("{\"format\": 1, \"format\": 1}", "line 1, column 15: the key \"format\" occurs twice"),
+    ("{\"format\": 2}", "format version 2 is newer than 1"),
     ("{\"format\": 1, \"namespace\": \"b\"}", "the file is of the namespace 'b'"),
-    ("{\"format\": 1, \"namespace\": \"a\", \"entries\": {}} x", "the end of the file is expected"),
-    ("{\"namespace\": \"\\ud800\"}", "an escape of four hexadecimal digits is expected"),
-    ("{\"namespace\": \"\\ud800\\u0041\"}", "half of a surrogate pair"), ("{\"namespace\": \"\\udc00\"}", "half of a"),
-    ("{\"namespace\": \"\\x\"}", "unknown escape"), ("{\"namespace\": \"\n\"}", "a control character within a string"),
-    ("{\"namespace\": \"a", "the file ends within a string"),
-    ("{\"namespace\": \"a\\", "the file ends within a string"),
+    ("{\"format\": 1, \"namespace\": \"a\", \"entries\": {}} x", "expected the end of the text, found 'x'"),
+    ("{\"namespace\": \"\\ud800\"}", "expected a pair of surrogates, found half of one"),
+    ("{\"namespace\": \"\\ud800\\u0041\"}", "found half of one"), ("{\"namespace\": \"\\udc00\"}", "found half of one"),
+    ("{\"namespace\": \"\\x\"}", "behind '\\', found 'x'"),
+    ("{\"namespace\": \"\n\"}", "expected no control character inside a text"),
+    ("{\"namespace\": \"a", "expected a closing '\"', found the end of the text"),
+    ("{\"namespace\": \"a\\", "behind '\\', found the end of the text"),
     ("{\"entries\": {\"b/1\": {}}}", "b/1 is of another namespace"), ("{\"entries\": {\"A\": {}}}", "'A' is no key"),
     ("{\"entries\": {\"a/1\": {}}}", "a/1 lacks a field"), ("{\"entries\": {\"a/1\": {\"y\": 1}}}", "'y' is unknown"),
     ("{\"entries\": {\"a/1\": {\"checksum\": \"ff\"}}}", "is no checksum"),
@@ -87,6 +90,6 @@ import Testing
     let error = #expect(throws: PlistFormatError.self) {
       try PlistDecoder.decode(Array("{\n \"".utf8) + [0xFF], namespace: "a")
     }
-    #expect(error?.message == "line 2, column 3: is not UTF-8")
+    #expect(error?.message == "line 2, column 3: the text is not valid UTF-8")
   }
 }

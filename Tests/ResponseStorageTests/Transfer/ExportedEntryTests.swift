@@ -67,19 +67,19 @@ struct ExportedEntryTests {
 
   /// A change to the sample's line, and the expected message.
   static let mistakes: [(old: String, new: String, message: String)] = [
-    ("{\"format\":1", "", "'{' is expected"), ("\"format\":1", "\"format\":2", "format 2"),
-    ("\"format\":1", "\"format\":\"1\"", "a number is expected"),
+    ("{\"format\":1", "", "expected '{', found"), ("\"format\":1", "\"format\":2", "format 2"),
+    ("\"format\":1", "\"format\":\"1\"", "expected a whole number, found '\"'"),
     ("\"format\":1,", "\"format\":1,\"x\":1,", "'x' is not known"),
-    ("\"format\":1,", "\"format\":1,\"format\":1,", "'format' is there twice"),
+    ("\"format\":1,", "\"format\":1,\"format\":1,", "the key \"format\" occurs twice"),
     ("cities/v1/page=0", "cities", "is no key"), ("cities/v1/page=0", "Cities/é", "is no key"),
     ("cities/v1/page=0", "leases/v1/a", "leases"), ("cities/v1/page=0", "cities/v1/page=1", "checksum"),
     ("\"key\":", "\"kez\":", "'kez' is not known"), ("\"key\":\"cities/v1/page=0\",", "", "'key' is missing"),
     (".123Z", "Z", "is not a time"), (".123Z", ".124Z", "checksum"), ("2023-11-14", "2023-02-30", "is not a time"),
     ("\"storedAt\":\"2023-11-14T22:13:20.123Z\",", "", "'storedAt' is missing"),
-    ("\"2023-11-14T22:13:20.123Z\"", "5", "'\"' is expected"),
+    ("\"2023-11-14T22:13:20.123Z\"", "5", "expected a text, found '5'"),
     ("application/json", "application/jsom", "checksum"), ("{\"b\":\"é\",", "{", "checksum"),
-    ("{\"b\":\"é\",", "{\"b\":\"é\",\"b\":\"é\",", "'b' is there twice"),
-    ("{\"b\":\"é\",", "{\"b\":1,", "'\"' is expected"),
+    ("{\"b\":\"é\",", "{\"b\":\"é\",\"b\":\"é\",", "the key \"b\" occurs twice"),
+    ("{\"b\":\"é\",", "{\"b\":1,", "expected a text, found '1'"),
     ("\"checksum\":\"", "\"checksum\":\"0", "16 hexadecimal digits"),
     ("\"payload\"", "\"payloadBase64\"", "not base 64"),
     ("\"payload\"", "\"payloadBase64\":\"\",\"payload\"", "the payload is there twice"),
@@ -87,9 +87,10 @@ struct ExportedEntryTests {
     ("\"payload\"", "\"uses\":1,\"payload\"", "'lastUsedAt' is missing"),
     ("\"payload\"", "\"uses\":-1,\"payload\"", "not negative"),
     ("\"payload\"", "\"uses\":1.5,\"payload\"", "whole number"),
-    ("\\\"a\\\"", "\\\"b\\\"", "checksum"), ("\\n\"}", "\\n\"", "'}' is expected"),
-    ("\\n\"}", "\\n\"}}", "the end is expected"),
-    ("\\n\"}", "\\x\"}", "unknown escape"), ("\\n\"}", "\\ud800\"}", "surrogate"), ("\\n\"}", "\n\"}", "does not end"),
+    ("\\\"a\\\"", "\\\"b\\\"", "checksum"), ("\\n\"}", "\\n\"", "expected ',' or '}', found the end of the text"),
+    ("\\n\"}", "\\n\"}}", "expected the end of the text, found '}'"),
+    ("\\n\"}", "\\x\"}", "behind '\\', found 'x'"), ("\\n\"}", "\\ud800\"}", "surrogate"),
+    ("\\n\"}", "\n\"}", "no control character inside a text"),
   ]
 
   @Test(arguments: mistakes)

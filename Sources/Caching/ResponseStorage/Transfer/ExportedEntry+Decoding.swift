@@ -11,7 +11,7 @@ extension ExportedEntry {
   public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
     var json = JSONReader(line)
     var members = ExportedMembers()
-    try json.object { json, name throws(JSONReader.Failure) in try members.read(name, &json) }
+    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in try members.read(name, &json) }
     try json.end()
     return try members.entry(json)
   }
@@ -19,7 +19,6 @@ extension ExportedEntry {
 
 /// The members of a line that have been read so far.
 private struct ExportedMembers {
-  private var names: Set<String> = []
   private var key: CacheKey?
   private var storedAt: Timestamp?
   private var freshUntil: Timestamp?
@@ -33,7 +32,6 @@ private struct ExportedMembers {
 
   /// Reads the value of the member `name`.
   mutating func read(_ name: String, _ json: inout JSONReader) throws(JSONReader.Failure) {
-    guard names.insert(name).inserted else { throw json.failure("the member '\(name)' is there twice") }
     switch name {
     case ExportMember.format: try Self.readFormat(&json)
     case ExportMember.key: key = try Self.key(&json)
@@ -45,7 +43,7 @@ private struct ExportedMembers {
     case ExportMember.checksum: checksum = try Self.checksum(&json)
     case ExportMember.uses: uses = try Self.count(&json)
     case ExportMember.lastUsedAt: lastUsedAt = try Self.time(&json)
-    case ExportMember.payload: try readPayload(Array(try json.string().utf8), json)
+    case ExportMember.payload: try readPayload(try json.stringBytes(), json)
     case ExportMember.payloadBase64: try readPayload(try Self.base64(&json), json)
     default: throw json.failure("the member '\(name)' is not known")
     }
@@ -111,11 +109,7 @@ extension ExportedMembers {
 
   private static func attributes(_ json: inout JSONReader) throws(JSONReader.Failure) -> [String: String] {
     var attributes: [String: String] = [:]
-    try json.object { json, name throws(JSONReader.Failure) in
-      guard attributes.updateValue(try json.string(), forKey: name) == nil else {
-        throw json.failure("the attribute '\(name)' is there twice")
-      }
-    }
+    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
     return attributes
   }
 
@@ -133,7 +127,7 @@ extension ExportedMembers {
   }
 
   private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
-    guard let bytes = Base64.decoded(Array(try json.string().utf8)) else {
+    guard let bytes = Base64.decoded(try json.stringBytes()) else {
       throw json.failure("the payload is not base 64")
     }
     return bytes

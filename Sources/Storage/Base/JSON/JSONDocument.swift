@@ -1,7 +1,7 @@
 /// A JSON text (RFC 8259) that knows the positions of its keys and values.
 ///
 /// Foundation's parser keeps no positions, but an error in a file that a person wrote must name one. Meant for files of
-/// moderate size that are read into a tree; `JSONReader` reads records fast.
+/// moderate size that are read into a tree; `JSONReader`, which it stands on, reads records fast.
 package struct JSONDocument: Sendable {
   /// A value, and where it begins.
   package struct Node: Sendable {
@@ -44,6 +44,9 @@ package struct JSONDocument: Sendable {
     package let message: String
   }
 
+  /// How deep arrays and objects may be nested. It limits the recursion.
+  static let maximumDepth = 32
+
   /// The value of the whole text.
   package let root: Node
 
@@ -51,9 +54,71 @@ package struct JSONDocument: Sendable {
   ///
   /// - Parameter allowsRepeatedKeys: whether a key may occur more than once in an object, as RFC 8259 allows.
   /// - Throws: `SyntaxError` if the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
-  ///   `JSONParser.maximumDepth`.
+  ///   `maximumDepth`.
   package init(parsing bytes: [UInt8], allowsRepeatedKeys: Bool = false) throws(SyntaxError) {
-    var parser = JSONParser(bytes, allowsRepeatedKeys: allowsRepeatedKeys)
-    root = try parser.document()
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = bytes.span.extracting(droppingFirst: bytes.starts(with: mark) ? mark.count : 0)
+    var (json, builder) = (JSONReader(text), TreeBuilder(allowsRepeatedKeys: allowsRepeatedKeys))
+    do throws(JSONReader.Failure) {
+      root = try builder.node(&json, depth: 0)
+      try json.end()
+    } catch {
+      throw SyntaxError(place: SourcePlace(of: error.offset, in: text), message: error.message)
+    }
+  }
+}
+
+/// Builds the tree of a document from what a reader finds.
+private struct TreeBuilder {
+  typealias Failure = JSONReader.Failure
+
+  let allowsRepeatedKeys: Bool
+  /// The last position that was asked for, and its offset: the next one is counted from there.
+  private var last = (place: SourcePlace(), offset: 0)
+
+  init(allowsRepeatedKeys: Bool) { self.allowsRepeatedKeys = allowsRepeatedKeys }
+
+  /// Reads the next value.
+  mutating func node(_ json: inout JSONReader, depth: Int) throws(Failure) -> JSONDocument.Node {
+    json.skipSpace()
+    let place = place(at: json.offset, in: json)
+    return JSONDocument.Node(place: place, value: try value(&json, depth: depth))
+  }
+
+  private mutating func value(_ json: inout JSONReader, depth: Int) throws(Failure) -> JSONDocument.Value {
+    switch json.peek() {
+    case UInt8(ascii: "{"): return .object(try members(&json, depth: try nested(depth, json)))
+    case UInt8(ascii: "["):
+      let inner = try nested(depth, json)
+      return .array(try json.array { json throws(Failure) in try node(&json, depth: inner) })
+    case UInt8(ascii: "\""): return .text(try json.string())
+    case UInt8(ascii: "n") where json.skip(word: "null"): return .null
+    case UInt8(ascii: "t") where json.skip(word: "true"): return .boolean(true)
+    case UInt8(ascii: "f") where json.skip(word: "false"): return .boolean(false)
+    default: return .number(try json.number())
+    }
+  }
+
+  private mutating func members(_ json: inout JSONReader, depth: Int) throws(Failure) -> [JSONDocument.Member] {
+    var members: [JSONDocument.Member] = []
+    try json.members(allowsRepeatedKeys: allowsRepeatedKeys) { json, key, start throws(Failure) in
+      let place = place(at: start, in: json)
+      members.append(JSONDocument.Member(key: key, place: place, node: try node(&json, depth: depth)))
+    }
+    return members
+  }
+
+  private func nested(_ depth: Int, _ json: JSONReader) throws(Failure) -> Int {
+    guard depth < JSONDocument.maximumDepth else {
+      throw json.failure("nested deeper than \(JSONDocument.maximumDepth) levels")
+    }
+    return depth + 1
+  }
+
+  private mutating func place(at offset: Int, in json: JSONReader) -> SourcePlace {
+    let passed = json.bytes.part(last.offset..<offset)
+    last.place.advance(over: passed.span)
+    last.offset = offset
+    return last.place
   }
 }

@@ -76,7 +76,7 @@ extension JSONReader {
     var next = 0
     if place.hasBegun {
       guard skipByte(UInt8(ascii: ",")) || skip(UInt8(ascii: ",")) else {
-        try expect(UInt8(ascii: "}"))
+        try close(UInt8(ascii: "}"))
         return false
       }
       if let index = place.index { next = index + 1 }
@@ -97,8 +97,6 @@ extension JSONReader {
       offset += length
       return next
     }
-    let name = try string()
-    try expect(UInt8(ascii: ":"))
-    return names.index(of: name)
+    return names.index(of: try key())
   }
 }

@@ -1,5 +1,34 @@
-/// Reading values that consist of characters, and the white space between values.
+/// Reading members, values that consist of characters, and the white space between values.
 extension JSONReader {
+  /// Reads an object. Calls `member` with the name of each member and the offset of that name.
+  mutating func members(
+    allowsRepeatedKeys: Bool, _ member: (inout JSONReader, String, Int) throws(Failure) -> Void
+  ) throws(Failure) {
+    var keys: Set<String> = []
+    try expect(UInt8(ascii: "{"))
+    if skip(UInt8(ascii: "}")) { return }
+    repeat {
+      skipSpace()
+      let start = offset
+      let key = try key()
+      guard allowsRepeatedKeys || keys.insert(key).inserted else {
+        throw Failure(message: "the key \(JSONString.quoted(String(key.prefix(60)))) occurs twice", offset: start)
+      }
+      try member(&self, key, start)
+    } while skip(UInt8(ascii: ","))
+    try close(UInt8(ascii: "}"))
+  }
+
+  /// Reads the name of a member, and the colon after it.
+  @inline(__always)
+  mutating func key() throws(Failure) -> String {
+    skipSpace()
+    guard peek() == UInt8(ascii: "\"") else { throw expected("a key in double quotes") }
+    let key = try string()
+    try expect(UInt8(ascii: ":"))
+    return key
+  }
+
   mutating func skipValue(depth: Int) throws(Failure) {
     guard depth < Self.maximumDepth else { throw failure("values are nested too deeply") }
     skipSpace()
@@ -7,15 +36,22 @@ extension JSONReader {
     case UInt8(ascii: "{"): try object { reader, _ throws(Failure) in try reader.skipValue(depth: depth + 1) }
     case UInt8(ascii: "["): _ = try array { reader throws(Failure) in try reader.skipValue(depth: depth + 1) }
     case UInt8(ascii: "\""): _ = try string()
-    case UInt8(ascii: "n"): try expect(word: "null")
-    case UInt8(ascii: "t"): try expect(word: "true")
-    case UInt8(ascii: "f"): try expect(word: "false")
+    case UInt8(ascii: "n") where skip(word: "null"): return
+    case UInt8(ascii: "t") where skip(word: "true"): return
+    case UInt8(ascii: "f") where skip(word: "false"): return
     default: try skipNumber()
     }
   }
 
-  mutating func skipNumber() throws(Failure) {
-    _ = skipByte(UInt8(ascii: "-"))
+  /// Reads a number as it is written, so that nothing is rounded.
+  mutating func number() throws(Failure) -> String {
+    let start = offset
+    try skipNumber()
+    return String(decoding: bytes.part(start..<offset), as: UTF8.self)
+  }
+
+  private mutating func skipNumber() throws(Failure) {
+    guard skipByte(UInt8(ascii: "-")) || digit != nil else { throw expected("a value") }
     if !skipByte(UInt8(ascii: "0")) { try skipDigits() }
     if skipByte(UInt8(ascii: ".")) { try skipDigits() }
     if skipByte(UInt8(ascii: "e")) || skipByte(UInt8(ascii: "E")) {
@@ -27,13 +63,13 @@ extension JSONReader {
   private mutating func skipDigits() throws(Failure) {
     let start = offset
     while digit != nil { offset += 1 }
-    guard offset > start else { throw failure("a number is expected") }
+    guard offset > start else { throw expected("a digit") }
   }
 
   /// Reads the sign and digits of a number; `nil` if it does not fit into `Int`.
   mutating func wholeNumber() throws(Failure) -> Int? {
     let isNegative = skipByte(UInt8(ascii: "-"))
-    guard let first = digit else { throw failure("a number is expected") }
+    guard let first = digit else { throw expected("a whole number") }
     offset += 1
     if first == 0 { return 0 }
     var (number, isTooLarge) = (-first, false)
@@ -66,28 +102,58 @@ extension JSONReader {
 
   /// Skips `null`, and returns whether it was there.
   @usableFromInline
-  mutating func skipNull() throws(Failure) -> Bool {
+  mutating func skipNull() -> Bool {
     if peek() <= 0x20 { skipSpace() }
-    guard peek() == UInt8(ascii: "n") else { return false }
-    try expect(word: "null")
+    return peek() == UInt8(ascii: "n") && skip(word: "null")
+  }
+
+  /// Skips `word`, of at most `JSONBytes.padding` bytes, if it comes next, and returns whether it did.
+  mutating func skip(word: String) -> Bool {
+    let end = offset + word.utf8.count
+    guard bytes.part(offset..<end).elementsEqual(word.utf8) else { return false }
+    offset = end
     return true
   }
 
-  mutating func expect(word: String) throws(Failure) {
-    for byte in word.utf8 where !skipByte(byte) { throw failure("\(word) is expected") }
-  }
-
+  /// Skips white space and then `byte`.
   @usableFromInline
   mutating func expect(_ byte: UInt8) throws(Failure) {
-    if !skip(byte) { throw isMissing(byte) }
+    if !skip(byte) { throw expected(Self.quoted(byte)) }
   }
 
-  private func isMissing(_ byte: UInt8) -> Failure {
-    failure("'\(Character(Unicode.Scalar(byte)))' is expected")
-  }
-
+  /// Skips white space and then `byte`, which ends an array or an object.
   @usableFromInline
-  mutating func skip(_ byte: UInt8) -> Bool {
+  mutating func close(_ byte: UInt8) throws(Failure) {
+    if !skip(byte) { throw expected("',' or \(Self.quoted(byte))") }
+  }
+
+  /// The failure that something else than `what` comes next.
+  func expected(_ what: String) -> Failure { failure("expected \(what), found \(nextThing)") }
+
+  private var nextThing: String {
+    guard !isAtEnd else { return "the end of the text" }
+    let rest = String(decoding: bytes.part(offset..<min(offset + 4, bytes.count)), as: UTF8.self)
+    guard let scalar = rest.unicodeScalars.first, scalar.properties.generalCategory != .control else {
+      return "a control character"
+    }
+    return "'\(scalar)'"
+  }
+
+  private static func quoted(_ byte: UInt8) -> String { "'\(Character(Unicode.Scalar(byte)))'" }
+
+  /// Whether all of the document has been read.
+  var isAtEnd: Bool { offset == bytes.count }
+
+  /// The next byte that is not white space, which stays unread; `nil` at the end.
+  package var next: UInt8? {
+    var rest = self
+    rest.skipSpace()
+    return rest.isAtEnd ? nil : rest.peek()
+  }
+
+  /// Skips white space, then `byte` if it comes next, and returns whether it did.
+  @usableFromInline
+  package mutating func skip(_ byte: UInt8) -> Bool {
     if skipByte(byte) { return true }
     guard peek() <= 0x20 else { return false }
     skipSpace()

@@ -46,27 +46,49 @@ extension JSONReader {
   func text(_ range: Range<Int>, isASCII: Bool) throws(Failure) -> String {
     let characters = bytes.part(range)
     if isASCII { return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: true)) }
-    guard let text = String(validating: characters, as: UTF8.self) else { throw failure("a string is not UTF-8") }
+    guard let text = String(validating: characters, as: UTF8.self) else { throw malformed(range) }
     return text
   }
 
-  /// Reads the rest of a string from its first escape, which is next; the string begins at `start`.
-  mutating func escapedString(from start: Int) throws(Failure) -> String {
+  /// Fails unless the bytes in `range` are UTF-8.
+  func checkEncoding(of range: Range<Int>) throws(Failure) {
+    let characters = bytes.part(range)
+    guard (try? UTF8Span(validating: characters.span)) != nil else { throw malformed(range) }
+  }
+
+  /// The failure for the bytes in `range`, which are not UTF-8.
+  private func malformed(_ range: Range<Int>) -> Failure {
+    let characters = bytes.part(range)
+    var offset = range.lowerBound
+    do { _ = try UTF8Span(validating: characters.span) } catch { offset += error.byteOffsets.lowerBound }
+    return Failure(message: "the text is not valid UTF-8", offset: offset)
+  }
+
+  /// Skips white space and the quotation mark at the beginning of a string.
+  mutating func openString() throws(Failure) {
+    if !skipQuote(), !skip(UInt8(ascii: "\"")) { throw expected("a text") }
+  }
+
+  /// Reads the rest of a string from its first escape, which is next. The string begins at `start`; `isASCII` says
+  /// whether all of it is ASCII so far.
+  mutating func unescapedString(from start: Int, isASCII: Bool) throws(Failure) -> [UInt8] {
+    if !isASCII { try checkEncoding(of: start..<offset) }
     var unescaped = Array(bytes.part(start..<offset))
     while !skipQuote() {
       try appendEscape(to: &unescaped)
       let start = offset
-      _ = skipPlainCharacters()
+      if !skipPlainCharacters() { try checkEncoding(of: start..<offset) }
       unescaped += bytes.part(start..<offset)
     }
-    guard let text = String(validating: unescaped, as: UTF8.self) else { throw failure("a string is not UTF-8") }
-    return text
+    return unescaped
   }
 
   private mutating func appendEscape(to text: inout [UInt8]) throws(Failure) {
-    guard skipByte(UInt8(ascii: "\\")), peek() != 0 else { throw failure("a string does not end") }
+    let start = offset
+    guard skipByte(UInt8(ascii: "\\")) else {
+      throw expected(isAtEnd ? "a closing '\"'" : "no control character inside a text")
+    }
     let letter = peek()
-    offset += 1
     switch letter {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
     case UInt8(ascii: "b"): text.append(8)
@@ -74,30 +96,36 @@ extension JSONReader {
     case UInt8(ascii: "n"): text.append(10)
     case UInt8(ascii: "f"): text.append(12)
     case UInt8(ascii: "r"): text.append(13)
-    case UInt8(ascii: "u"): text += Array(try unicodeEscape().utf8)
-    default: throw failure("an unknown escape within a string")
+    case UInt8(ascii: "u"):
+      text += Array(try unicodeEscape(from: start).utf8)
+      return
+    default: throw expected("one of \"\\/bfnrtu behind '\\'")
     }
+    offset += 1
   }
 
-  /// Reads the digits after "\u", and after a high surrogate also the low one that must follow.
-  private mutating func unicodeEscape() throws(Failure) -> String {
+  /// Reads the "uXXXX" of an escape that begins at `start`, and after a high surrogate also the escape with the low one
+  /// that must follow.
+  private mutating func unicodeEscape(from start: Int) throws(Failure) -> String {
     var units = [try codeUnit()]
-    if UTF16.isLeadSurrogate(units[0]), skipByte(UInt8(ascii: "\\")), skipByte(UInt8(ascii: "u")) {
+    if UTF16.isLeadSurrogate(units[0]), skipByte(UInt8(ascii: "\\")), peek() == UInt8(ascii: "u") {
       units.append(try codeUnit())
     }
-    guard let text = String(validating: units, as: UTF16.self) else { throw failure("half of a surrogate pair") }
+    guard let text = String(validating: units, as: UTF16.self) else {
+      throw Failure(message: "expected a pair of surrogates, found half of one", offset: start)
+    }
     return text
   }
 
+  /// Reads the letter of an escape and the four digits behind it.
   private mutating func codeUnit() throws(Failure) -> UInt16 {
+    offset += 1
     var unit: UInt16 = 0
-    for index in 0..<4 {
-      guard let digit = Hexadecimal.digit(bytes.start[offset + index]) else {
-        throw failure("four hexadecimal digits are expected")
-      }
+    for _ in 0..<4 {
+      guard let digit = Hexadecimal.digit(peek()) else { throw expected("four hexadecimal digits behind '\\u'") }
       unit = unit << 4 | UInt16(digit)
+      offset += 1
     }
-    offset += 4
     return unit
   }
 }

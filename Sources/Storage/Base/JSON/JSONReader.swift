@@ -2,10 +2,10 @@
 ///
 /// It exists because Foundation's decoder costs a process 0.5 ms before its first value, and then takes ten times as
 /// long for a page of records. It builds only what the caller asks for. If the names of an object's members are known
-/// and usually come in the same order, `object(_:_:)` skips them without reading them.
+/// and usually come in the same order, `object(_:_:)` skips them without reading them. Only `skipValue()` recurses.
 public struct JSONReader {
   /// What is wrong with a document, and where.
-  public struct Failure: Error, Sendable, CustomStringConvertible {
+  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, in one line without a final full stop.
     public let message: String
     /// The position, as the number of bytes before it.
@@ -20,12 +20,14 @@ public struct JSONReader {
 
   let bytes: JSONBytes
   /// The position of the next byte. It never passes the first zero after the document: nothing skips a zero.
-  var offset = 0
+  ///
+  /// A caller that searches a damaged document may set it to any position in the document.
+  package var offset = 0
 
   /// Creates a reader at the beginning of `bytes`.
   public init(_ bytes: [UInt8]) { self.init(bytes.span) }
 
-  /// Creates a reader at the beginning of a copy of `bytes`.
+  /// Creates a reader at the beginning of a copy of `bytes`. A copy of the reader shares that copy.
   public init(_ bytes: Span<UInt8>) { self.bytes = JSONBytes(bytes) }
 
   /// A failure at the current position.
@@ -35,14 +37,14 @@ public struct JSONReader {
   public mutating func object(
     _ member: (inout JSONReader, String) throws(Failure) -> Void
   ) throws(Failure) {
-    try expect(UInt8(ascii: "{"))
-    if skip(UInt8(ascii: "}")) { return }
-    repeat {
-      let name = try string()
-      try expect(UInt8(ascii: ":"))
-      try member(&self, name)
-    } while skip(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "}"))
+    try members(allowsRepeatedKeys: true) { json, name, _ throws(Failure) in try member(&json, name) }
+  }
+
+  /// Reads an object in the same way, and fails if a name occurs twice.
+  public mutating func objectWithoutRepeats(
+    _ member: (inout JSONReader, String) throws(Failure) -> Void
+  ) throws(Failure) {
+    try members(allowsRepeatedKeys: false) { json, name, _ throws(Failure) in try member(&json, name) }
   }
 
   /// Reads an object. Calls `member` with the index of each member's name in `names`, to read or skip its value. Skips
@@ -69,7 +71,7 @@ public struct JSONReader {
     var elements: [Element] = []
     elements.reserveCapacity(capacity)
     repeat { elements.append(try element(&self)) } while skip(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "]"))
+    try close(UInt8(ascii: "]"))
     return elements
   }
 
@@ -78,7 +80,7 @@ public struct JSONReader {
   public mutating func optional<Value>(
     _ value: (inout JSONReader) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
-    if try !skipNull() { return try value(&self) }
+    if !skipNull() { return try value(&self) }
     return nil
   }
 
@@ -87,24 +89,35 @@ public struct JSONReader {
     skipSpace()
     let start = offset
     guard let number = try wholeNumber(), !isFraction else {
-      throw Failure(message: "a whole number is expected", offset: start)
+      throw Failure(message: "expected a whole number", offset: start)
     }
     return number
   }
 
   /// Reads a string.
   public mutating func string() throws(Failure) -> String {
-    if !skipQuote() { try expect(UInt8(ascii: "\"")) }
+    try openString()
     let start = offset
     let isASCII = skipPlainCharacters()
     if skipQuote() { return try text(start..<(offset - 1), isASCII: isASCII) }
-    return try escapedString(from: start)
+    let unescaped = try unescapedString(from: start, isASCII: isASCII)
+    return String(copying: UTF8Span(unchecked: unescaped.span))
+  }
+
+  /// Reads a string as the bytes of its UTF-8 text.
+  public mutating func stringBytes() throws(Failure) -> [UInt8] {
+    try openString()
+    let start = offset
+    let isASCII = skipPlainCharacters()
+    guard skipQuote() else { return try unescapedString(from: start, isASCII: isASCII) }
+    if !isASCII { try checkEncoding(of: start..<(offset - 1)) }
+    return Array(bytes.part(start..<(offset - 1)))
   }
 
   /// Reads a string, or `null` as `nil`.
   public mutating func optionalString() throws(Failure) -> String? {
     if peek() == UInt8(ascii: "\"") { return try string() }
-    return try skipNull() ? nil : try string()
+    return skipNull() ? nil : try string()
   }
 
   /// Reads any value, and drops it.
@@ -113,6 +126,6 @@ public struct JSONReader {
   /// Checks that only white space follows.
   public mutating func end() throws(Failure) {
     skipSpace()
-    guard offset == bytes.count else { throw failure("the end is expected") }
+    guard offset == bytes.count else { throw expected("the end of the text") }
   }
 }

@@ -1,14 +1,27 @@
-/// Writes a JSON document (RFC 8259) from front to back, without white space. `JSONReader` reads it.
+/// Writes a JSON document (RFC 8259) from front to back. `JSONReader` reads it.
 ///
 /// It writes values in the order of the calls. The names in an object must differ, which it does not check.
 public struct JSONWriter {
+  /// The layout of a document.
+  public enum Layout: Sendable, Hashable {
+    /// On one line, without white space.
+    case compact
+    /// One member or element per line, indented by two spaces.
+    case pretty
+  }
+
   /// The document so far.
   public private(set) var bytes: [UInt8] = []
+  private let layout: Layout
+  /// How many objects and arrays enclose the next value.
+  private var depth = 0
   /// Whether a value precedes the next one in the same object or array.
   private var needsComma = false
+  /// Whether the next value is that of the member whose name was just written.
+  private var isAfterName = false
 
   /// Creates a writer with an empty document.
-  public init() {}
+  public init(layout: Layout = .compact) { self.layout = layout }
 
   /// Writes an object, with `members` for its members.
   public mutating func object(_ members: (inout JSONWriter) -> Void) {
@@ -26,7 +39,8 @@ public struct JSONWriter {
   public mutating func name(_ name: String) {
     text(name)
     append(":")
-    needsComma = false
+    if layout == .pretty { append(" ") }
+    isAfterName = true
   }
 
   /// Writes a string.
@@ -36,10 +50,16 @@ public struct JSONWriter {
   }
 
   /// Writes a whole number.
-  public mutating func integer(_ number: some BinaryInteger) {
-    beginValue()
-    bytes.append(contentsOf: String(number).utf8)
-  }
+  public mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
+
+  /// Writes a number; one that JSON cannot express (infinite, not a number) as `null`.
+  public mutating func number(_ number: Double) { literal(number.isFinite ? "\(number)" : "null") }
+
+  /// Writes `true` or `false`.
+  public mutating func boolean(_ value: Bool) { literal(value ? "true" : "false") }
+
+  /// Writes `null`.
+  public mutating func null() { literal("null") }
 
   /// Writes a member that is a string; nothing for `nil`.
   public mutating func member(_ name: String, _ value: String?) {
@@ -60,15 +80,33 @@ public struct JSONWriter {
   ) {
     beginValue()
     append(start)
-    needsComma = false
+    (depth, needsComma) = (depth + 1, false)
     content(&self)
+    depth -= 1
+    if needsComma { breakLine() }
     append(end)
     needsComma = true
   }
 
+  private mutating func literal(_ text: String) {
+    beginValue()
+    bytes.append(contentsOf: text.utf8)
+  }
+
   private mutating func beginValue() {
-    if needsComma { append(",") }
-    needsComma = true
+    if isAfterName {
+      isAfterName = false
+    } else {
+      if needsComma { append(",") }
+      if depth > 0 { breakLine() }
+      needsComma = true
+    }
+  }
+
+  private mutating func breakLine() {
+    guard layout == .pretty else { return }
+    append("\n")
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
   }
 
   private mutating func append(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }

@@ -1,3 +1,4 @@
+internal import Base
 public import CachePresentation
 
 /// One key with its value, for display.
