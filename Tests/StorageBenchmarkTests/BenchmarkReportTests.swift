@@ -45,12 +45,12 @@ struct BenchmarkReportTests {
     var histogram = LatencyHistogram()
     for value in [1, 1, 300, 70_000, 9_000_000_000] as [UInt64] { histogram.record(value) }
     var report = Self.report(Self.everyOutcome + [Self.result("e", [3], histogram: histogram)])
-    #expect(try BenchmarkReportReader.read(report.json(includingHistograms: true), file: "r") == report)
+    #expect(try BenchmarkReport(json: report.json(includingHistograms: true), file: "r") == report)
     report.results[4] = Self.result("e", [3])
-    #expect(try BenchmarkReportReader.read(report.json(), file: "r") == report)
+    #expect(try BenchmarkReport(json: report.json(), file: "r") == report)
     report.isComplete = false
     report.environment.targetRate = nil
-    #expect(try BenchmarkReportReader.read(report.json(), file: "r") == report)
+    #expect(try BenchmarkReport(json: report.json(), file: "r") == report)
   }
 
   @Test func theJSONIsThatOfTheContract() throws {
@@ -75,7 +75,7 @@ struct BenchmarkReportTests {
   @Test func anotherProgramsMembersArePassedOver() throws {
     let text = String(decoding: Self.report([]).json(), as: UTF8.self)
     let more = text.replacing("\"version\": 1,", with: "\"version\": 1, \"more\": [1, {}],")
-    #expect(try BenchmarkReportReader.read(Array(more.utf8), file: "r") == Self.report([]))
+    #expect(try BenchmarkReport(json: Array(more.utf8), file: "r") == Self.report([]))
   }
 
   @Test(arguments: [
@@ -88,8 +88,8 @@ struct BenchmarkReportTests {
   func mistakesNameTheirPlace(part: String, replacement: String, message: String) {
     let text = String(decoding: Self.report(Self.everyOutcome).json(), as: UTF8.self)
     #expect(text.contains(part))
-    let error = #expect(throws: BenchmarkFileError.self) {
-      try BenchmarkReportReader.read(Array(text.replacing(part, with: replacement).utf8), file: "old.json")
+    let error = #expect(throws: CacheError.self) {
+      try BenchmarkReport(json: Array(text.replacing(part, with: replacement).utf8), file: "old.json")
     }
     #expect(
       error?.message.hasPrefix("old.json:") == true && error?.description.contains(message) == true, "\(error as Any)")
@@ -98,18 +98,10 @@ struct BenchmarkReportTests {
   @Test func aReportCutShortIsAnError() {
     let bytes = Self.report(Self.everyOutcome).json()
     for count in stride(from: 0, to: bytes.count - 2, by: 7) {
-      #expect(throws: BenchmarkFileError.self, "cut after \(count) bytes") {
-        try BenchmarkReportReader.read(Array(bytes.prefix(count)), file: "r")
+      #expect(throws: CacheError.self, "cut after \(count) bytes") {
+        try BenchmarkReport(json: Array(bytes.prefix(count)), file: "r")
       }
     }
-  }
-
-  @Test func theTableHasARowForEachResult() {
-    let rows = Self.report(Self.everyOutcome).rows
-    #expect(rows.count == 5 && rows.allSatisfy { $0.count == rows[0].count })
-    #expect(Array(rows[1][0...6]) == ["a", "w", "run", "10", "measured", "3", "3000"])
-    #expect(Array(rows[1][8...12]) == ["200.0", "100.0", "400.0", "100.0", "1.001"])
-    #expect(rows[2][4] == "wrong" && rows[2][6] == "" && rows[2].last == "lost \"it\"\n")
   }
 
   @Test(arguments: [([3.0], 3.0, 0.0), ([1, 3], 2, 1), ([5, 1, 3], 3, 2), ([10, 10, 11, 12, 90], 11, 1)])

@@ -32,7 +32,7 @@ struct BenchmarkRunTests {
     #expect(report.results.map { $0.measurement?.rounds.count } == [1, 1])
     #expect(plugin.log.all.count { $0.contains(" open ") } == plugin.log.all.count { $0.hasSuffix("close") })
     let cancelled = report.json()
-    #expect(try BenchmarkReportReader.read(cancelled, file: "r").isComplete == false)
+    #expect(try BenchmarkReport(json: cancelled, file: "r").isComplete == false)
   }
 
   /// Each look at the clock takes 100 nanoseconds: two for a read, the second of which ends it. At a rate of a thousand
@@ -103,7 +103,7 @@ struct BenchmarkRunTests {
         subjects: [BenchmarkSubject(plugin: plugin)], workloads: [workload], options: options
       ).run()
       let json = report.json(includingHistograms: true)
-      reports.append(try BenchmarkReportReader.read(json, file: "share"))
+      reports.append(try BenchmarkReport(json: json, file: "share"))
       #expect(reports[index] == report)
     }
     let merged = try #require(BenchmarkReport.merging(reports))

@@ -16,7 +16,7 @@ enum Fixtures {
     return options
   }
 
-  static func read(_ text: String) throws(BenchmarkFileError) -> Workload {
+  static func read(_ text: String) throws(CacheError) -> Workload {
     try WorkloadReader.read(Array(text.utf8), file: "my.json")
   }
 

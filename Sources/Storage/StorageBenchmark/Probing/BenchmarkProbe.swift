@@ -1,4 +1,5 @@
 internal import CStorageBenchmark
+internal import Glibc
 
 /// How a benchmark measures: the clock, the processor and the memory of its process. It is passed in, so that tests
 /// need not wait and do not depend on the machine.
@@ -47,4 +48,63 @@ public struct BenchmarkProbe: Sendable {
     residentBytes: { LinuxProbe.status("VmRSS") }, resetPeakMemory: { LinuxProbe.resetPeakMemory() },
     peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { LinuxProbe.trimMemory() },
     doReferenceWork: { cstoragebenchmark_do_reference_work($0) })
+}
+
+/// What Linux reports about the process; see `BenchmarkProbe.system`.
+enum LinuxProbe {
+  @inline(__always)
+  static func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
+
+  static func wait(until nanoseconds: UInt64) {
+    var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+  }
+
+  static func processorNanoseconds() -> UInt64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
+
+  static func resetPeakMemory() -> Bool {
+    let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return write(file, "5", 1) == 1
+  }
+
+  static func trimMemory() { cstoragebenchmark_trim_memory() }
+
+  /// The line `name` of /proc/self/status, converted from KiB to bytes.
+  static func status(_ name: String) -> Int? {
+    SystemFile.lines("/proc/self/status").first { $0.hasPrefix(name + ":") }.flatMap { line in
+      Int(line.filter { ("0"..."9").contains($0) }).map { $0 * 1_024 }
+    }
+  }
+
+  @inline(__always)
+  private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+}
+
+/// Reads the small files of the kernel about the system.
+enum SystemFile {
+  /// The lines of the file at `path`, at most 1 MiB of it; empty if it cannot be read.
+  static func lines(_ path: String) -> [Substring] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    while bytes.count < 1 << 20 {
+      let part = readPart(file)
+      if part.isEmpty { break }
+      bytes += part
+    }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+  }
+
+  private static func readPart(_ file: Int32) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+      count = max(0, read(file, buffer.baseAddress, buffer.count))
+    }
+  }
 }

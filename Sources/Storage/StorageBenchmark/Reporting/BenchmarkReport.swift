@@ -61,3 +61,134 @@ extension BenchmarkMeasurement.Round {
       referenceSeconds: referenceSeconds.flatMap { own in other.referenceSeconds.map { max(own, $0) } })
   }
 }
+
+/// The result of one phase of a workload over one engine, with a given number of entries.
+public struct BenchmarkResult: Sendable, Hashable {
+  /// How a phase ended.
+  public enum Outcome: Sendable, Hashable {
+    /// Every answer was correct, at this cost.
+    case measured(BenchmarkMeasurement)
+    /// The engine gave this impossible answer, so its speed does not count.
+    case wrong(String)
+    /// The engine failed, with this error.
+    case failed(String)
+    /// The engine cannot run the workload, for this reason.
+    case skipped(String)
+
+    /// Drops what takes the most room in a file.
+    mutating func removeHistogram() {
+      guard case .measured(var measurement) = self else { return }
+      measurement.histogram = nil
+      self = .measured(measurement)
+    }
+
+    /// The outcome in a word: "measured", "wrong", "failed" or "skipped".
+    public var name: String {
+      switch self {
+      case .measured: "measured"
+      case .wrong: "wrong"
+      case .failed: "failed"
+      case .skipped: "skipped"
+      }
+    }
+
+    /// Why there are no figures, in one line; `nil` if there are.
+    public var reason: String? {
+      switch self {
+      case .measured: nil
+      case .wrong(let reason), .failed(let reason), .skipped(let reason): reason
+      }
+    }
+  }
+
+  /// The identity of a row in a report.
+  public struct Row: Sendable, Hashable {
+    /// The engine.
+    public internal(set) var backend: String
+    /// The workload.
+    public internal(set) var workload: String
+    /// The phase of the workload.
+    public internal(set) var phase: String
+    /// The number of entries that the load stores.
+    public internal(set) var entries: Int
+
+    /// A row of a report.
+    public init(backend: String, workload: String, phase: String, entries: Int) {
+      (self.backend, self.workload, self.phase, self.entries) = (backend, workload, phase, entries)
+    }
+  }
+
+  /// The row of the report.
+  public internal(set) var row: Row
+  /// How it ended.
+  public internal(set) var outcome: Outcome
+
+  /// The result for `row`.
+  public init(row: Row, outcome: Outcome) { (self.row, self.outcome) = (row, outcome) }
+
+  /// What it cost; `nil` if it was not measured.
+  public var measurement: BenchmarkMeasurement? {
+    if case .measured(let measurement) = outcome { measurement } else { nil }
+  }
+
+  /// Whether the engine failed or gave a wrong answer.
+  public var isFailure: Bool {
+    switch outcome {
+    case .measured, .skipped: false
+    case .wrong, .failed: true
+    }
+  }
+}
+
+/// The cost of a phase over all its rounds.
+public struct BenchmarkMeasurement: Sendable, Hashable {
+  /// The cost of one round of the phase.
+  public struct Round: Sendable, Hashable {
+    /// The number of operations; each operation of a batch counts.
+    public var operations = 0
+    /// How long it took, from the start of the first operation to the end of the last.
+    public var seconds = 0.0
+    /// The processor time of the whole process meanwhile, including the harness and the checks.
+    public var processorSeconds = 0.0
+    /// The peak of the resident memory, less what was resident before the store was opened, in bytes; `nil` if the
+    /// system does not tell. Pages of a mapped file count, although the kernel can reclaim them.
+    public var peakMemoryBytes: Int?
+    /// The size of the store according to the engine, in bytes.
+    public var storageBytes = 0
+    /// How long the reference work took right before; `nil` in reports of programs that did none.
+    public var referenceSeconds: Double?
+
+    /// The throughput; 0 if no time passed.
+    public var operationsPerSecond: Double { seconds > 0 ? Double(operations) / seconds : 0 }
+  }
+
+  /// The rounds, in the order in which they ran; at least one.
+  public internal(set) var rounds: [Round] = []
+  /// The latencies of all rounds.
+  public internal(set) var latency = LatencySummary(LatencyHistogram())
+  /// The full latencies of all rounds; `nil` if the report was read from a file without them.
+  public internal(set) var histogram: LatencyHistogram?
+
+  /// The number of operations over all rounds.
+  public var operations: Int { rounds.reduce(0) { $0 + $1.operations } }
+  /// The average number of operations in one timed call of the engine, rounded: 1, the size of a batch, or the number
+  /// of entries that a compaction removed.
+  public var operationsPerCall: Int {
+    latency.count > 0 ? max(1, Int((Double(operations) / Double(latency.count)).rounded())) : 1
+  }
+  /// The time of all rounds.
+  public var seconds: Double { rounds.reduce(0) { $0 + $1.seconds } }
+  /// The processor time of all rounds.
+  public var processorSeconds: Double { rounds.reduce(0) { $0 + $1.processorSeconds } }
+  /// The highest peak of all rounds.
+  public var peakMemoryBytes: Int? { rounds.compactMap(\.peakMemoryBytes).max() }
+  /// The size of the store after the last round.
+  public var storageBytes: Int { rounds.last?.storageBytes ?? 0 }
+  /// The throughput over the rounds; `nil` if there is none.
+  public var throughput: Spread? { Spread(rounds.map(\.operationsPerSecond)) }
+  /// The times of the reference work over the rounds; `nil` if a round has none.
+  public var reference: Spread? {
+    let seconds = rounds.compactMap(\.referenceSeconds)
+    return seconds.count == rounds.count ? Spread(seconds) : nil
+  }
+}

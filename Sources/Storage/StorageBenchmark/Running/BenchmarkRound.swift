@@ -1,3 +1,4 @@
+internal import Base
 internal import StorageSPI
 
 /// One round of a workload over one engine: its phases, one after the other, on its own stores.
@@ -29,23 +30,20 @@ struct BenchmarkRound {
   }
 
   /// Runs one phase and measures it.
-  mutating func run(_ index: Int) async throws(BenchmarkFailure) -> PhaseMeasurement {
+  mutating func run(_ index: Int) async throws(CacheError) -> PhaseCost {
     let phase = workload.phases[index]
-    let reference: Double
-    do throws(CacheError) {
-      if phase.kind == .load { try await begin() }
-      reference = timeReferenceWork(phase)
-      try await context.options.rendezvous?("\(storeNumber).\(index)")
-      if phase.kind == .open { try await close() }
-    } catch { throw BenchmarkFailure(error) }
+    if phase.kind == .load { try await begin() }
+    let referenceSeconds = timeReferenceWork(phase)
+    try await context.options.rendezvous?("\(storeNumber).\(index)")
+    if phase.kind == .open { try await close() }
     let job = PhaseJob(self, phase, engine: try await openEngine(unless: phase.kind == .open), check: check)
     let runner = PhaseRunner(job, context, resident: residentBytes, operations: workload.operations(of: phase))
     var random = SeededGenerator(seed: context.options.seed, path: UInt64(number), UInt64(index))
-    var measurement = try await runner.run(seed: random.next())
+    var cost = try await runner.run(seed: random.next())
     if phase.kind == .load { check.ledger.noteLoad(count: workload.entries) }
-    measurement.storageBytes = try await inspect(after: phase)
-    measurement.referenceSeconds = reference
-    return measurement
+    cost.round.storageBytes = try await inspect(after: phase)
+    cost.round.referenceSeconds = referenceSeconds
+    return cost
   }
 
   /// Closes the store and removes it.
@@ -91,16 +89,14 @@ struct BenchmarkRound {
   }
 
   /// The engine, opened if necessary; a `ClosedEngine` if the phase opens stores itself.
-  private mutating func openEngine(unless isClosed: Bool) async throws(BenchmarkFailure) -> any StorageEngine {
+  private mutating func openEngine(unless isClosed: Bool) async throws(CacheError) -> any StorageEngine {
     if isClosed { return ClosedEngine() }
-    do throws(CacheError) {
-      if engine == nil { try await open() }
-    } catch { throw BenchmarkFailure(error) }
+    if engine == nil { try await open() }
     return engine ?? ClosedEngine()
   }
 
   /// Checks the store after a phase, and returns its size.
-  private mutating func inspect(after phase: WorkloadPhase) async throws(BenchmarkFailure) -> Int {
+  private mutating func inspect(after phase: WorkloadPhase) async throws(CacheError) -> Int {
     let engine = try await openEngine(unless: false)
     let inspection = StoreInspector(engine: engine, check: check, workload: workload, subject: subject)
     return try await inspection.run(after: phase, isShared: context.options.share != nil)
@@ -116,4 +112,81 @@ struct BenchmarkRound {
       keys: keys,
       typed: workload.payload == .typed ? context.actions.typed : nil)
   }
+}
+
+/// A store made for one load and removed after it.
+struct RoundStore: Sendable {
+  private let subject: BenchmarkSubject
+  private let configuration: EngineConfiguration
+  private let folder: String
+  private let share: BenchmarkShare?
+
+  /// Store `number` of the run. Creates nothing yet.
+  init(_ subject: BenchmarkSubject, _ context: BenchmarkContext, number: Int) throws(CacheError) {
+    self.subject = subject
+    let options = context.options
+    let name = Self.name(options.runName, number)
+    folder = "\(options.scratchFolder)/\(name)"
+    share = options.share
+    configuration = try subject.configuration(
+      folder: folder, name: name, durability: options.durability, clock: FixedClock(now: options.date))
+  }
+
+  /// The name of store `number` of the run called `run`.
+  static func name(_ run: String, _ number: Int) -> String { "\(run)-\(number)" }
+
+  /// Opens the store, creating it if necessary.
+  func open() async throws(CacheError) -> any StorageEngine { try await subject.plugin.open(configuration) }
+
+  /// Removes what the store would leave behind, and closes it. If other shares may still be using the store, removes
+  /// only this share's entries, and leaves the folder.
+  func dispose(of engine: any StorageEngine, _ keys: KeySpace) async throws(CacheError) {
+    if subject.hasNamedStore { try await Self.removeEntries(of: engine) { share == nil || keys.owns($0) } }
+    try await engine.close()
+  }
+
+  /// Removes the folder of the store. A leftover goes when the scratch folder is removed.
+  func removeFolder() {
+    guard share == nil else { return }
+    FolderRemoval.remove(folder)
+  }
+
+  /// Removes the entries of `engine` whose keys satisfy `isIncluded`.
+  static func removeEntries(
+    of engine: any StorageEngine, _ isIncluded: (CacheKey) -> Bool
+  ) async throws(CacheError) {
+    var range = KeyRange()
+    while true {
+      let summaries = try await engine.scan(range, limit: 1_000)
+      var batch = WriteBatch()
+      for summary in summaries where isIncluded(summary.key) { batch.remove(summary.key) }
+      try await engine.apply(batch)
+      guard summaries.count == 1_000, let last = summaries.last else { return }
+      range.after = last.key
+    }
+  }
+}
+
+/// A clock that stands still: no entry expires by itself during a benchmark.
+struct FixedClock: WallClock {
+  let now: Timestamp
+}
+
+/// Takes the place of the engine in phases that open the store themselves: every use is an error.
+final class ClosedEngine: StorageEngine {
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { throw .storeClosed }
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) { throw .storeClosed }
+
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] { throw .storeClosed }
+
+  func statistics() async throws(CacheError) -> StorageStatistics { throw .storeClosed }
+
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { throw .storeClosed }
+
+  func compact() async throws(CacheError) { throw .storeClosed }
+
+  func close() async throws(CacheError) {}
 }

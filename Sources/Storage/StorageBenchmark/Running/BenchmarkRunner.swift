@@ -79,3 +79,154 @@ public struct BenchmarkRunner: Sendable {
     return series
   }
 }
+
+/// What all rounds of a run share.
+struct BenchmarkContext: Sendable {
+  let options: BenchmarkOptions
+  let actions: BenchmarkActions
+  let probe: BenchmarkProbe
+  let threads: [WorkerThread]
+}
+
+/// All rounds of one workload with one number of entries, over all engines.
+struct BenchmarkSeries {
+  /// The results of one engine so far.
+  private struct Record {
+    /// The cost of each phase in each round.
+    var costs: [[PhaseCost]]
+    /// Why no more rounds follow; `nil` if they do.
+    var end: BenchmarkResult.Outcome?
+  }
+
+  private let context: BenchmarkContext
+  private let workload: Workload
+  private let subjects: [BenchmarkSubject]
+  private let firstStore: Int
+  private var records: [Record]
+
+  init(_ context: BenchmarkContext, _ workload: Workload, _ subjects: [BenchmarkSubject], firstStore: Int) {
+    (self.context, self.workload, self.subjects, self.firstStore) = (context, workload, subjects, firstStore)
+    records = subjects.map { subject in
+      let reason = subject.reasonToSkip(workload, context.options, context.actions)
+      return Record(
+        costs: workload.phases.map { _ in [] }, end: reason.map(BenchmarkResult.Outcome.skipped))
+    }
+  }
+
+  /// Adds the phases to run to `tracker`.
+  func plan(_ tracker: inout ProgressTracker) {
+    for index in subjects.indices where records[index].end == nil {
+      for phase in workload.phases { tracker.plan(step(index, phase), times: roundCount) }
+    }
+  }
+
+  /// Runs all rounds, and returns whether they reached the end.
+  mutating func run(
+    _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
+  ) async throws(CacheError) -> Bool {
+    let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
+    for round in 0..<roundCount {
+      for index in subjects.indices where records[index].end == nil {
+        guard await run(round, index, keys, &tracker, progress) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// The results of the phases to report.
+  var results: [BenchmarkResult] {
+    workload.phases.indices.filter { workload.phases[$0].isMeasured }.flatMap { phase in
+      subjects.indices.compactMap { result(subject: $0, phase: phase) }
+    }
+  }
+
+  private var roundCount: Int { context.options.warmUpRounds + context.options.rounds }
+
+  /// Runs one round over one engine, and returns whether to continue the run.
+  private mutating func run(
+    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
+  ) async -> Bool {
+    do throws(CacheError) {
+      let costs = try await measure(round, index, keys, &tracker, progress)
+      guard round >= context.options.warmUpRounds else { return true }
+      for phase in workload.phases.indices { records[index].costs[phase].append(costs[phase]) }
+      return true
+    } catch {
+      records[index].end = end(error)
+      tracker.abandon(backend: index, workload: workload.name, entries: workload.entries)
+      return !Task.isCancelled
+    }
+  }
+
+  /// The outcome to report for a failure; `nil` if it is a consequence of being cancelled.
+  private func end(_ error: CacheError) -> BenchmarkResult.Outcome? {
+    if error.code == .wrongAnswer { return .wrong(error.message) }
+    if Task.isCancelled { return nil }
+    let isInvented = error.code == .cancelled
+    return .failed(isInvented ? "the engine says that a call was cancelled, which it was not" : error.description)
+  }
+
+  private func measure(
+    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
+    _ progress: (BenchmarkProgress) -> Void
+  ) async throws(CacheError) -> [PhaseCost] {
+    let store = firstStore + (number * subjects.count + index) * workload.phases.count
+    var round = try BenchmarkRound(context, workload, subjects[index], keys, number: number, storeNumber: store)
+    var costs: [PhaseCost] = []
+    do {
+      for phase in workload.phases.indices {
+        progress(describe(number, index, workload.phases[phase], tracker))
+        let start = context.probe.now()
+        costs.append(try await round.run(phase))
+        let seconds = Double(context.probe.now() - start) / 1e9
+        tracker.finish(step(index, workload.phases[phase]), seconds: seconds)
+      }
+    } catch {
+      try? await round.end()
+      throw error
+    }
+    try await round.end()
+    return costs
+  }
+
+  private func step(_ index: Int, _ phase: WorkloadPhase) -> ProgressTracker.Step {
+    ProgressTracker.Step(backend: index, workload: workload.name, phase: phase.name, entries: workload.entries)
+  }
+
+  private func describe(
+    _ round: Int, _ index: Int, _ phase: WorkloadPhase, _ tracker: ProgressTracker
+  ) -> BenchmarkProgress {
+    BenchmarkProgress(
+      backend: subjects[index].name, workload: workload.name, phase: phase.name, entries: workload.entries,
+      round: round - context.options.warmUpRounds + 1, rounds: context.options.rounds, completed: tracker.completed,
+      total: tracker.total, secondsLeft: tracker.secondsLeft)
+  }
+
+  /// The result of a phase over an engine; `nil` if the run ended before its first round.
+  private func result(subject: Int, phase: Int) -> BenchmarkResult? {
+    let row = BenchmarkResult.Row(
+      backend: subjects[subject].name, workload: workload.name, phase: workload.phases[phase].name,
+      entries: workload.entries)
+    if let end = records[subject].end { return BenchmarkResult(row: row, outcome: end) }
+    let costs = records[subject].costs[phase]
+    guard !costs.isEmpty else { return nil }
+    return BenchmarkResult(row: row, outcome: .measured(BenchmarkMeasurement(costs)))
+  }
+}
+
+extension BenchmarkMeasurement {
+  fileprivate init(_ costs: [PhaseCost]) {
+    let histogram = costs.reduce(into: LatencyHistogram()) { $0.merge($1.histogram) }
+    self.init(rounds: costs.map(\.round), latency: LatencySummary(histogram), histogram: histogram)
+  }
+}
+
+extension BenchmarkProgress {
+  /// The progress at the end of a run.
+  init(end tracker: ProgressTracker, rounds: Int) {
+    self.init(
+      backend: "", workload: "", phase: "", entries: 0, round: rounds, rounds: rounds, completed: tracker.completed,
+      total: tracker.total, secondsLeft: 0)
+  }
+}

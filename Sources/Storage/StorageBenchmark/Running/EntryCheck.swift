@@ -1,3 +1,4 @@
+internal import Base
 internal import StorageSPI
 
 /// Checks the answers of an engine against what was written. It is a class because each read lends it to the engine:
@@ -21,7 +22,7 @@ final class EntryCheck: Sendable {
   @inline(__always)
   func fault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
-  ) throws(CacheError) -> WrongAnswer? {
+  ) throws(CacheError) -> CacheError? {
     let tag = values.tag(number, floor)
     if floor > 0, metadata.checksum == tag, isRight(metadata, number), try holds(payload, number, tag: tag) {
       return values.isExpired(number) && ledger.isCompacted ? stillThere(number) : nil
@@ -30,19 +31,19 @@ final class EntryCheck: Sendable {
   }
 
   /// The fault in the absence of an entry; `nil` if it may be absent.
-  func faultOfAbsence(_ number: Int, floor: UInt32) -> WrongAnswer? {
+  func faultOfAbsence(_ number: Int, floor: UInt32) -> CacheError? {
     guard floor > 0, !values.isExpired(number) else { return nil }
-    return WrongAnswer(.lost, "\(name(number)) is not there, although it was written")
+    return .wrongAnswer("\(name(number)) is not there, although it was written")
   }
 
   /// The fault in an entry that a scan listed; `nil` if there is none.
-  func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> WrongAnswer? {
+  func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> CacheError? {
     for version in versions(number, floor: floor) {
       let tag = values.tag(number, version)
       guard summary.metadata.checksum == tag else { continue }
       guard isRight(summary.metadata, number) else { break }
       guard typed != nil || summary.payloadBytes == values.size(tag: tag) else {
-        return WrongAnswer(.bytes, "\(name(number)) is listed with \(summary.payloadBytes) bytes")
+        return .wrongAnswer("\(name(number)) is listed with \(summary.payloadBytes) bytes")
       }
       return nil
     }
@@ -52,14 +53,14 @@ final class EntryCheck: Sendable {
   /// The key of the entry for messages.
   func name(_ number: Int) -> String { "entry " + ((try? keys.key(number).text) ?? "number \(number)") }
 
-  private func stillThere(_ number: Int) -> WrongAnswer {
-    WrongAnswer(.unexpected, "\(name(number)) is still there, although it had expired when the store was compacted")
+  private func stillThere(_ number: Int) -> CacheError {
+    .wrongAnswer("\(name(number)) is still there, although it had expired when the store was compacted")
   }
 
   /// Looks for a fault with all versions that the entry may have while another worker is writing it.
   private func slowFault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
-  ) throws(CacheError) -> WrongAnswer? {
+  ) throws(CacheError) -> CacheError? {
     let possible = versions(number, floor: floor)
     for version in possible where metadata.checksum == values.tag(number, version) {
       guard isRight(metadata, number) else { return wrongMetadata(number, metadata, floor: floor) }
@@ -93,14 +94,14 @@ final class EntryCheck: Sendable {
     return values.isPayload(payload, tag: tag)
   }
 
-  private func wrongBytes(_ number: Int, _ payload: Span<UInt8>, floor: UInt32) -> WrongAnswer {
+  private func wrongBytes(_ number: Int, _ payload: Span<UInt8>, floor: UInt32) -> CacheError {
     if isStale(number, floor: floor, where: { values.isPayload(payload, tag: $0) }) { return stale(number) }
-    return WrongAnswer(.bytes, "\(name(number)) came back with \(payload.count) bytes that were not written to it")
+    return .wrongAnswer("\(name(number)) came back with \(payload.count) bytes that were not written to it")
   }
 
-  private func wrongMetadata(_ number: Int, _ metadata: EntryMetadata, floor: UInt32) -> WrongAnswer {
+  private func wrongMetadata(_ number: Int, _ metadata: EntryMetadata, floor: UInt32) -> CacheError {
     if isStale(number, floor: floor, where: { $0 == metadata.checksum }) { return stale(number) }
-    return WrongAnswer(.metadata, "\(name(number)) came back with metadata that was not written to it")
+    return .wrongAnswer("\(name(number)) came back with metadata that was not written to it")
   }
 
   private func isStale(_ number: Int, floor: UInt32, where isVersion: (UInt64) -> Bool) -> Bool {
@@ -109,7 +110,117 @@ final class EntryCheck: Sendable {
     return (first..<floor).contains { isVersion(values.tag(number, $0)) }
   }
 
-  private func stale(_ number: Int) -> WrongAnswer {
-    WrongAnswer(.stale, "\(name(number)) came back as it was before its last commit")
+  private func stale(_ number: Int) -> CacheError {
+    .wrongAnswer("\(name(number)) came back as it was before its last commit")
+  }
+}
+
+extension EntryCheck {
+  /// Reads the entry under `key`, and checks its bytes in place.
+  ///
+  /// - Parameter floor: the version that was committed before this call.
+  @inline(__always)
+  func read(
+    _ engine: any StorageEngine, _ key: CacheKey, _ number: Int, floor: UInt32
+  ) async throws(CacheError) {
+    let found = try await engine.read(key) { payload, metadata throws(CacheError) in
+      EntryFault(error: try self.fault(number, payload, metadata, floor: floor))
+    }
+    if let fault = found == nil ? faultOfAbsence(number, floor: floor) : found?.error { throw fault }
+  }
+}
+
+/// The fault in an entry, if there is one.
+private struct EntryFault: Sendable {
+  let error: CacheError?
+}
+
+extension CacheError {
+  /// The fault in an impossible answer of an engine: `message` names the key.
+  static func wrongAnswer(_ message: String) -> CacheError { CacheError(.wrongAnswer, message) }
+
+  /// The run was cancelled.
+  static var cancelledRun: CacheError { CacheError(.cancelled, "the run was cancelled") }
+}
+
+extension CacheError.Code {
+  /// The engine gave an impossible answer.
+  static let wrongAnswer = Self(rawValue: "wrongAnswer")
+}
+
+/// What a scan must list: every entry that was committed before it began, in order, and no entry that was never
+/// written.
+struct ScanExpectation {
+  private let check: EntryCheck
+  private let first: Int
+  private let limit: Int
+  /// The committed versions, when the scan began, of the entries that it may list.
+  private let floors: [UInt32]
+
+  init(_ check: EntryCheck, first: Int, limit: Int) {
+    (self.check, self.first, self.limit) = (check, first, limit)
+    floors = (first..<max(first, min(first + limit, check.ledger.capacity))).map { check.ledger.committed($0) }
+  }
+
+  /// The fault in the list; `nil` if there is none.
+  func fault(_ summaries: [EntrySummary]) -> CacheError? {
+    guard summaries.count <= limit else {
+      return .wrongAnswer("\(summaries.count) entries were listed where \(limit) were asked for")
+    }
+    var next = first
+    for summary in summaries {
+      // The keys of other shares follow the last key of this one.
+      guard let number = check.keys.number(of: summary.key), number < check.ledger.capacity else { break }
+      guard number >= next else { return .wrongAnswer("entry \(summary.key) was listed out of order") }
+      if let lost = lost(next..<number) { return lost }
+      if let fault = check.fault(summary, number, floor: floor(number)) { return fault }
+      next = number + 1
+    }
+    return lost(next..<max(next, min(first + limit, check.ledger.capacity)), unless: summaries.count == limit)
+  }
+
+  private func lost(_ numbers: Range<Int>, unless isFull: Bool = false) -> CacheError? {
+    guard !isFull, let number = numbers.first(where: { floor($0) > 0 }) else { return nil }
+    return .wrongAnswer("\(check.name(number)) was not listed, although it was written")
+  }
+
+  /// Entries beyond the recorded ones need not exist.
+  private func floor(_ number: Int) -> UInt32 { number - first < floors.count ? floors[number - first] : 0 }
+}
+
+/// Checks after a phase, outside the measurement, that the store contains what was written: through the engine's own
+/// count, and a sample of entries. This catches an engine that loses entries that no worker happens to read.
+struct StoreInspector {
+  /// The maximum number of entries to read.
+  private static let sampleSize = 1_000
+
+  let engine: any StorageEngine
+  let check: EntryCheck
+  let workload: Workload
+  let subject: BenchmarkSubject
+
+  /// Checks the store, and returns its size in bytes.
+  func run(after phase: WorkloadPhase, isShared: Bool) async throws(CacheError) -> Int {
+    let statistics = try await engine.statistics()
+    guard phase.writes, !workload.payload.isThroughCache else { return statistics.storageBytes }
+    if !isShared, let fault = faultOfCount(statistics.entries) { throw fault }
+    try await readSample()
+    return statistics.storageBytes
+  }
+
+  private func faultOfCount(_ entries: Int) -> CacheError? {
+    let all = check.ledger.count
+    let dropsByItself = subject.plugin.declaration.capabilities.contains(.nativeExpiry)
+    let kept = workload.expiringShare > 0 ? (0..<all).count { !check.values.isExpired($0) } : all
+    let allowed = check.ledger.isCompacted ? kept...kept : (dropsByItself ? kept : all)...all
+    guard !allowed.contains(entries) else { return nil }
+    return .wrongAnswer("the engine counts \(entries) entries where there are \(allowed.upperBound)")
+  }
+
+  private func readSample() async throws(CacheError) {
+    let count = check.ledger.count
+    for number in stride(from: 0, to: count, by: max(1, count / Self.sampleSize)) {
+      try await check.read(engine, check.keys.key(number), number, floor: check.ledger.committed(number))
+    }
   }
 }

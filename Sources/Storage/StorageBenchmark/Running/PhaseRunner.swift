@@ -1,14 +1,11 @@
+internal import Base
 internal import StorageSPI
+internal import Synchronization
 
 /// The cost of one phase in one round.
-struct PhaseMeasurement: Sendable {
-  var operations = 0
-  var seconds = 0.0
+struct PhaseCost: Sendable {
+  var round: BenchmarkMeasurement.Round
   var histogram = LatencyHistogram()
-  var processorSeconds = 0.0
-  var peakMemoryBytes: Int?
-  var storageBytes = 0
-  var referenceSeconds: Double?
 }
 
 /// Runs a phase with all its workers, each on its own thread.
@@ -28,35 +25,33 @@ struct PhaseRunner {
   /// Runs the phase, with random numbers that depend on `seed`.
   ///
   /// - Throws: the first failure, after all other workers have ended.
-  func run(seed: UInt64) async throws(BenchmarkFailure) -> PhaseMeasurement {
+  func run(seed: UInt64) async throws(CacheError) -> PhaseCost {
     let probe = context.probe
     let canTellPeak = probe.resetPeakMemory()
     let processor = probe.processorNanoseconds()
     let workers = try await runWorkers(seed)
-    var measurement = PhaseMeasurement()
-    measurement.processorSeconds = Double(probe.processorNanoseconds() - processor) / 1e9
-    if canTellPeak, let resident, let peak = probe.peakMemoryBytes() {
-      measurement.peakMemoryBytes = max(0, peak - resident)
-    }
+    let processorSeconds = Double(probe.processorNanoseconds() - processor) / 1e9
+    let peak = canTellPeak ? probe.peakMemoryBytes() : nil
     let begin = workers.map(\.began).min() ?? 0
     let end = workers.map(\.ended).max() ?? begin
-    measurement.seconds = Double(end - begin) / 1e9
-    for worker in workers {
-      measurement.operations += worker.operations
-      measurement.histogram.merge(worker.histogram)
-    }
-    return measurement
+    var cost = PhaseCost(
+      round: BenchmarkMeasurement.Round(
+        operations: workers.reduce(0) { $0 + $1.operations }, seconds: Double(end - begin) / 1e9,
+        processorSeconds: processorSeconds,
+        peakMemoryBytes: resident.flatMap { resident in peak.map { max(0, $0 - resident) } }))
+    for worker in workers { cost.histogram.merge(worker.histogram) }
+    return cost
   }
 
-  private func runWorkers(_ seed: UInt64) async throws(BenchmarkFailure) -> [Worker] {
+  private func runWorkers(_ seed: UInt64) async throws(CacheError) -> [Worker] {
     let job = job
-    let results = await withTaskGroup(of: Result<Worker, BenchmarkFailure>.self) { group in
+    let results = await withTaskGroup(of: Result<Worker, CacheError>.self) { group in
       for (index, count) in counts.enumerated() {
         group.addTask(executorPreference: context.threads[index]) {
           await Self.run(job, index: index, seed: seed, count)
         }
       }
-      var results: [Result<Worker, BenchmarkFailure>] = []
+      var results: [Result<Worker, CacheError>] = []
       for await result in group {
         if case .failure = result { group.cancelAll() }
         results.append(result)
@@ -73,24 +68,92 @@ struct PhaseRunner {
 
   private static func run(
     _ job: PhaseJob, index: Int, seed: UInt64, _ count: Int
-  ) async -> Result<Worker, BenchmarkFailure> {
+  ) async -> Result<Worker, CacheError> {
     var worker = Worker(job, index: index, seed: seed)
-    do throws(BenchmarkFailure) { try await worker.run(count) } catch { return .failure(error) }
+    do { try await worker.run(count) } catch { return .failure(error) }
     return .success(worker)
   }
 
   /// All workers, or the failure of one that failed by itself and was not merely told to stop.
-  private static func workers(_ results: [Result<Worker, BenchmarkFailure>]) throws(BenchmarkFailure) -> [Worker] {
-    var failure: BenchmarkFailure?
-    var workers: [Worker] = []
-    for result in results {
-      switch (result, failure) {
-      case (.success(let worker), _): workers.append(worker)
-      case (.failure(let error), nil), (.failure(let error), .cancelled?): failure = error
-      case (.failure, _): break
-      }
+  private static func workers(_ results: [Result<Worker, CacheError>]) throws(CacheError) -> [Worker] {
+    let failures = results.compactMap { result in
+      if case .failure(let error) = result { error } else { nil }
     }
-    if let failure { throw failure }
-    return workers
+    if let failure = failures.first(where: { $0.code != .cancelled }) ?? failures.first { throw failure }
+    return results.compactMap { try? $0.get() }
+  }
+}
+
+/// What all workers of a phase share.
+final class PhaseJob: Sendable {
+  let phase: WorkloadPhase
+  let store: RoundStore
+  let engine: any StorageEngine
+  let fetcher: (any BenchmarkFetcher)?
+  let check: EntryCheck
+  let probe: BenchmarkProbe
+  /// The number of entries that a load stores.
+  let entries: Int
+  /// How many numbers a distribution covers; see `KeyChooser`.
+  let expected: Int
+  let workers: Int
+  /// Nanoseconds between the intended starts of two calls of one worker; `nil` without a target rate.
+  let interval: Double?
+  let operations: [(operation: WorkloadOperation, share: Double)]
+  let scanLengths: SizeChooser
+  let order: NumberPermutation
+
+  private let cursor = Atomic<Int>(0)
+
+  init(_ round: BenchmarkRound, _ phase: WorkloadPhase, engine: any StorageEngine, check: EntryCheck) {
+    self.phase = phase
+    self.engine = engine
+    self.check = check
+    store = round.store
+    fetcher = round.fetcher
+    probe = round.context.probe
+    entries = round.workload.entries
+    workers = phase.kind == .open || phase.kind == .expire ? 1 : round.context.options.threads
+    let inserted = Double(round.workload.operations(of: phase)) * phase.share(of: .insert)
+    expected = entries + Int(inserted * 2)
+    let operationsAtOnce = Double(workers) * Double(phase.batchSize)
+    interval = phase.isMeasured ? round.context.options.targetRate.map { 1e9 * operationsAtOnce / $0 } : nil
+    operations = phase.cumulativeShares
+    scanLengths = SizeChooser(phase.scanLength)
+    order = NumberPermutation(count: UInt64(round.workload.entries), seed: round.context.options.seed)
+  }
+
+  /// The numbers of the next entries to load, at most `phase.batchSize`; empty if all are taken.
+  func takeEntries() -> Range<Int> {
+    let start = min(cursor.wrappingAdd(phase.batchSize, ordering: .relaxed).oldValue, entries)
+    return start..<min(start + phase.batchSize, entries)
+  }
+}
+
+/// When operations should start. Without a target rate that is now. With one it is the next point of a fixed grid,
+/// however late the operations before it were, so that waiting for them counts (see `LatencyHistogram`).
+struct Schedule: Sendable {
+  /// How long a wait lasts before it checks for cancellation, in nanoseconds.
+  private static let slice: UInt64 = 50_000_000
+
+  private let start: UInt64
+  private let interval: Double?
+  private var count = 0.0
+
+  init(start: UInt64, interval: Double?) { (self.start, self.interval) = (start, interval) }
+
+  /// Whether there is a target rate.
+  var isPaced: Bool { interval != nil }
+
+  /// Waits for the intended start of the next operation, and returns it.
+  mutating func start(_ probe: BenchmarkProbe) -> UInt64 {
+    guard let interval else { return probe.now() }
+    let intended = start + UInt64(interval * count)
+    count += 1
+    while true {
+      let now = probe.now()
+      guard now < intended, !Task.isCancelled else { return intended }
+      probe.waitUntil(min(intended, now + Self.slice))
+    }
   }
 }

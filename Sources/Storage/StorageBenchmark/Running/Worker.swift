@@ -1,3 +1,4 @@
+internal import Base
 internal import StorageSPI
 
 /// One of the workers of a phase. It has its own thread, random numbers and histogram, and shares a `PhaseJob` with the
@@ -31,17 +32,17 @@ struct Worker: Sendable {
   }
 
   /// Does `count` operations of the phase, or everything that is left of a load.
-  mutating func run(_ count: Int) async throws(BenchmarkFailure) {
+  mutating func run(_ count: Int) async throws(CacheError) {
     switch job.phase.kind {
     case .load: try await runLoad()
     case .expire: try await expire()
-    case .open: try await repeated(count) { worker throws(BenchmarkFailure) in try await worker.open() }
+    case .open: try await repeated(count) { worker throws(CacheError) in try await worker.open() }
     case .operations:
       if job.phase.batchSize > 1 { return try await runBatches(count) }
       if job.operations.count == 1, job.operations[0].operation == .read {
-        return try await repeated(count) { worker throws(BenchmarkFailure) in try await worker.read() }
+        return try await repeated(count) { worker throws(CacheError) in try await worker.read() }
       }
-      try await repeated(count) { worker throws(BenchmarkFailure) in try await worker.runOne() }
+      try await repeated(count) { worker throws(CacheError) in try await worker.runOne() }
     }
   }
 
@@ -64,15 +65,15 @@ struct Worker: Sendable {
   }
 
   private mutating func repeated(
-    _ count: Int, _ operation: (inout Worker) async throws(BenchmarkFailure) -> Void
-  ) async throws(BenchmarkFailure) {
+    _ count: Int, _ operation: (inout Worker) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
     for _ in 0..<count {
-      if Task.isCancelled { throw .cancelled }
+      if Task.isCancelled { throw .cancelledRun }
       try await operation(&self)
     }
   }
 
-  private mutating func runOne() async throws(BenchmarkFailure) {
+  private mutating func runOne() async throws(CacheError) {
     switch nextOperation() {
     case .read: try await read()
     case .update: try await update(1)
@@ -88,14 +89,172 @@ struct Worker: Sendable {
     return job.operations.last?.operation ?? .read
   }
 
-  private mutating func runBatches(_ count: Int) async throws(BenchmarkFailure) {
+  private mutating func runBatches(_ count: Int) async throws(CacheError) {
     let isInsertion = job.operations.first?.operation == .insert
     var rest = count
     while rest > 0 {
-      if Task.isCancelled { throw .cancelled }
+      if Task.isCancelled { throw .cancelledRun }
       let size = min(rest, job.phase.batchSize)
       if isInsertion { try await insert(size) } else { try await update(size) }
       rest -= size
     }
+  }
+}
+
+/// Operations that only read.
+extension Worker {
+  /// Reads an entry, or fetches it, and checks it.
+  @inline(__always)
+  mutating func read() async throws(CacheError) {
+    let number = choose()
+    if let fetcher = job.fetcher { return try await fetch(number, fetcher, isStored: true) }
+    let floor = job.check.ledger.committed(number)
+    let key = try job.check.keys.key(number)
+    let begin = start()
+    try await job.check.read(job.engine, key, number, floor: floor)
+    finish(begin)
+  }
+
+  /// Fetches a resource through the cache.
+  mutating func fetch(
+    _ number: Int, _ fetcher: any BenchmarkFetcher, isStored: Bool
+  ) async throws(CacheError) {
+    let begin = start()
+    let isRight = try await fetcher.fetch(number, isStored: isStored)
+    finish(begin)
+    guard isRight else { throw .wrongAnswer("what was fetched as number \(number) is not what it is") }
+  }
+
+  /// Opens the store, reads an entry, and closes the store.
+  mutating func open() async throws(CacheError) {
+    let number = choose()
+    let floor = job.check.ledger.committed(number)
+    let key = try job.check.keys.key(number)
+    let begin = start()
+    let engine = try await job.store.open()
+    do { try await job.check.read(engine, key, number, floor: floor) } catch {
+      try? await engine.close()
+      throw error
+    }
+    try await engine.close()
+    finish(begin)
+  }
+
+  /// Lists entries from a chosen one on, and checks that none is missing.
+  mutating func scan() async throws(CacheError) {
+    let first = choose()
+    let limit = job.scanLengths.size(random.next())
+    let expectation = ScanExpectation(job.check, first: first, limit: limit)
+    let range = KeyRange(
+      prefix: KeySpace.prefix, after: first + job.check.keys.base > 0 ? try job.check.keys.key(first - 1) : nil)
+    let begin = start()
+    let summaries = try await job.engine.scan(range, limit: limit)
+    finish(begin)
+    if let fault = expectation.fault(summaries) { throw fault }
+  }
+}
+
+/// Operations that write.
+extension Worker {
+  /// An entry that only this worker is writing.
+  private struct Claim {
+    let number: Int
+    let version: UInt32
+  }
+
+  /// Stores this worker's part of all entries.
+  mutating func runLoad() async throws(CacheError) {
+    while true {
+      let positions = job.takeEntries()
+      guard !positions.isEmpty else { return }
+      if Task.isCancelled { throw .cancelledRun }
+      try await load(positions)
+    }
+  }
+
+  /// Stores new values under the keys of `count` entries, in one batch.
+  mutating func update(_ count: Int) async throws(CacheError) {
+    var claims: [Claim] = []
+    for _ in 0..<count {
+      if let claim = claim() { claims.append(claim) }
+    }
+    try await write(claims)
+  }
+
+  /// Stores `count` new entries in one batch.
+  mutating func insert(_ count: Int) async throws(CacheError) {
+    var claims: [Claim] = []
+    for _ in 0..<count {
+      guard let number = job.check.ledger.reserveInsertion() else { break }
+      if let version = job.check.ledger.beginWrite(number) { claims.append(Claim(number: number, version: version)) }
+    }
+    try await write(claims)
+    job.check.ledger.acknowledgeInsertions()
+  }
+
+  /// Reads an entry and stores a new value under its key. No other worker writes it meanwhile, so the read must return
+  /// exactly the previous version.
+  mutating func readModifyWrite() async throws(CacheError) {
+    guard let claim = claim() else { return }
+    let key = try job.check.keys.key(claim.number)
+    let begin = start()
+    try await job.check.read(job.engine, key, claim.number, floor: claim.version - 1)
+    var batch = WriteBatch()
+    try add(claim, to: &batch)
+    try await job.engine.apply(batch)
+    finish(begin)
+    job.check.ledger.endWrite(claim.number, claim.version)
+  }
+
+  /// Compacts the store, which must remove expired entries and nothing else.
+  mutating func expire() async throws(CacheError) {
+    let before = try await job.engine.statistics().entries
+    let begin = start()
+    try await job.engine.compact()
+    finish(begin, operations: 0)
+    operations += max(0, before - (try await job.engine.statistics().entries))
+    job.check.ledger.noteCompaction()
+  }
+
+  private mutating func load(_ positions: Range<Int>) async throws(CacheError) {
+    let isSequential = job.phase.distribution == .sequential
+    let numbers = positions.map { isSequential ? $0 : Int(job.order[UInt64($0)]) }
+    if let fetcher = job.fetcher {
+      for number in numbers { try await fetch(number, fetcher, isStored: false) }
+      return
+    }
+    try await write(
+      numbers.compactMap { number in
+        job.check.ledger.beginWrite(number).map { Claim(number: number, version: $0) }
+      })
+  }
+
+  private mutating func write(_ claims: [Claim]) async throws(CacheError) {
+    guard !claims.isEmpty else { return }
+    var batch = WriteBatch()
+    for claim in claims { try add(claim, to: &batch) }
+    let begin = start()
+    try await job.engine.apply(batch)
+    finish(begin, operations: claims.count)
+    for claim in claims { job.check.ledger.endWrite(claim.number, claim.version) }
+  }
+
+  /// Chooses an entry to write; if another worker is writing it, takes one of those after it. It tries no more entries
+  /// than the workers can hold; if they hold all entries, the result is `nil`.
+  private mutating func claim() -> Claim? {
+    let ledger = job.check.ledger
+    let (first, count) = (choose(), ledger.count)
+    for step in 0..<min(count, job.workers * job.phase.batchSize + 1) {
+      let number = (first + step) % count
+      if let version = ledger.beginWrite(number) { return Claim(number: number, version: version) }
+    }
+    return nil
+  }
+
+  private func add(_ claim: Claim, to batch: inout WriteBatch) throws(CacheError) {
+    let (check, number) = (job.check, claim.number)
+    let tag = check.values.tag(number, claim.version)
+    let payload = try check.typed?.encode(number) ?? check.values.payload(tag: tag)
+    batch.put(try check.keys.key(number), payload: payload, metadata: check.values.metadata(number, tag: tag))
   }
 }

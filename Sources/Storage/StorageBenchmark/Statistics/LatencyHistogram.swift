@@ -93,3 +93,80 @@ public struct LatencyHistogram: Sendable, Hashable {
     least = count == 0 ? .max : minimum
   }
 }
+
+/// The mapping of values to buckets.
+extension LatencyHistogram {
+  /// The binary logarithm of the number of buckets in each power of two.
+  private static let precision = 7
+
+  /// The number of values with their own bucket: twice the buckets of a power of two.
+  private static let linearCount: UInt64 = 2 << 7
+
+  static var bucketCount: Int { bucket(of: maximumValue) + 1 }
+
+  /// The bucket that counts `value`.
+  @inline(__always)
+  static func bucket(of value: UInt64) -> Int {
+    guard value >= linearCount else { return Int(value) }
+    let value = min(value, maximumValue)
+    let shift = 63 - value.leadingZeroBitCount - precision
+    return shift << precision + Int(value >> UInt64(shift))
+  }
+
+  /// The smallest value that the bucket at `index` counts.
+  static func leastValue(in index: Int) -> UInt64 {
+    guard index >= Int(linearCount) else { return UInt64(index) }
+    let shift = index >> precision - 1
+    return UInt64(index - shift << precision) << UInt64(shift)
+  }
+
+  /// The largest value that the bucket at `index` counts.
+  static func greatestValue(in index: Int) -> UInt64 { leastValue(in: index + 1) - 1 }
+
+  /// The buckets that are not empty, in ascending order: the smallest and the largest value of each, in nanoseconds,
+  /// and its count. Use them to draw curves.
+  public var buckets: [(values: ClosedRange<UInt64>, count: UInt64)] {
+    counts.indices.filter { counts[$0] > 0 }.map {
+      (Self.leastValue(in: $0)...Self.greatestValue(in: $0), counts[$0])
+    }
+  }
+}
+
+/// The latencies of a phase in a few numbers, all in nanoseconds.
+public struct LatencySummary: Sendable, Hashable {
+  /// The number of timed calls. A batch is one call, however many entries it has.
+  public internal(set) var count: UInt64
+  /// The arithmetic mean, rounded.
+  public internal(set) var mean: UInt64
+  /// The latency that 50 % of the calls did not exceed; percentiles are accurate to `LatencyHistogram.relativeError`.
+  public internal(set) var p50: UInt64
+  /// The latency that 90 % of the calls did not exceed.
+  public internal(set) var p90: UInt64
+  /// The latency that 99 % of the calls did not exceed.
+  public internal(set) var p99: UInt64
+  /// The latency that 99.9 % of the calls did not exceed.
+  public internal(set) var p999: UInt64
+  /// The exact longest latency.
+  public internal(set) var max: UInt64
+
+  /// The summary of `histogram`.
+  public init(_ histogram: LatencyHistogram) {
+    self.init(
+      count: histogram.count, mean: UInt64(histogram.mean.rounded()), p50: histogram.percentile(50),
+      p90: histogram.percentile(90),
+      p99: histogram.percentile(99), p999: histogram.percentile(99.9), max: histogram.maximum)
+  }
+
+  /// A summary in nanoseconds.
+  public init(
+    count: UInt64, mean: UInt64, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
+  ) {
+    self.count = count
+    self.mean = mean
+    self.p50 = p50
+    self.p90 = p90
+    self.p99 = p99
+    self.p999 = p999
+    self.max = max
+  }
+}

@@ -1,3 +1,4 @@
+internal import Base
 internal import Spelling
 internal import StorageSPI
 
@@ -10,15 +11,15 @@ struct FileObject {
     let path: String
     let node: JSONDocument.Node
 
-    func error(_ what: String, hint: String) -> BenchmarkFileError {
-      BenchmarkFileError(file: file, place: node.place, what, hint: hint)
+    func error(_ what: String, hint: String) -> CacheError {
+      .mistake(in: file, at: node.place, what, hint: hint)
     }
 
-    func outOfRange(_ allowed: String) -> BenchmarkFileError {
+    func outOfRange(_ allowed: String) -> CacheError {
       error("\(path) is \(node.value.noun) that is not allowed", hint: "write \(allowed)")
     }
 
-    func wrongType(_ expected: String) -> BenchmarkFileError {
+    func wrongType(_ expected: String) -> CacheError {
       error("\(path) is \(node.value.noun)", hint: "write \(expected)")
     }
   }
@@ -31,7 +32,7 @@ struct FileObject {
   /// The object in `value`.
   ///
   /// - Parameter known: the allowed keys; `nil` to ignore unknown keys.
-  init(_ value: Value, known: [String]? = nil) throws(BenchmarkFileError) {
+  init(_ value: Value, known: [String]? = nil) throws(CacheError) {
     guard case .object(let members) = value.node.value else { throw value.wrongType("an object") }
     (file, path, place, self.members) = (value.file, value.path, value.node.place, members)
     guard let known, let unknown = members.first(where: { !known.contains($0.key) }) else { return }
@@ -39,9 +40,9 @@ struct FileObject {
   }
 
   /// The root of the JSON text `bytes`.
-  static func root(of bytes: [UInt8], file: String) throws(BenchmarkFileError) -> Value {
+  static func root(of bytes: [UInt8], file: String) throws(CacheError) -> Value {
     do { return Value(file: file, path: "the file", node: try JSONDocument(parsing: bytes).root) } catch {
-      throw BenchmarkFileError(file: file, place: error.place, error.message, hint: "write the file in JSON")
+      throw .mistake(in: file, at: error.place, error.message, hint: "write the file in JSON")
     }
   }
 
@@ -56,37 +57,37 @@ struct FileObject {
   }
 
   /// The value of `key`, which is required.
-  func required(_ key: String) throws(BenchmarkFileError) -> Value {
+  func required(_ key: String) throws(CacheError) -> Value {
     if let value = value(key) { return value }
-    throw BenchmarkFileError(file: file, place: place, "\(path) has no \(JSONString.quoted(key))", hint: "add it")
+    throw .mistake(in: file, at: place, "\(path) has no \(JSONString.quoted(key))", hint: "add it")
   }
 
   private static func unknownKey(
     _ member: JSONDocument.Member, in value: Value, _ known: [String]
-  ) -> BenchmarkFileError {
+  ) -> CacheError {
     let nearest = Spelling.nearest(to: member.key, among: known)
     let hint = nearest.map { "the nearest known key is '\($0)'" } ?? "remove it"
-    return BenchmarkFileError(
-      file: value.file, place: member.place, "\(value.path) has the unknown key \(JSONString.quoted(member.key))",
+    return .mistake(
+      in: value.file, at: member.place, "\(value.path) has the unknown key \(JSONString.quoted(member.key))",
       hint: "\(hint); known here: \(known.joined(separator: ", "))")
   }
 }
 
 extension FileObject.Value {
   /// The text of this value.
-  func text() throws(BenchmarkFileError) -> String {
+  func text() throws(CacheError) -> String {
     guard case .text(let text) = node.value else { throw wrongType("a text") }
     return text
   }
 
   /// The boolean of this value.
-  func boolean() throws(BenchmarkFileError) -> Bool {
+  func boolean() throws(CacheError) -> Bool {
     guard case .boolean(let flag) = node.value else { throw wrongType("true or false") }
     return flag
   }
 
   /// The whole number of this value.
-  func integer(in range: ClosedRange<Int> = 0...Int.max) throws(BenchmarkFileError) -> Int {
+  func integer(in range: ClosedRange<Int> = 0...Int.max) throws(CacheError) -> Int {
     let allowed = "a whole number from \(range.lowerBound) to \(range.upperBound)"
     guard case .number(let digits) = node.value else { throw wrongType(allowed) }
     guard let number = Int(digits), range.contains(number) else { throw outOfRange(allowed) }
@@ -94,7 +95,7 @@ extension FileObject.Value {
   }
 
   /// The number of this value.
-  func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(BenchmarkFileError) -> Double {
+  func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(CacheError) -> Double {
     let allowed = "a number from \(range.lowerBound) to \(range.upperBound)"
     guard case .number(let digits) = node.value else { throw wrongType(allowed) }
     guard let number = Double(digits), range.contains(number) else { throw outOfRange(allowed) }
@@ -102,7 +103,7 @@ extension FileObject.Value {
   }
 
   /// The elements of this list.
-  func list() throws(BenchmarkFileError) -> [FileObject.Value] {
+  func list() throws(CacheError) -> [FileObject.Value] {
     guard case .array(let nodes) = node.value else { throw wrongType("a list") }
     return nodes.indices.map { FileObject.Value(file: file, path: "\(path)[\($0)]", node: nodes[$0]) }
   }
@@ -110,7 +111,7 @@ extension FileObject.Value {
   /// The case of `Choice` that this value names.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ type: Choice.Type
-  ) throws(BenchmarkFileError) -> Choice where Choice.RawValue == String {
+  ) throws(CacheError) -> Choice where Choice.RawValue == String {
     let names = Choice.allCases.map(\.rawValue)
     let text = try text()
     if let choice = Choice(rawValue: text) { return choice }
@@ -118,10 +119,17 @@ extension FileObject.Value {
   }
 
   /// The error that the value `name` is not one of `names`.
-  func unknownName(_ name: String, _ names: [String]) -> BenchmarkFileError {
+  func unknownName(_ name: String, _ names: [String]) -> CacheError {
     let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is '\($0)'" } ?? ""
     return error(
       "\(path) is \(JSONString.quoted(name)), which is unknown",
       hint: "write one of \(names.joined(separator: ", "))\(nearest)")
+  }
+}
+
+extension CacheError {
+  /// A mistake in a file that the user named. The message begins with the file and the place.
+  fileprivate static func mistake(in file: String, at place: SourcePlace, _ what: String, hint: String) -> Self {
+    CacheError(Code(rawValue: "malformed"), "\(file):\(place): \(what)", hint: hint)
   }
 }

@@ -1,6 +1,6 @@
 internal import CStorageBenchmark
 internal import Spelling
-internal import StorageSPI
+public import StorageSPI
 
 /// The built-in workloads.
 public enum WorkloadCatalogue {
@@ -10,14 +10,14 @@ public enum WorkloadCatalogue {
   }
 
   /// All of them, in the same order.
-  public static func all() throws(BenchmarkFileError) -> [Workload] {
+  public static func all() throws(CacheError) -> [Workload] {
     var workloads: [Workload] = []
     for index in 0..<cstoragebenchmark_workload_count() { workloads.append(try workload(at: index)) }
     return workloads
   }
 
   /// The workload called `name`; `nil` if there is none.
-  public static func workload(named name: String) throws(BenchmarkFileError) -> Workload? {
+  public static func workload(named name: String) throws(CacheError) -> Workload? {
     guard let index = names.firstIndex(of: name) else { return nil }
     return try workload(at: index)
   }
@@ -28,7 +28,7 @@ public enum WorkloadCatalogue {
   /// The file of the workload called `name`, as a start for a new one; `nil` if there is none.
   public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }
 
-  private static func workload(at index: Int) throws(BenchmarkFileError) -> Workload {
+  private static func workload(at index: Int) throws(CacheError) -> Workload {
     try WorkloadReader.read(bytes(index), file: names[index] + ".json")
   }
 

@@ -1,4 +1,4 @@
-internal import StorageSPI
+public import StorageSPI
 
 /// Reads a workload from a JSON file. Every mistake is an error with its line and column: unknown keys (with the
 /// nearest known one), values out of range, shares that do not add up to 1, and settings without effect.
@@ -13,7 +13,7 @@ public enum WorkloadReader {
   /// The workload in the JSON text `bytes`.
   ///
   /// - Parameter file: the name of the file in errors.
-  public static func read(_ bytes: [UInt8], file: String) throws(BenchmarkFileError) -> Workload {
+  public static func read(_ bytes: [UInt8], file: String) throws(CacheError) -> Workload {
     let root = try FileObject(try FileObject.root(of: bytes, file: file), known: keys)
     let payload = try root.value("payload")?.choice(Workload.Payload.self) ?? .bytes
     let expiring = try root.value("expiring")?.number(in: 0...1) ?? 0
@@ -29,7 +29,7 @@ public enum WorkloadReader {
   }
 
   /// A name of lower-case letters, digits and hyphens.
-  static func name(_ value: FileObject.Value) throws(BenchmarkFileError) -> String {
+  static func name(_ value: FileObject.Value) throws(CacheError) -> String {
     let name = try value.text()
     guard EngineOption.isStoreName(name) else {
       throw value.outOfRange("1 to 64 lower-case letters, digits and hyphens, the first a letter")
@@ -40,14 +40,14 @@ public enum WorkloadReader {
   /// A size as a number, or a distribution as an object with one key; `nil` if there is none.
   static func size(
     _ value: FileObject.Value?, in range: ClosedRange<Int>
-  ) throws(BenchmarkFileError) -> SizeDistribution? {
+  ) throws(CacheError) -> SizeDistribution? {
     guard let value else { return nil }
     return try SizeReader(range: range).read(value)
   }
 
   private static func checkCombination(
     _ root: FileObject, _ payload: Workload.Payload, _ expiring: Double
-  ) throws(BenchmarkFileError) {
+  ) throws(CacheError) {
     guard payload != .bytes else { return }
     for key in ["valueSize", "expiring"] {
       guard let value = root.value(key) else { continue }
@@ -57,7 +57,7 @@ public enum WorkloadReader {
 
   private static func phases(
     _ value: FileObject.Value, _ payload: Workload.Payload, expiring: Double
-  ) throws(BenchmarkFileError) -> [WorkloadPhase] {
+  ) throws(CacheError) -> [WorkloadPhase] {
     var phases: [WorkloadPhase] = []
     for item in try value.list() {
       let phase = try PhaseReader(item, payload, expiring: expiring).read()
@@ -71,5 +71,163 @@ public enum WorkloadReader {
       throw value.error("the first phase stores nothing", hint: "begin with a phase of the kind load")
     }
     return phases
+  }
+}
+
+/// Reads one phase of a workload.
+struct PhaseReader {
+  private static let keys = [
+    "name", "kind", "operations", "distribution", "batchSize", "operationsFactor", "scanLength", "measured",
+  ]
+  private static let kinds = ["load", "expire", "open"] + WorkloadOperation.allCases.map(\.rawValue)
+
+  private let value: FileObject.Value
+  private let object: FileObject
+  private let payload: Workload.Payload
+  private let expiring: Double
+
+  init(
+    _ value: FileObject.Value, _ payload: Workload.Payload, expiring: Double
+  ) throws(CacheError) {
+    self.value = value
+    object = try FileObject(value, known: Self.keys)
+    (self.payload, self.expiring) = (payload, expiring)
+  }
+
+  func read() throws(CacheError) -> WorkloadPhase {
+    let kind = try kind()
+    try checkPayload(kind)
+    return WorkloadPhase(
+      name: try WorkloadReader.name(try object.required("name")), kind: kind, distribution: try distribution(kind),
+      batchSize: try batchSize(kind), operationsFactor: try operationsFactor(kind), scanLength: try scanLength(kind),
+      isMeasured: try object.value("measured")?.boolean() ?? true)
+  }
+
+  private func kind() throws(CacheError) -> WorkloadPhase.Kind {
+    switch (object.value("kind"), object.value("operations")) {
+    case (let kind?, nil): return try namedKind(kind)
+    case (nil, let operations?): return .operations(try shares(operations))
+    default:
+      throw value.error("\(value.path) needs one of kind and operations, and not both", hint: "write one of them")
+    }
+  }
+
+  private func namedKind(_ value: FileObject.Value) throws(CacheError) -> WorkloadPhase.Kind {
+    let name = try value.text()
+    if let operation = WorkloadOperation(rawValue: name) { return .operations([operation: 1]) }
+    switch name {
+    case "load": return .load
+    case "open": return .open
+    case "expire":
+      guard expiring > 0 else { throw value.error("no entry expires", hint: "write how many do, as 'expiring'") }
+      return .expire
+    default: throw value.unknownName(name, Self.kinds)
+    }
+  }
+
+  private func shares(_ value: FileObject.Value) throws(CacheError) -> [WorkloadOperation: Double] {
+    let object = try FileObject(value, known: WorkloadOperation.allCases.map(\.rawValue))
+    var shares: [WorkloadOperation: Double] = [:]
+    for operation in WorkloadOperation.allCases {
+      shares[operation] = try object.value(operation.rawValue)?.number(in: 0...1)
+    }
+    let sum = WorkloadOperation.allCases.reduce(0) { $0 + (shares[$1] ?? 0) }
+    guard abs(sum - 1) < 1e-9 else {
+      throw value.error("the shares of \(value.path) add up to \(sum)", hint: "make them add up to 1")
+    }
+    return shares.filter { $0.value > 0 }
+  }
+
+  private func checkPayload(_ kind: WorkloadPhase.Kind) throws(CacheError) {
+    let isPlain = payload == .bytes && expiring == 0
+    guard !isPlain, kind != .load, kind != .expire, kind != .operations([.read: 1]) else { return }
+    let reason = payload == .bytes ? "where entries expire" : "where the payload is \(payload.rawValue)"
+    throw value.error("\(value.path) does what cannot be done \(reason)", hint: "use the kinds load and read there")
+  }
+
+  private func distribution(_ kind: WorkloadPhase.Kind) throws(CacheError) -> KeyDistribution {
+    guard let value = object.value("distribution") else { return .uniform }
+    guard kind != .expire else { throw noEffect(value) }
+    let distribution = try value.choice(KeyDistribution.self)
+    guard kind != .load || distribution == .uniform || distribution == .sequential else {
+      throw value.outOfRange("uniform or sequential: a load stores each entry once")
+    }
+    return distribution
+  }
+
+  private func batchSize(_ kind: WorkloadPhase.Kind) throws(CacheError) -> Int {
+    guard let value = object.value("batchSize") else { return 1 }
+    let size = try value.integer(in: 1...100_000)
+    let hasBatches = kind == .load || kind == .operations([.update: 1]) || kind == .operations([.insert: 1])
+    guard size == 1 || (hasBatches && !payload.isThroughCache) else { throw noEffect(value) }
+    return size
+  }
+
+  private func operationsFactor(_ kind: WorkloadPhase.Kind) throws(CacheError) -> Double {
+    guard let value = object.value("operationsFactor") else { return 1 }
+    guard kind != .load, kind != .expire else { throw noEffect(value) }
+    return try value.number(in: 1e-6...1_000)
+  }
+
+  private func scanLength(_ kind: WorkloadPhase.Kind) throws(CacheError) -> SizeDistribution {
+    let standard = SizeDistribution.uniform(1...100)
+    guard let value = object.value("scanLength") else { return standard }
+    guard case .operations(let shares) = kind, shares[.scan] != nil else { throw noEffect(value) }
+    return try WorkloadReader.size(value, in: 1...10_000) ?? standard
+  }
+
+  private func noEffect(_ setting: FileObject.Value) -> CacheError {
+    setting.error("\(setting.path) has no effect in a phase of that kind", hint: "remove it")
+  }
+}
+
+/// Reads a size or a distribution of sizes: 100, or {"constant": 100}, {"uniform": {"minimum": 1, "maximum": 100}},
+/// {"zipfian": {"minimum": 1, "maximum": 100}}, {"histogram": [{"size": 100, "weight": 0.9}, ...]}.
+struct SizeReader {
+  /// The allowed sizes.
+  let range: ClosedRange<Int>
+
+  private static let kinds = ["constant", "uniform", "zipfian", "histogram"]
+  /// The maximum number of sizes in a zipfian range: each costs one power.
+  private static let maximumZipfianCount = 1 << 20
+
+  func read(_ value: FileObject.Value) throws(CacheError) -> SizeDistribution {
+    if case .number = value.node.value { return .constant(try value.integer(in: range)) }
+    let object = try FileObject(value, known: Self.kinds)
+    guard object.keys.count == 1, let kind = object.keys.first else {
+      throw value.outOfRange("a number, or an object with one of \(Self.kinds.joined(separator: ", "))")
+    }
+    let inner = try object.required(kind)
+    switch kind {
+    case "uniform": return .uniform(try bounds(inner))
+    case "zipfian": return .zipfian(try zipfianBounds(inner))
+    case "histogram": return .histogram(try classes(inner))
+    default: return .constant(try inner.integer(in: range))
+    }
+  }
+
+  private func bounds(_ value: FileObject.Value) throws(CacheError) -> ClosedRange<Int> {
+    let object = try FileObject(value, known: ["minimum", "maximum"])
+    let minimum = try object.required("minimum").integer(in: range)
+    return minimum...(try object.required("maximum").integer(in: minimum...range.upperBound))
+  }
+
+  private func zipfianBounds(_ value: FileObject.Value) throws(CacheError) -> ClosedRange<Int> {
+    let bounds = try bounds(value)
+    guard bounds.count <= Self.maximumZipfianCount else {
+      throw value.outOfRange("at most \(Self.maximumZipfianCount) sizes from minimum to maximum")
+    }
+    return bounds
+  }
+
+  private func classes(_ value: FileObject.Value) throws(CacheError) -> [SizeDistribution.Class] {
+    var classes: [SizeDistribution.Class] = []
+    for item in try value.list() {
+      let object = try FileObject(item, known: ["size", "weight"])
+      let weight = try object.required("weight").number(in: Double.leastNormalMagnitude...1e9)
+      classes.append(SizeDistribution.Class(size: try object.required("size").integer(in: range), weight: weight))
+    }
+    guard !classes.isEmpty else { throw value.outOfRange("at least one size with its weight") }
+    return classes
   }
 }

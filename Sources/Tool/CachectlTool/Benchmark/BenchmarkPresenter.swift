@@ -59,7 +59,7 @@ struct BenchmarkPresenter: Sendable {
 
   private func workload(_ source: BenchmarkSettings.Source) throws(CacheError) -> Workload {
     var found: Workload?
-    do throws(BenchmarkFileError) {
+    do throws(CacheError) {
       switch source {
       case .file(let name, let bytes): found = try WorkloadReader.read(bytes, file: name)
       case .builtIn(let name): found = try WorkloadCatalogue.workload(named: name)
@@ -72,16 +72,11 @@ struct BenchmarkPresenter: Sendable {
   }
 
   static func report(_ bytes: [UInt8], _ file: String) throws(CacheError) -> BenchmarkReport {
-    do { return try BenchmarkReportReader.read(bytes, file: file) } catch { throw CacheError(error) }
+    do { return try BenchmarkReport(json: bytes, file: file) } catch { throw CacheError(error) }
   }
 }
 
 extension AppDIContainer {
   /// The presenter that benchmarks the engines.
   func makeBenchmarkPresenter() -> BenchmarkPresenter { BenchmarkPresenter(container: self) }
-}
-
-extension CacheError {
-  /// The error for a mistake in a file that the user named.
-  init(_ error: BenchmarkFileError) { self.init(.malformed, error.message, hint: error.hint) }
 }
