@@ -12,17 +12,14 @@ let package = Package(
   name: "benchmarks",
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
-    // What the floor programs share with the driver.
-    .target(name: "CWorkload", linkerSettings: [.linkedLibrary("m")]),
     .executableTarget(
       name: "Driver",
       dependencies: [
-        "CWorkload", .product(name: "BuiltInEngines", package: "cachectl"),
-        .product(name: "LibraryStorage", package: "cachectl"), .product(name: "ResponseStorage", package: "cachectl"),
+        .product(name: "BuiltInEngines", package: "cachectl"), .product(name: "LibraryStorage", package: "cachectl"),
+        .product(name: "ResponseStorage", package: "cachectl"), .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "Transfer", dependencies: [.product(name: "Transport", package: "cachectl")], swiftSettings: settings),
-    .executableTarget(name: "Compare", swiftSettings: settings),
   ]
 )

@@ -70,7 +70,7 @@ static void put(const char *name, int key_size, const uint8_t *payload, int payl
   if (mdb_put(writing, database, &key, &value, MDB_RESERVE)) fail("mdb_put");
   header *head = value.mv_data;
   *head = (header){
-      .version = 1, .content_type = 1, .size = sizeof *head, .stored_at = workload_stored_at,
-      .fresh_until = workload_fresh_until, .retain_until = workload_retain_until, .checksum = checksum};
+      .version = 1, .content_type = 1, .size = sizeof *head, .stored_at = load->stored_at,
+      .fresh_until = load->fresh_until, .retain_until = load->retain_until, .checksum = checksum};
   memcpy(head + 1, payload, (size_t)payload_size);
 }

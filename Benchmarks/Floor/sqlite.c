@@ -74,9 +74,9 @@ static void commit_batch(int size) {
 }
 
 static void put(const char *key, int key_size, const uint8_t *payload, int payload_size, uint64_t checksum) {
-  sqlite3_bind_int64(insertion, 1, workload_stored_at);
-  sqlite3_bind_int64(insertion, 2, workload_fresh_until);
-  sqlite3_bind_int64(insertion, 3, workload_retain_until);
+  sqlite3_bind_int64(insertion, 1, load->stored_at);
+  sqlite3_bind_int64(insertion, 2, load->fresh_until);
+  sqlite3_bind_int64(insertion, 3, load->retain_until);
   sqlite3_bind_text(insertion, 4, "application/json", 16, SQLITE_STATIC);
   sqlite3_bind_int64(insertion, 5, (sqlite3_int64)checksum);
   sqlite3_bind_int64(insertion, 6, payload_size);

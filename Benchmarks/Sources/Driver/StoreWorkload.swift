@@ -1,5 +1,6 @@
-internal import CWorkload
+internal import Base
 internal import Glibc
+internal import StorageBenchmark
 internal import StorageSPI
 
 /// An entry that is not there, although it has been stored.
@@ -7,73 +8,119 @@ struct EntryMissing: Error {
   let key: String
 }
 
-/// A workload of reads, writes or openings, through `any StorageEngine`.
+/// A workload of reads, writes or openings, as it was traced: for an engine, or as a file for a program in C.
 struct StoreWorkload {
-  private let load: workload
-  private let store: Store
-  private let operations: [operation]
-  private let keys: [CacheKey]
-  /// The payloads of the operations that write, in their order.
-  private let payloads: [[UInt8]]
-
-  /// The workload `load` on `store`, with all its keys and payloads.
-  init(_ load: workload, _ store: Store) throws {
-    guard let start = withUnsafePointer(to: load, { workload_operations($0) }) else { exit(1) }
-    defer { free(start) }
-    self.load = load
-    self.store = store
-    operations = Array(UnsafeBufferPointer(start: start, count: Int(load.operations)))
-    keys = try operations.map { try Self.key($0.number, load) }
-    payloads = operations.filter { $0.version != 0 }.map { Self.payload($0, load) }
+  /// What is measured; Floor/floor.h has the same numbers.
+  private enum Kind: UInt32 {
+    case read, write, mix, open
   }
 
-  /// Does the workload, and prints what `workload_print` prints.
-  func run() async throws {
-    switch load.kind {
-    case workload_create: try await store.open().close()
-    case workload_read, workload_read_held: try await runReads()
-    case workload_open: try await runOpenings()
-    default: try await runWrites()
+  /// A workload by the name that `run` uses: a phase of a built-in workload, at the size that the tables state.
+  private struct Size {
+    let workload: String
+    let phase: String
+    let kind: Kind
+    var entries = 100_000
+    var operations = 200_000
+    var valueSize = 100
+    var keyLength = 16
+
+    static let named: [String: Size] = [
+      "fill-single": Size(workload: "fill", phase: "single", kind: .write),
+      "fill-batches": Size(workload: "fill", phase: "batches", kind: .write),
+      "fill-pages": Size(
+        workload: "fill", phase: "batches", kind: .write, entries: 10_000, valueSize: 12_000, keyLength: 40),
+      "read-small": Size(workload: "read", phase: "read", kind: .read),
+      "read-pages": Size(
+        workload: "read", phase: "read", kind: .read, entries: 10_000, valueSize: 12_000, keyLength: 40),
+      "ycsb-b": Size(workload: "ycsb-b", phase: "run", kind: .mix),
+      "open": Size(workload: "open", phase: "open", kind: .open, operations: 1_000),
+    ]
+  }
+
+  /// An operation that is ready to be done: nothing has to be made while time is taken.
+  private struct Step {
+    let key: CacheKey
+    /// The value to write; `nil` for a read.
+    let payload: [UInt8]?
+    let metadata: EntryMetadata
+  }
+
+  private let kind: Kind
+  private let trace: OperationTrace
+  private let size: Size
+  private let steps: [Step]
+
+  /// The workload called `name`, a `divisor`th of its size; `nil` if there is none.
+  init?(named name: String, divisor: Int) throws {
+    guard let size = Size.named[name], var workload = try WorkloadCatalogue.workload(named: size.workload) else {
+      return nil
+    }
+    workload.entries = max(1, size.entries / divisor)
+    workload.operations = max(1, size.operations / divisor)
+    (workload.valueSize, workload.keyLength) = (.constant(size.valueSize), size.keyLength)
+    let trace = try OperationTrace(workload, phase: size.phase, now: FixedClock().now)
+    (kind, self.trace, self.size) = (size.kind, trace, size)
+    steps = try trace.operations.map { operation in
+      var (payload, metadata) = trace.value(operation)
+      metadata.contentType = "application/json"
+      return Step(
+        key: try trace.key(operation.number), payload: operation.version == 0 ? nil : payload, metadata: metadata)
     }
   }
 
-  private func runReads() async throws {
-    let engine = try await store.open()
-    var sum = try await readAll(engine)
-    let begin = workload_now()
-    sum &+= try await readAll(engine)
-    workload_print(workload_since(begin), load.operations, sum)
-    try await engine.close()
+  /// Writes all of it to the file at `path`, as Floor/floor.h reads it.
+  func write(to path: String) throws {
+    var bytes: [UInt8] = []
+    func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
+    let metadata = steps[0].metadata
+    for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] { append(time.milliseconds) }
+    append(kind.rawValue)
+    for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize] {
+      append(UInt32(number))
+    }
+    for (operation, step) in zip(trace.operations, steps) {
+      append(UInt32(operation.number))
+      append(operation.version)
+      append(step.metadata.checksum)
+    }
+    for step in steps { bytes += step.key.text.utf8 }
+    for number in 0..<trace.entries { bytes += try trace.key(number).text.utf8 }
+    for step in steps { bytes += step.payload ?? [] }
+    guard let file = fopen(path, "w"), fwrite(bytes, 1, bytes.count, file) == bytes.count, fclose(file) == 0 else {
+      throw Measured.Failed(what: "\(path) cannot be written")
+    }
   }
 
-  private func runWrites() async throws {
+  /// Does the workload through `any StorageEngine`, and prints its cost.
+  func run(_ store: Store) async throws {
+    if kind == .open {
+      _ = try await openAll(store)
+      let measured = Measured()
+      let sum = try await openAll(store)
+      return measured.print(operations: steps.count, sum: sum)
+    }
     let engine = try await store.open()
-    var sum: UInt64 = load.kind == workload_mix ? try await readAll(engine) : 0
-    let begin = workload_now()
-    sum &+= try await runAll(engine)
-    let taken = workload_since(begin)
-    workload_print(taken, load.operations, sum &+ (try await examineAll(engine)))
+    var sum = kind == .write ? 0 : try await readAll(engine)
+    var measured = Measured()
+    sum &+= kind == .read ? try await readAll(engine) : try await runAll(engine)
+    measured.end()
+    if kind != .read { sum &+= try await examineAll(engine) }
+    measured.print(operations: steps.count, sum: sum)
     try await engine.close()
-  }
-
-  private func runOpenings() async throws {
-    _ = try await openAll()
-    let begin = workload_now()
-    let sum = try await openAll()
-    workload_print(workload_since(begin), load.operations, sum)
   }
 
   private func readAll(_ engine: any StorageEngine) async throws -> UInt64 {
     var sum: UInt64 = 0
-    for key in keys { sum &+= try await read(key, engine) }
+    for step in steps { sum &+= try await read(step.key, engine) }
     return sum
   }
 
-  private func openAll() async throws -> UInt64 {
+  private func openAll(_ store: Store) async throws -> UInt64 {
     var sum: UInt64 = 0
-    for key in keys {
+    for step in steps {
       let engine = try await store.open()
-      sum &+= try await read(key, engine)
+      sum &+= try await read(step.key, engine)
       try await engine.close()
     }
     return sum
@@ -81,18 +128,16 @@ struct StoreWorkload {
 
   /// Reads and writes as the operations say.
   private func runAll(_ engine: any StorageEngine) async throws -> UInt64 {
-    var (sum, written, pending): (UInt64, Int, Int32) = (0, 0, 0)
-    var (batch, metadata) = (WriteBatch(), Self.metadata)
-    for index in operations.indices {
-      let operation = operations[index]
-      guard operation.version != 0 else {
-        sum &+= try await read(keys[index], engine)
+    var (sum, pending): (UInt64, Int) = (0, 0)
+    var batch = WriteBatch()
+    for index in steps.indices {
+      guard let payload = steps[index].payload else {
+        sum &+= try await read(steps[index].key, engine)
         continue
       }
-      metadata.checksum = workload_checksum(operation.number, operation.version)
-      batch.put(keys[index], payload: payloads[written], metadata: metadata)
-      (written, pending) = (written + 1, pending + 1)
-      if pending < load.batch, index + 1 < operations.count { continue }
+      batch.put(steps[index].key, payload: payload, metadata: steps[index].metadata)
+      pending += 1
+      if pending < trace.batchSize, index + 1 < steps.count { continue }
       try await engine.apply(batch)
       (batch, pending) = (WriteBatch(), 0)
     }
@@ -102,11 +147,10 @@ struct StoreWorkload {
   /// A hash over all that is in the store.
   private func examineAll(_ engine: any StorageEngine) async throws -> UInt64 {
     var sum: UInt64 = 0
-    for number in 0..<UInt32(load.entries) {
-      let key = try Self.key(number, load)
+    for number in 0..<trace.entries {
+      let key = try trace.key(number)
       let value = try await engine.read(key) { payload, metadata throws(CacheError) in
-        Self.sum(payload, metadata)
-          &+ payload.withUnsafeBufferPointer { workload_payload_hash($0.baseAddress, UInt64($0.count)) }
+        Self.sum(payload, metadata) &+ payload.withUnsafeBufferPointer { FNV1a.hash($0) }
       }
       guard let value else { throw EntryMissing(key: key.text) }
       sum &+= value
@@ -121,36 +165,11 @@ struct StoreWorkload {
     return value
   }
 
+  /// All of the metadata, and of the payload the size and one byte, so that an engine that lends bytes without touching
+  /// them is measured as such.
   @inline(__always)
   private static func sum(_ payload: Span<UInt8>, _ metadata: EntryMetadata) -> UInt64 {
-    payload.withUnsafeBufferPointer { bytes in
-      workload_entry_sum(
-        bytes.baseAddress, UInt64(bytes.count), metadata.storedAt.milliseconds, metadata.freshUntil.milliseconds,
-        metadata.retainUntil.milliseconds, metadata.checksum)
-    }
-  }
-
-  private static let metadata = EntryMetadata(
-    storedAt: Timestamp(milliseconds: workload_stored_at), freshUntil: Timestamp(milliseconds: workload_fresh_until),
-    retainUntil: Timestamp(milliseconds: workload_retain_until), contentType: "application/json")
-
-  private static func key(_ number: UInt32, _ load: workload) throws(CacheError) -> CacheKey {
-    let size = Int(load.key_size)
-    let text = withUnsafePointer(to: load) { load in
-      String(unsafeUninitializedCapacity: size) { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { workload_write_key(load, number, $0.baseAddress) }
-        return size
-      }
-    }
-    return try CacheKey(text)
-  }
-
-  private static func payload(_ operation: operation, _ load: workload) -> [UInt8] {
-    withUnsafePointer(to: load) { load in
-      [UInt8](unsafeUninitializedCapacity: Int(load.pointee.payload_size)) { bytes, count in
-        workload_write_payload(load, operation.number, operation.version, bytes.baseAddress)
-        count = bytes.count
-      }
-    }
+    let times = metadata.storedAt.milliseconds &+ metadata.freshUntil.milliseconds &+ metadata.retainUntil.milliseconds
+    return UInt64(payload[0]) &+ UInt64(payload.count) &+ UInt64(bitPattern: times) &+ metadata.checksum
   }
 }

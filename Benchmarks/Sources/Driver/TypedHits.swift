@@ -1,4 +1,4 @@
-internal import CWorkload
+internal import Base
 internal import CacheData
 internal import CacheDomain
 internal import FoundationEssentials
@@ -35,7 +35,7 @@ struct TypedHits {
   private let requests: [MoviesRequestDTO]
   private let keys: [CacheKey]
 
-  /// Does what `kind` says, and prints what `workload_print` prints.
+  /// Does what `kind` says, and prints its cost.
   static func run(_ kind: Kind, _ store: Store, divisor: Int) async throws {
     let engine = try await store.open()
     let hits = try TypedHits(engine, pages: max(1, pages / divisor))
@@ -88,9 +88,10 @@ struct TypedHits {
         contents.append(page)
       }
     }
+    let now = Duration.milliseconds(FixedClock().now.milliseconds)
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: .milliseconds(workload_stored_at),
-      freshUntil: .milliseconds(workload_fresh_until), retainUntil: .milliseconds(workload_retain_until))
+      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(3_600),
+      retainUntil: now + .seconds(86_400))
     for (index, request) in requests.enumerated() {
       try await storage.store(contents[index % contents.count], head: head, for: request)
     }
@@ -106,20 +107,20 @@ struct TypedHits {
   /// through a page takes longer than a repeated hit. The bytes are read once before: the disk is not measured.
   private func measure(_ pages: [Int], _ hit: (Int) async throws -> MoviesPageDTO) async throws {
     var sum = try await hashOfAll()
-    let begin = workload_now()
+    var measured = Measured()
     for page in pages { _ = try await hit(page) }
-    let taken = workload_since(begin)
+    measured.end()
     for page in Set(pages).sorted().prefix(Self.examinedPages) {
       sum = sum &* 31 &+ Self.titleBytes(try await hit(page))
     }
-    workload_print(taken, Int32(pages.count), sum)
+    measured.print(operations: pages.count, sum: sum)
   }
 
   private func hashOfAll() async throws -> UInt64 {
     var sum: UInt64 = 0
     for key in keys {
       let hash = try await engine.read(key) { payload, _ throws(CacheError) in
-        payload.withUnsafeBufferPointer { workload_payload_hash($0.baseAddress, UInt64($0.count)) }
+        payload.withUnsafeBufferPointer { FNV1a.hash($0) }
       }
       guard let hash else { throw EntryMissing(key: key.text) }
       sum &+= hash

@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import StorageBenchmark
 
 /// Benchmarks through the composition root.
 struct BenchmarkPlanTests {
@@ -14,7 +15,7 @@ struct BenchmarkPlanTests {
   {
     var settings = BenchmarkSettings()
     settings.workloads = workloads.map(BenchmarkSettings.Source.builtIn)
-    (settings.entries, settings.operations, settings.rounds) = ([20], 30, 1)
+    (settings.options.entries, settings.options.operations, settings.options.rounds) = ([20], 30, 1)
     change(&settings)
     return settings
   }
@@ -31,9 +32,9 @@ struct BenchmarkPlanTests {
     let plan = try home.container(backend: "memory").makeBenchmarkPresenter().plan(settings(workload))
     let outcome = try await plan.run(in: try place(home)) { _ in }
     #expect(outcome.isComplete && !outcome.hasFailure && !outcome.isWorse)
-    #expect(outcome.view.rows.allSatisfy { $0.outcome == .measured }, "\(outcome.view.rows)")
-    #expect(Set(outcome.view.rows.map(\.backend)) == Set(Backends.all))
-    #expect(outcome.view.rows.filter(\.isControl).allSatisfy { $0.backend == "memory" })
+    let results = outcome.report.results
+    #expect(results.allSatisfy { $0.measurement != nil }, "\(results)")
+    #expect(Set(results.map(\.row.backend)) == Set(Backends.all) && outcome.controls == ["memory"])
   }
 
   @Test(arguments: ["typed", "typed-repeated", "articles", "ycsb-a"])
@@ -43,8 +44,8 @@ struct BenchmarkPlanTests {
     let settings = settings(workload) { $0.backends = ["forgetful"] }
     let outcome = try await container.makeBenchmarkPresenter().plan(settings).run(in: try place(home)) { _ in }
     #expect(outcome.hasFailure)
-    let row = try #require(outcome.view.rows.first)
-    #expect(row.outcome == .wrong && row.figures == nil && row.reason != nil, "\(row)")
+    let result = try #require(outcome.report.results.first)
+    #expect(result.outcome.name == "wrong" && result.outcome.reason != nil, "\(result)")
   }
 
   @Test(arguments: [
@@ -83,9 +84,9 @@ struct BenchmarkPlanTests {
       place.share = (index, 2)
       reports.append(try await plan.run(in: place) { _ in }.transferBytes)
     }
-    let rows = try plan.merge(reports).view.rows
-    #expect(rows.map(\.outcome) == [.measured, .measured, .measured, .measured], "\(rows)")
-    #expect(rows.first { $0.phase == "run" }?.figures?.operations == 60)
+    let results = try plan.merge(reports).report.results
+    #expect(results.count == 4 && results.allSatisfy { $0.measurement != nil }, "\(results)")
+    #expect(results.first { $0.row.phase == "run" }?.measurement?.operations == 60)
     #expect(throws: CacheError.self) { try plan.merge([Array("nothing".utf8)]) }
   }
 
@@ -99,7 +100,7 @@ struct BenchmarkPlanTests {
     let plan = try presenter.plan(again)
     let outcome = try plan.merge([before.transferBytes])
     #expect(!outcome.isWorse)
-    #expect(outcome.view.comparison?.rows.map(\.verdict) == [.cannotTell])
+    #expect(outcome.comparison?.rows.map(\.verdict) == [.cannotTell])
   }
 }
 

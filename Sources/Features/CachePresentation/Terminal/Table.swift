@@ -91,7 +91,7 @@ public struct Table: Sendable {
   }
 
   /// This table without as many of the columns `titles`, from the first on, as it takes for a line to fit `screen`.
-  func leavingOut(_ titles: [String], on screen: Screen) -> Table {
+  package func leavingOut(_ titles: [String], on screen: Screen) -> Table {
     guard let limit = screen.width, let title = titles.first else { return self }
     let widths = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
     guard ColumnWidths.total(widths) > limit else { return self }

@@ -5,17 +5,23 @@ public struct BenchmarkOptions: Sendable {
   /// The allowed numbers of threads.
   public static let threadsRange = 1...256
 
+  /// The allowed numbers of measured rounds.
+  public static let roundsRange = 1...1_000
+
+  /// The allowed rates, in operations per second.
+  public static let targetRateRange = 1e-3...1e9
+
   /// Called before each phase of each round with a name that is the same in every process of a run. It returns when all
   /// processes have called it, so that processes sharing a store begin a phase together.
   public typealias Rendezvous = @Sendable (String) async throws(CacheError) -> Void
 
   /// The absolute path of a folder for the stores, for this benchmark alone. The caller removes it.
-  public var scratchFolder: String
+  public var scratchFolder = ""
   /// The prefix of store names on servers, unique to this run: lower-case letters, digits and hyphens, first a letter,
   /// at most 48.
-  public var runName: String
+  public var runName = ""
   /// The date of the run, which is also the current time for expiry.
-  public var date: Timestamp
+  public var date = Timestamp(milliseconds: 0)
   /// The numbers of entries to run each workload with, one after the other; empty to use the workload's.
   public var entries: [Int] = []
   /// The number of operations; `nil` to use the workload's.
@@ -39,6 +45,9 @@ public struct BenchmarkOptions: Sendable {
   public var share: BenchmarkShare?
   /// How the processes wait for each other; `nil` if they need not.
   public var rendezvous: Rendezvous?
+
+  /// The defaults, without a place for the stores.
+  public init() {}
 
   /// The defaults, for stores in `scratchFolder`.
   public init(scratchFolder: String, runName: String, date: Timestamp) {
@@ -67,10 +76,10 @@ public struct BenchmarkOptions: Sendable {
   /// - Throws: `CacheError` with the code `invalidOption` if a value is out of its range.
   func validate() throws(CacheError) {
     try require(Self.threadsRange.contains(threads), "threads", "\(Self.threadsRange.upperBound) threads at most")
-    try require(rounds >= 1 && warmUpRounds >= 0, "rounds", "at least one round")
+    try require(Self.roundsRange.contains(rounds) && warmUpRounds >= 0, "rounds", "1 to 1000 rounds")
     try require(entries.allSatisfy(Workload.entriesRange.contains), "entries", "1 to 100000000 entries")
     try require(operations.map(Workload.operationsRange.contains) ?? true, "operations", "1 to 1000000000 operations")
-    try require(targetRate.map { $0 > 0 && $0 <= 1e9 } ?? true, "target rate", "a positive number")
+    try require(targetRate.map(Self.targetRateRange.contains) ?? true, "target rate", "a positive number")
     try require(valueSize.map(isSize) ?? true, "value size", "sizes of 0 to 67108864 bytes")
     try require(EngineOption.isStoreName(runName) && runName.utf8.count <= 48, "run name", "letters and digits")
   }

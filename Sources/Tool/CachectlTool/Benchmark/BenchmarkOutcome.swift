@@ -1,20 +1,20 @@
 internal import CachePresentation
+internal import ResponseStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
-/// The outcome of a benchmark.
-struct BenchmarkOutcome: Sendable {
-  private let report: BenchmarkReport
-  private let comparison: BenchmarkComparison?
-  private let savedFile: String?
-  /// The engines that keep nothing.
-  private let controls: [String]
+/// The outcome of a benchmark: its results, compared with saved ones if asked for, as a command shows them.
+struct BenchmarkOutcome: OutputView {
+  let report: BenchmarkReport
+  let comparison: BenchmarkComparison?
+  /// The name of the file with the saved results.
+  let savedFile: String
+  /// The engines that keep nothing: they only show the cost of measuring, and never count as the best.
+  let controls: [String]
 
-  init(report: BenchmarkReport, controls: [String], savedFile: String?, saved: BenchmarkReport?) {
-    self.report = report
-    self.controls = controls
-    self.savedFile = savedFile
-    comparison = saved.map { BenchmarkComparison(saved: $0, now: report) }
+  init(report: BenchmarkReport, controls: [String] = [], saved: (file: String, report: BenchmarkReport)? = nil) {
+    (self.report, self.controls, savedFile) = (report, controls, saved?.file ?? "")
+    comparison = saved.map { BenchmarkComparison(saved: $0.report, now: report) }
   }
 
   /// Whether the run reached its end.
@@ -33,31 +33,94 @@ struct BenchmarkOutcome: Sendable {
   var transferBytes: [UInt8] { report.json(includingHistograms: true) }
 
   /// The report as an HTML page.
-  var page: String { BenchmarkReportPage(view).html }
+  var page: String { BenchmarkReportPage(self).html }
 
-  /// The view of the outcome.
-  var view: BenchmarkView {
-    BenchmarkView(
-      environment: report.environment.members, rows: report.results.map(row),
-      comparison: comparisonView, isPartial: !report.isComplete, warnings: warnings)
+  /// The rows to compare with each other, in the order of their first rows.
+  var groups: [BenchmarkGroup] {
+    report.results.reduce(into: []) { groups, result in
+      if let index = groups.firstIndex(where: { $0.title == result.row.title && $0.entries == result.row.entries }) {
+        groups[index].rows.append(result)
+      } else {
+        groups.append(BenchmarkGroup(rows: [result], controls: controls))
+      }
+    }
   }
 
-  private func row(_ result: BenchmarkResult) -> BenchmarkRow {
-    var row = BenchmarkRow(result)
-    row.isControl = controls.contains(row.backend)
-    return row
+  // MARK: OutputView
+
+  /// The document of `bench`.
+  var json: JSONValue {
+    let members: [JSONValue.Member] = [
+      .init("environment", .object(report.environment.members)), .init("partial", .boolean(!report.isComplete)),
+      .init("results", .array(report.results.map { .object($0.row.members + $0.figures(areFlat: false)) })),
+    ]
+    return .object(members + (comparison.map { [.init("comparison", $0.json(file: savedFile))] } ?? []))
   }
 
-  private var comparisonView: BenchmarkComparisonView? {
-    guard let comparison, let savedFile else { return nil }
-    return BenchmarkComparisonView(
-      file: savedFile, differences: comparison.differences, gaps: comparison.gaps,
-      rows: comparison.rows.map { row in
-        BenchmarkComparisonView.Row(row, now: report.results.first { $0.row == row.row })
-      })
+  /// The names of the members of a result.
+  var columns: [String] {
+    let row = BenchmarkResult.Row(backend: "", workload: "", phase: "", entries: 0)
+    let members = row.members + BenchmarkResult(row: row, outcome: .skipped("")).figures(areFlat: true)
+    return (members + (comparison == nil ? [] : BenchmarkComparison.members(nil))).map(\.name)
   }
 
-  private var warnings: [ErrorView] {
+  /// The results, followed by the ones that only the earlier run has. Latencies and the comparison are flat members,
+  /// so that each value has its own column.
+  var records: [JSONValue] {
+    guard let comparison else { return report.results.map { .object($0.row.members + $0.figures(areFlat: true)) } }
+    return comparison.rows.map { row in
+      let result = report.results.first { $0.row == row.row }
+      let figures =
+        result?.figures(areFlat: true)
+        ?? BenchmarkResult(row: row.row, outcome: .skipped("")).figures(areFlat: true).map { member in
+          switch member.name {
+          case "outcome": .init("outcome", "missing")
+          case "reason": .init("reason", "only in the saved report")
+          default: member
+          }
+        }
+      return .object(row.row.members + figures + BenchmarkComparison.members(row))
+    }
+  }
+
+  /// One line per backend, grouped by workload: the best of each group is marked, the others have their ratio to it.
+  /// Below are the reasons for missing figures, and the comparison with the earlier run.
+  func table(on screen: Screen, hasHeader: Bool) -> String {
+    let table = BenchmarkTable(groups, on: screen).text(on: screen, hasHeader: hasHeader)
+    let notes = notes.map { $0.line(on: screen) }.joined()
+    return table + notes + (comparison.map { "\n" + $0.table(on: screen, file: savedFile) } ?? "")
+  }
+
+  /// The reasons for missing figures, once per backend and workload, and the explanation of batch times.
+  private var notes: [StatusLine] {
+    var notes: [StatusLine] = []
+    for result in report.results where result.measurement == nil {
+      let text =
+        "\(result.outcome.name): \(result.row.workload) by \(result.row.backend): \(result.outcome.reason ?? "")"
+      let note = StatusLine([text], style: result.isFailure ? .red : .dim)
+      if !notes.contains(note) { notes.append(note) }
+    }
+    return notes + (groups.contains(where: \.hasBatches) ? [StatusLine([BenchmarkText.batchRemark])] : [])
+  }
+
+  /// Whether the run was interrupted or had failures; otherwise the result of the comparison, or the settings.
+  var status: StatusLine? {
+    if !isComplete { return StatusLine(["interrupted: the results cover the rounds completed so far"], style: .yellow) }
+    let failures = report.results.count { $0.isFailure }
+    if failures > 0 {
+      let results = NumberText.count(failures, "result is", "results are")
+      return StatusLine(["\(results) wrong or failed: they have no figures"], style: .red)
+    }
+    if let comparison { return comparison.summary(file: savedFile) }
+    let environment = report.environment
+    return StatusLine([
+      "durability \(environment.durability.rawValue)", "rounds \(environment.rounds)",
+      "threads \(environment.threads)", "processes \(environment.processes)", "seed \(environment.seed)",
+    ])
+  }
+
+  /// Reasons to doubt the figures.
+  var warnings: [ErrorView] {
     var warnings: [ErrorView] = []
     if report.environment.facts["build"] == "debug" {
       warnings.append(
@@ -70,6 +133,124 @@ struct BenchmarkOutcome: Sendable {
           code: "storesInMemory", message: "the stores were on a file system in memory, where nothing is ever synced",
           hint: "set TMPDIR to a folder on a disk"))
     }
-    return warnings
+    return warnings + (comparison?.warnings(file: savedFile) ?? [])
   }
+}
+
+/// The rows to compare with each other: one phase of a workload with the same number of entries, each backend once.
+struct BenchmarkGroup: Sendable {
+  /// The rows; at least one.
+  fileprivate(set) var rows: [BenchmarkResult]
+  let controls: [String]
+
+  var title: String { rows[0].row.title }
+  var entries: Int { rows[0].row.entries }
+
+  /// The title and the number of entries: "ycsb-b run, 1,000 entries".
+  var heading: String { "\(title), \(NumberText.count(entries, "entry", "entries"))" }
+
+  /// The highest throughput; 0 if there is none.
+  var highest: Double { rows.map(\.speed).max() ?? 0 }
+
+  /// The throughput to compare the others to: the highest without controls, unless there are only controls.
+  var best: Double {
+    let best = rows.filter { !isControl($0) }.map(\.speed).max() ?? 0
+    return best > 0 ? best : highest
+  }
+
+  /// The unit of the latencies: "an operation", or "a batch of 1,000 operations" if that is what the backends do per
+  /// call.
+  var measuredCall: String { BenchmarkText.call(rows.compactMap(\.measurement?.operationsPerCall).max() ?? 1) }
+
+  /// Whether some calls did several operations.
+  var hasBatches: Bool { rows.contains { ($0.measurement?.operationsPerCall ?? 1) > 1 } }
+
+  func isControl(_ result: BenchmarkResult) -> Bool { controls.contains(result.row.backend) }
+
+  /// Whether `result` is the best one.
+  func isBest(_ result: BenchmarkResult) -> Bool { result.speed > 0 && result.speed == best }
+}
+
+extension BenchmarkResult.Row {
+  /// The workload and the phase in one: "ycsb-b run", or just "read" if the phase has the workload's name.
+  var title: String { phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)" }
+
+  /// The members of a document that identify the row.
+  var members: [JSONValue.Member] {
+    [
+      .init("backend", .string(backend)), .init("workload", .string(workload)), .init("phase", .string(phase)),
+      .init("entries", .integer(entries)),
+    ]
+  }
+}
+
+extension BenchmarkResult {
+  /// The throughput; 0 if it was not measured.
+  var speed: Double { measurement?.throughput?.median ?? 0 }
+
+  /// The members of a document besides those that identify the row.
+  ///
+  /// - Parameter areFlat: whether each latency is a member of its own, instead of a member of an object.
+  func figures(areFlat: Bool) -> [JSONValue.Member] {
+    let (cost, throughput) = (measurement, measurement?.throughput)
+    let latencies = [
+      ("p50", cost?.latency.p50), ("p90", cost?.latency.p90), ("p99", cost?.latency.p99),
+      ("p999", cost?.latency.p999), ("max", cost?.latency.max),
+    ].map { JSONValue.Member($0.0 + (areFlat ? "Microseconds" : ""), number($0.1.map { Double($0) / 1_000 })) }
+    return [
+      .init("outcome", .string(outcome.name)), .init("operations", JSONValue(cost?.operations)),
+      .init("seconds", number(cost?.seconds)), .init("operationsPerSecond", number(throughput?.median)),
+      .init("lowestOperationsPerSecond", number(throughput?.minimum)),
+      .init("highestOperationsPerSecond", number(throughput?.maximum)),
+      .init("operationsPerCall", JSONValue(cost?.operationsPerCall)),
+    ] + (areFlat ? latencies : [.init("latencyMicroseconds", cost == nil ? .null : .object(latencies))]) + [
+      .init("storageBytes", JSONValue(cost?.storageBytes)), .init("peakMemoryBytes", JSONValue(cost?.peakMemoryBytes)),
+      .init("processorSeconds", number(cost?.processorSeconds)), .init("reason", JSONValue(outcome.reason)),
+    ]
+  }
+}
+
+/// The number `value`, or null.
+func number(_ value: Double?) -> JSONValue { value.map(JSONValue.double) ?? .null }
+
+extension BenchmarkEnvironment {
+  /// The members of the document, the most interesting first.
+  var members: [JSONValue.Member] {
+    let program = ["program", "build"].map { JSONValue.Member($0, JSONValue(facts[$0])) }
+    return [.init("date", JSONValue(time: date.sinceEpoch))] + program + [
+      .init("processor", .string(machine.processor)), .init("processors", .integer(machine.processors)),
+      .init("memoryBytes", .integer(machine.memoryBytes)), .init("kernel", .string(machine.kernel)),
+      .init("fileSystem", .string(machine.fileSystem)),
+      .init("engines", .array(engines.map(\.json))), .init("durability", .string(durability.rawValue)),
+      .init("rounds", .integer(rounds)), .init("warmUpRounds", .integer(warmUpRounds)),
+      .init("threads", .integer(threads)), .init("processes", .integer(processes)),
+      // A seed can exceed what JSON readers accept as a whole number.
+      .init("seed", .string(String(seed))), .init("targetRate", number(targetRate)),
+    ]
+  }
+
+  /// The members as texts for people, without unknown values.
+  var texts: [(name: String, text: String)] {
+    let labels = [
+      "memoryBytes": "main memory", "fileSystem": "file system", "warmUpRounds": "warm-up rounds",
+      "targetRate": "target rate",
+    ]
+    return members.map { member in
+      let text =
+        switch member.name {
+        case "memoryBytes": ByteCountText.text(machine.memoryBytes)
+        case "engines": engines.map(\.text).joined(separator: ", ")
+        default: CSVText.field(member.value)
+        }
+      return (labels[member.name] ?? member.name, text)
+    }.filter { !$0.text.isEmpty }
+  }
+}
+
+extension BenchmarkEnvironment.Engine {
+  fileprivate var json: JSONValue {
+    ["name": .string(name), "version": .string(version), "hasDurability": .boolean(hasDurability)]
+  }
+
+  fileprivate var text: String { "\(name) \(version)" + (hasDurability ? "" : " (without durability)") }
 }

@@ -1,5 +1,6 @@
 internal import Base
 internal import CacheDomain
+internal import StorageBenchmark
 
 /// Where a benchmark runs: its folder, and its share in a run by several processes.
 struct BenchmarkPlace: Sendable {
@@ -35,7 +36,7 @@ extension BenchmarkPlace {
     let words = shareText.split(separator: " ")
     guard words.count == 3, let date = Int64(words[1]) else { return nil }
     let numbers = words[0].split(separator: "/").compactMap { Int($0) }
-    guard numbers.count == 2, (1...BenchmarkSettings.processesRange.upperBound).contains(numbers[1]),
+    guard numbers.count == 2, BenchmarkShare.countRange.contains(numbers[1]),
       (0..<numbers[1]).contains(numbers[0])
     else { return nil }
     self.init(scratchFolder: scratchFolder, runName: String(words[2]), date: .milliseconds(date))

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
+internal import StorageBenchmark
 
 /// `bench`.
 struct BenchCommand: AsyncParsableCommand {
@@ -34,7 +35,7 @@ struct BenchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("Run the workload NAME, or that in FILE", valueName: "name|file"),
-    completion: .list(BenchmarkPresenter.workloadNames))
+    completion: .list(WorkloadCatalogue.names))
   var workload: [String] = []
 
   @OptionGroup
@@ -51,7 +52,7 @@ struct BenchCommand: AsyncParsableCommand {
     let benchmark = Benchmark(plan: try plan(), processes: options.processes, global: global)
     let results = try files.begin()
     let outcome = try await benchmark.run()
-    let shown = Result { try global.show(outcome.view) }
+    let shown = Result { try global.show(outcome) }
     try results.finish(outcome)
     try shown.get()
     if let path = files.save, !outcome.isComplete {
@@ -85,13 +86,13 @@ private struct WorkloadArgument {
 
   func source() throws -> BenchmarkSettings.Source {
     if text.contains("/") || text.hasSuffix(".json") {
-      let bytes = try InputFile.bytes(of: text, limit: BenchmarkSettings.maximumWorkloadSize)
+      let bytes = try InputFile.bytes(of: text, limit: WorkloadReader.maximumFileSize)
       return .file(name: text, bytes: bytes)
     }
-    guard !BenchmarkPresenter.workloadNames.contains(text) else { return .builtIn(text) }
-    let nearest = BenchmarkPresenter.nearestWorkload(to: text).map { "; the nearest is \($0)" } ?? ""
+    guard !WorkloadCatalogue.names.contains(text) else { return .builtIn(text) }
+    let nearest = WorkloadCatalogue.nearestName(to: text).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
       "--workload: there is no workload '\(text)': give one of "
-        + "\(BenchmarkPresenter.workloadNames.joined(separator: ", "))\(nearest), or the path of a file")
+        + "\(WorkloadCatalogue.names.joined(separator: ", "))\(nearest), or the path of a file")
   }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+internal import StorageBenchmark
+internal import StorageSPI
 
 /// The options of `bench` that say how to run it.
 struct BenchmarkFlags: ParsableArguments {
@@ -30,16 +31,16 @@ struct BenchmarkFlags: ParsableArguments {
   var rate: Double?
 
   @Option(help: "What a commit survives, on every engine")
-  var durability = BenchmarkSettings.Durability.normal
+  var durability = Durability.normal
 
   func validate() throws(ValidationError) {
-    try require("--entries", entries?.numbers ?? [], BenchmarkSettings.entriesRange)
-    try require("--operations", [operations?.number].compactMap(\.self), BenchmarkSettings.operationsRange)
-    try require("--value-size", [valueSize?.number].compactMap(\.self), BenchmarkSettings.valueSizeRange)
-    try require("--threads", [threads], BenchmarkSettings.threadsRange)
-    try require("--processes", [processes], BenchmarkSettings.processesRange)
-    try require("--rounds", [rounds], BenchmarkSettings.roundsRange)
-    if let rate, !BenchmarkSettings.rateRange.contains(rate) {
+    try require("--entries", entries?.numbers ?? [], Workload.entriesRange)
+    try require("--operations", [operations?.number].compactMap(\.self), Workload.operationsRange)
+    try require("--value-size", [valueSize?.number].compactMap(\.self), Workload.valueSizeRange)
+    try require("--threads", [threads], BenchmarkOptions.threadsRange)
+    try require("--processes", [processes], BenchmarkShare.countRange)
+    try require("--rounds", [rounds], BenchmarkOptions.roundsRange)
+    if let rate, !BenchmarkOptions.targetRateRange.contains(rate) {
       throw ValidationError("--rate must be positive, and 1000000000 at most")
     }
   }
@@ -54,13 +55,14 @@ struct BenchmarkFlags: ParsableArguments {
   /// The settings that these options make.
   var settings: BenchmarkSettings {
     var settings = BenchmarkSettings()
-    (settings.entries, settings.operations) = (entries?.numbers ?? [], operations?.number)
-    (settings.valueSize, settings.threads) = (valueSize?.number, threads)
-    (settings.processes, settings.rounds, settings.seed) = (processes, rounds, seed)
-    (settings.rate, settings.durability) = (rate, durability)
+    (settings.options.entries, settings.options.operations) = (entries?.numbers ?? [], operations?.number)
+    settings.options.valueSize = valueSize.map { .constant($0.number) }
+    (settings.options.threads, settings.options.rounds, settings.options.seed) = (threads, rounds, seed)
+    (settings.options.targetRate, settings.options.durability) = (rate, durability)
+    settings.processes = processes
     settings.program = "cachectl \(Cachectl.version)"
     return settings
   }
 }
 
-extension BenchmarkSettings.Durability: ExpressibleByArgument {}
+extension Durability: ExpressibleByArgument {}

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StorageBenchmark
 
 /// A program to be run and measured.
 struct Program {
@@ -50,14 +51,14 @@ struct Program {
     var pipeEnds: [Int32] = [-1, -1]
     guard pipe(&pipeEnds) == 0 else { throw failure("no pipe") }
     defer { for end in pipeEnds where end >= 0 { close(end) } }
-    let start = Self.nanoseconds()
+    let start = BenchmarkProbe.system.now()
     let process = try launch(writingTo: pipeEnds[1], not: pipeEnds[0])
     close(pipeEnds[1])
     pipeEnds[1] = -1
     let output = Self.beginning(from: pipeEnds[0])
     var (status, usage): (Int32, rusage) = (0, rusage())
     wait4(process, &status, 0, &usage)
-    let elapsed = Self.nanoseconds() - start
+    let elapsed = Double(BenchmarkProbe.system.now() - start)
     guard status == 0 else { throw failure("status \(status >> 8), signal \(status & 0x7F)") }
     let processor = usage.ru_utime.nanoseconds + usage.ru_stime.nanoseconds
     return Outcome(
@@ -90,12 +91,6 @@ struct Program {
       guard count > 0 else { return text }
       if text.isEmpty { text = String(decoding: buffer[..<min(count, 200)], as: UTF8.self) }
     }
-  }
-
-  private static func nanoseconds() -> Double {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return Double(now.tv_sec) * 1e9 + Double(now.tv_nsec)
   }
 }
 

@@ -1,10 +1,12 @@
+import CachePresentation
 import Foundation
 import Testing
 
-@testable import CachePresentation
+@testable import CachectlTool
+@testable import StorageBenchmark
 
 @Suite struct BenchmarkReportPageTests {
-  private let page = BenchmarkReportPage(BenchmarkSample.view).html
+  private let page = BenchmarkReportPage(BenchmarkSample.outcome).html
 
   @Test func itIsWellFormedAndNeedsNothingElse() throws {
     // Without the document type and the elements that HTML leaves open, it is XML as well.
@@ -16,7 +18,7 @@ import Testing
 
   @Test func everyFigureHasItsMarks() {
     let bars = page.components(separatedBy: "class=\"bar series").count - 1
-    #expect(bars == BenchmarkSample.view.rows.count)
+    #expect(bars == BenchmarkSample.outcome.report.results.count)
     // Five percentiles for each result, three sizes for each of two backends, and a sample in each legend.
     let marks = page.components(separatedBy: "class=\"mark series").count - 1
     #expect(marks == 9 * 5 + 2 * 3 + 9 + 2)
@@ -45,7 +47,7 @@ import Testing
     let rows = [
       BenchmarkSample.row("lmdb", "fill", rate: 100_000, batch: 1_000), BenchmarkSample.row("lmdb", "read", rate: 1),
     ]
-    let page = BenchmarkReportPage(BenchmarkView(environment: [], rows: rows)).html
+    let page = BenchmarkReportPage(BenchmarkSample.outcome(rows)).html
     #expect(page.contains("fill run, 1,000 entries: time of a batch of 1,000 operations"))
     #expect(page.contains("read run, 1,000 entries: time of an operation"))
     #expect(page.contains("<th>Batch</th>") && page.contains("times are of one call"))
@@ -53,7 +55,7 @@ import Testing
 
   @Test func textsAreEscaped() {
     let row = BenchmarkSample.row("a<b>&\"c", "read", rate: 1)
-    let page = BenchmarkReportPage(BenchmarkView(environment: [], rows: [row])).html
+    let page = BenchmarkReportPage(BenchmarkSample.outcome([row])).html
     #expect(page.contains("a&lt;b&gt;&amp;&quot;c") && !page.contains("a<b>"))
   }
 

@@ -1,3 +1,6 @@
+internal import CachePresentation
+internal import Glibc
+
 /// Lines over one axis, as SVG that fills the available width. Each line has its own dashes and marks, so that lines
 /// can be told apart without colours.
 struct LineChart: Sendable {
@@ -104,5 +107,76 @@ struct LineChart: Sendable {
     let points = corners[kind].map { "\(HTMLText.number(x + $0.0)),\(HTMLText.number(y + $0.1))" }
     return HTMLText.element(
       "polygon", [("class", "mark series\(kind)"), ("points", points.joined(separator: " "))], title)
+  }
+}
+
+/// A logarithmic axis: whole decades around the values shown.
+struct LogScale: Sendable {
+  private let lowest: Double
+  private let highest: Double
+
+  /// The axis for `values`, ignoring values that are not positive.
+  init(around values: [Double]) {
+    let positive = values.filter { $0 > 0 && $0.isFinite }
+    lowest = log10(positive.min() ?? 1).rounded(.down)
+    highest = max(log10(positive.max() ?? 10).rounded(.up), lowest + 1)
+  }
+
+  /// The position of `value` on the axis, from 0 to 1.
+  func position(_ value: Double) -> Double {
+    guard value > 0 else { return 0 }
+    return min(max((log10(value) - lowest) / (highest - lowest), 0), 1)
+  }
+
+  /// The powers of ten of the axis.
+  var ticks: [Double] { stride(from: lowest, through: highest, by: 1).map { pow(10, $0) } }
+}
+
+/// Writes HTML (living standard of the WHATWG) and the SVG within it.
+enum HTMLText {
+  /// `text` as the content of an element or the value of a quoted attribute.
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+
+  /// The element `name` around `content`, which is already HTML.
+  static func element(_ name: String, _ attributes: [(String, String)] = [], _ content: String) -> String {
+    let written = attributes.map { " \($0.0)=\"\(escaped($0.1))\"" }.joined()
+    return "<\(name)\(written)>\(content)</\(name)>"
+  }
+
+  /// The element `name` around a text.
+  static func element(_ name: String, _ attributes: [(String, String)] = [], text: String) -> String {
+    element(name, attributes, escaped(text))
+  }
+
+  /// `text` with spaces that do not break the line, as between a number and its unit.
+  static func unbroken(_ text: String) -> String { String(text.map { $0 == " " ? "\u{A0}" : $0 }) }
+
+  /// A coordinate, rounded to tenths.
+  static func number(_ value: Double) -> String {
+    let sign = value < -0.05 ? "-" : ""
+    return sign + NumberText.decimal(abs(value), places: 1).split(separator: ",").joined()
+  }
+
+  /// A row of a table.
+  static func row(_ cells: [String], _ attributes: [(String, String)] = [], of name: String = "td") -> String {
+    element("tr", attributes, cells.map { element(name, text: $0) }.joined())
+  }
+
+  /// A table that scrolls by itself if it is wider than the page; `rows` are already HTML.
+  static func table(_ columns: [String], _ rows: [String]) -> String {
+    let table = element("thead", [], row(columns, of: "th")) + element("tbody", [], rows.joined())
+    return element("div", [("class", "figures")], element("table", [], table))
   }
 }

@@ -1,3 +1,5 @@
+internal import StorageBenchmark
+
 /// One row, or one for each of several metrics: what is compared, how often, and what is to be reached.
 struct Row {
   /// Arguments that are none.
@@ -80,5 +82,29 @@ struct FreshStore {
   func copy() throws(Program.Failed) {
     _ = try Program(command: ["rm", "-rf", path]).run()
     _ = try Program(command: ["cp", "-r", template, path]).run()
+  }
+}
+
+/// Pairs of measurements, each pair taken one right after the other, so that what else the machine does in the meantime
+/// meets both alike.
+struct Comparison {
+  /// In nanoseconds or bytes, and as many of one as of the other.
+  let floor, project: [Double]
+
+  /// The row of a table: what, the floor's median and range, the project's, the median and range of the speeds of the
+  /// project in proportion to the floor's, the target, and whether it is reached.
+  func row(label: String, _ metric: Metric, _ target: Target) -> String {
+    let ratios = zip(floor, project).map { $0 / $1 }
+    let verdict = target.verdict(ratio: Spread(ratios)?.median ?? 0, value: Spread(project)?.median ?? 0)
+    let cells = [
+      label, Self.summary(floor, metric.text), Self.summary(project, metric.text),
+      Self.summary(ratios) { Decimal.text($0) }, target.text, verdict,
+    ]
+    return "| \(cells.joined(separator: " | ")) |"
+  }
+
+  private static func summary(_ values: [Double], _ text: (Double) -> String) -> String {
+    guard let spread = Spread(values) else { return "-" }
+    return "**\(text(spread.median))** (\(text(spread.minimum)) to \(text(spread.maximum)))"
   }
 }

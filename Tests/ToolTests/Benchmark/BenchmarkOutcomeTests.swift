@@ -1,37 +1,39 @@
+import CachePresentation
 import Foundation
 import Testing
 
-@testable import CachePresentation
+@testable import CachectlTool
+@testable import StorageBenchmark
 
-@Suite struct BenchmarkViewTests {
-  private let view = BenchmarkSample.view
+@Suite struct BenchmarkOutcomeTests {
+  private let view = BenchmarkSample.outcome
 
   @Test func documentHasEnvironmentAndNestedLatencies() throws {
     let first = try #require(results(view.json).first)
     #expect(view.json["environment"]?["durability"] == "normal")
     #expect(first["backend"] == "memory")
     #expect(first["operationsPerSecond"] == .double(3_100_000))
-    #expect(first["latencyMicroseconds"]?["p999"] == .double(1e6 / 3_100_000 * 12))
+    #expect(first["latencyMicroseconds"]?["p999"] == .double(11.612))
     #expect(first["outcome"] == "measured" && first["reason"] == .null)
   }
 
   @Test func eachLatencyIsAColumnOfItsOwn() {
     let text = OutputRenderer(.csv, on: .file).text(view)
     let lines = text.split(separator: "\r\n")
-    #expect(lines.count == 1 + view.rows.count)
+    #expect(lines.count == 1 + view.report.results.count)
     #expect(lines[0].contains(",p50Microseconds,p90Microseconds,p99Microseconds,p999Microseconds,maxMicroseconds,"))
     #expect(lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == view.columns.count })
   }
 
   @Test func whereNothingWasMeasuredTheHeaderIsThere() {
-    let view = BenchmarkView(environment: [], rows: [], isPartial: true)
+    let view = BenchmarkOutcome(report: BenchmarkSample.report([], isComplete: false))
     #expect(OutputRenderer(.csv, on: .file).text(view).hasPrefix("backend,workload,phase,entries,outcome,"))
     #expect(OutputRenderer(.table, on: .file).text(view).isEmpty && view.status?.text.contains("interrupted") == true)
   }
 
   @Test func theBestOfEachGroupIsMarkedAndTheOthersHaveTheRatioToIt() {
     let lines = view.table(on: .file, hasHeader: true).split(separator: "\n").map(String.init)
-    #expect(lines.count == 1 + view.rows.count)
+    #expect(lines.count == 1 + view.report.results.count)
     #expect(lines[1].contains("ycsb-b run") && lines[1].contains("3.10 M/s") && lines[1].contains("* "))
     #expect(lines[2].contains("0.62") && !lines[2].contains("*") && !lines[2].contains("ycsb"))
     #expect(lines[3].contains("0.07"))
@@ -44,33 +46,34 @@ import Testing
     #expect(lines[1].contains("███████▌ "))
   }
 
-  @Test(arguments: BenchmarkRow.Outcome.allCases.filter { $0 != .measured && $0 != .missing })
-  func whatWasNotMeasuredSaysWhyAndCountsForNoSpeed(outcome: BenchmarkRow.Outcome) {
+  @Test(
+    arguments: [.wrong("an entry was lost"), .failed("an entry was lost"), .skipped("an entry was lost")]
+      as [BenchmarkResult.Outcome])
+  func whatWasNotMeasuredSaysWhyAndCountsForNoSpeed(outcome: BenchmarkResult.Outcome) {
     let rows = [
-      BenchmarkSample.row("memory", outcome, "an entry was lost"),
-      BenchmarkSample.row("sqlite", "read", phase: "read", rate: 2e5),
+      BenchmarkSample.row("memory", outcome), BenchmarkSample.row("sqlite", "read", phase: "read", rate: 2e5),
     ]
-    let view = BenchmarkView(environment: [], rows: rows)
+    let view = BenchmarkSample.outcome(rows)
     let lines = view.table(on: .file, hasHeader: false).split(separator: "\n").map(String.init)
-    #expect(lines[0].contains("memory") && lines[0].contains(outcome.rawValue))
+    #expect(lines[0].contains("memory") && lines[0].contains(outcome.name))
     #expect(lines[1].contains("200 k/s") && lines[1].contains("* "))
-    #expect(lines[2] == "\(outcome.rawValue): read by memory: an entry was lost")
-    #expect(view.status?.text.contains("1 result is wrong or failed") == (outcome != .skipped))
+    #expect(lines[2] == "\(outcome.name): read by memory: an entry was lost")
+    #expect(view.status?.text.contains("1 result is wrong or failed") == (outcome.name != "skipped"))
     #expect(results(view.json)[0]["operationsPerSecond"] == .null)
     #expect(results(view.json)[0]["latencyMicroseconds"] == .null)
     #expect(BenchmarkReportPage(view).html.contains("an entry was lost"))
   }
 
   @Test func aControlIsNotTheBest() {
-    var control = BenchmarkSample.row("memory", "read", rate: 4e6)
-    control.isControl = true
+    let control = BenchmarkSample.row("memory", "read", rate: 4e6)
     let rows = [
       control, BenchmarkSample.row("lmdb", "read", rate: 2e6), BenchmarkSample.row("sqlite", "read", rate: 1e6),
     ]
-    let lines = BenchmarkView(environment: [], rows: rows).table(on: .file, hasHeader: false).split(separator: "\n")
+    let lines = BenchmarkSample.outcome(rows, controls: ["memory"]).table(on: .file, hasHeader: false)
+      .split(separator: "\n")
     #expect(lines[0].contains("2.00") && !lines[0].contains("*"))
     #expect(lines[1].contains("* ") && lines[2].contains("0.50"))
-    let alone = BenchmarkView(environment: [], rows: [control]).table(on: .file, hasHeader: false)
+    let alone = BenchmarkSample.outcome([control], controls: ["memory"]).table(on: .file, hasHeader: false)
     #expect(alone.contains("* "))
   }
 
@@ -78,7 +81,7 @@ import Testing
     let rows = [
       BenchmarkSample.row("lmdb", "fill", rate: 9, batch: 1_000), BenchmarkSample.row("lmdb", "read", rate: 1),
     ]
-    let view = BenchmarkView(environment: [], rows: rows)
+    let view = BenchmarkSample.outcome(rows)
     let lines = view.table(on: .file, hasHeader: true).split(separator: "\n")
     #expect(lines[0].contains("Batch") && lines[1].contains(" 1,000  "))
     #expect(lines.last?.hasPrefix("Batch: how many operations a call of the engine does") == true)
