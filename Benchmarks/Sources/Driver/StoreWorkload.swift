@@ -41,9 +41,9 @@ struct StoreWorkload {
   /// An operation that is ready to be done: nothing has to be made while time is taken.
   private struct Step {
     let key: CacheKey
-    /// The value to write; `nil` for a read.
-    let payload: [UInt8]?
-    let metadata: EntryMetadata
+    /// The value to write, and its metadata; `nil` for a read.
+    let payload: [UInt8]
+    let metadata: EntryMetadata?
   }
 
   private let kind: Kind
@@ -62,10 +62,11 @@ struct StoreWorkload {
     let trace = try OperationTrace(workload, phase: size.phase, now: FixedClock().now)
     (kind, self.trace, self.size) = (size.kind, trace, size)
     steps = try trace.operations.map { operation in
+      let key = try trace.key(operation.number)
+      guard operation.version != 0 else { return Step(key: key, payload: [], metadata: nil) }
       var (payload, metadata) = trace.value(operation)
       metadata.contentType = "application/json"
-      return Step(
-        key: try trace.key(operation.number), payload: operation.version == 0 ? nil : payload, metadata: metadata)
+      return Step(key: key, payload: payload, metadata: metadata)
     }
   }
 
@@ -73,7 +74,7 @@ struct StoreWorkload {
   func write(to path: String) throws {
     var bytes: [UInt8] = []
     func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
-    let metadata = steps[0].metadata
+    let metadata = trace.value(trace.operations[0]).metadata
     for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] { append(time.milliseconds) }
     append(kind.rawValue)
     for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize] {
@@ -82,11 +83,11 @@ struct StoreWorkload {
     for (operation, step) in zip(trace.operations, steps) {
       append(UInt32(operation.number))
       append(operation.version)
-      append(step.metadata.checksum)
+      append(step.metadata?.checksum ?? 0)
     }
     for step in steps { bytes += step.key.text.utf8 }
     for number in 0..<trace.entries { bytes += try trace.key(number).text.utf8 }
-    for step in steps { bytes += step.payload ?? [] }
+    for step in steps { bytes += step.payload }
     guard let file = fopen(path, "w"), fwrite(bytes, 1, bytes.count, file) == bytes.count, fclose(file) == 0 else {
       throw Measured.Failed(what: "\(path) cannot be written")
     }
@@ -131,11 +132,11 @@ struct StoreWorkload {
     var (sum, pending): (UInt64, Int) = (0, 0)
     var batch = WriteBatch()
     for index in steps.indices {
-      guard let payload = steps[index].payload else {
+      guard let metadata = steps[index].metadata else {
         sum &+= try await read(steps[index].key, engine)
         continue
       }
-      batch.put(steps[index].key, payload: payload, metadata: steps[index].metadata)
+      batch.put(steps[index].key, payload: steps[index].payload, metadata: metadata)
       pending += 1
       if pending < trace.batchSize, index + 1 < steps.count { continue }
       try await engine.apply(batch)

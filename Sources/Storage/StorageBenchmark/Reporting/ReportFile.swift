@@ -200,9 +200,8 @@ extension BenchmarkReport: ReportRecord {
   mutating func members(_ file: inout ReportFile) throws(CacheError) {
     var version = Self.formatVersion
     try file.member("version", &version)
-    guard version <= Self.formatVersion else {
-      throw file.value("version")?.error(
-        "the report is of a newer version", hint: "read it with the program that saved it") ?? .storeClosed
+    if version > Self.formatVersion, let value = file.value("version") {
+      throw value.error("the report is of a newer version", hint: "read it with the program that saved it")
     }
     try file.member("complete", &isComplete)
     try file.object("environment", &environment)
@@ -265,7 +264,9 @@ extension BenchmarkResult: ReportRecord {
     case "failed": outcome = .failed(reason)
     case "skipped": outcome = .skipped(reason)
     default:
-      throw file.value("outcome")?.unknownName(name, ["measured", "wrong", "failed", "skipped"]) ?? .storeClosed
+      if let value = file.value("outcome") {
+        throw value.unknownName(name, ["measured", "wrong", "failed", "skipped"])
+      }
     }
   }
 
