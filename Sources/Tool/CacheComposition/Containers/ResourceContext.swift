@@ -1,6 +1,6 @@
 public import CacheData
 public import CachedFetching
-public import FetchVocabulary
+internal import FetchVocabulary
 public import ResponseStorage
 
 /// What the container of a resource is made of: the store, the services of every fetch, and its servers.
