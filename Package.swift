@@ -29,10 +29,10 @@ func engine(_ folder: String, _ libraries: Target.Dependency..., module: String?
 /// An engine as a shared library: the same sources and one exported function. The library brings the Swift runtime
 /// along, and keeps all names but that one to itself, so that it and its host cannot disturb each other.
 func library(_ folder: String) -> Target {
-  let exports = "--version-script=\(Context.packageDirectory)/Plugins/Libraries/exports.map"
+  let exports = "--version-script=\(Context.packageDirectory)/Plugins/Exported/exports.map"
   return .target(
     name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
-    path: "Plugins/Libraries/\(folder)", swiftSettings: settings,
+    path: "Plugins/Exported/\(folder)", swiftSettings: settings,
     linkerSettings: [
       .unsafeFlags(["-static-stdlib", "-Xlinker", exports])
     ])

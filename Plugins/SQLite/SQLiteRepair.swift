@@ -50,7 +50,7 @@ struct SQLiteRepair {
     do throws(CacheError) {
       guard try SQLiteFiles.storeExists(at: path) else { return nil }
       let reader = try SQLiteReader(path: path, busyTimeout: options.busyTimeout)
-      guard try reader.checkIntegrity().isEmpty, try reader.areSound(plan.isSound) else { return nil }
+      guard try reader.checkIntegrity().isEmpty, try reader.checkEntries(plan.isSound) else { return nil }
       return try reader.tally().total().entries
     } catch {
       // Whatever stops SQLite, the pages may still be readable without it. A file that it blames on another application
@@ -116,7 +116,7 @@ struct SQLiteRepair {
 
 extension SQLiteReader {
   /// Whether every entry still has the content that was written.
-  fileprivate func areSound(
+  fileprivate func checkEntries(
     _ isSound: (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
   ) throws(CacheError) -> Bool {
     let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)

@@ -12,7 +12,7 @@ struct History {
   let sweeps: Bool
   private let scratch: Scratch
   private let engines: [any StorageEngine]
-  private let log = MemoryUseLog()
+  private let log = MemoryAccessLog()
   private var stores: [EntryStore] = []
   private var model: BoundsModel
   private var generator: SeededGenerator
@@ -32,10 +32,11 @@ struct History {
   }
 
   private mutating func openStores() {
-    evictionsOfOldStores += stores.reduce(0) { $0 + $1.usage.take().evictions }
+    evictionsOfOldStores += stores.reduce(0) { $0 + $1.operations.take().evictions }
     stores = engines.map { engine in
       EntryStore(
-        engine: engine, clock: scratch.clock, limits: model.limits, uses: EntryUses(log: log), removesExpired: sweeps)
+        engine: engine, clock: scratch.clock, limits: model.limits, accesses: AccessRecorder(log: log),
+        removesExpired: sweeps)
     }
   }
 
@@ -116,7 +117,7 @@ struct History {
   }
 
   private mutating func flush(_ handle: Int) async throws -> String {
-    try await stores[handle].uses.flush()
+    try await stores[handle].accesses.flush()
     model.flush(handle)
     return "flush \(handle)"
   }
@@ -163,7 +164,7 @@ struct History {
     #expect(tally.total(except: "leases").entries == model.entries.count, "\(context)")
     #expect(
       tally.total(except: "leases").payloadBytes == model.entries.values.reduce(0) { $0 + $1.bytes }, "\(context)")
-    let evictions = stores.reduce(evictionsOfOldStores) { $0 + $1.usage.current.evictions }
+    let evictions = stores.reduce(evictionsOfOldStores) { $0 + $1.operations.current.evictions }
     #expect(evictions == model.evictions, "\(context)")
   }
 }

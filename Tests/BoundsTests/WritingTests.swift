@@ -58,7 +58,7 @@ struct WritingTests {
     #expect(subject.engine.batches.count == 10)
     #expect(subject.engine.scans == 0)
     #expect(subject.engine.batches.allSatisfy { $0.bounds == Self.limits(10, 100).bounds })
-    #expect(subject.store.usage.current.evictions == 0)
+    #expect(subject.store.operations.current.evictions == 0)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -97,7 +97,7 @@ struct WritingTests {
     #expect(error?.code.rawValue == CacheError.Code.overBounds.rawValue)
     #expect(error?.message.contains("cache.eviction is none") == true)
     #expect(try await subject.names() == [0, 2, 3])
-    #expect(subject.store.usage.current.evictions == 0)
+    #expect(subject.store.operations.current.evictions == 0)
     // What replaces an entry needs no room.
     try await subject.put(2, bytes: 9)
     #expect(try await subject.names() == [0, 2, 3])
@@ -112,7 +112,7 @@ struct WritingTests {
     let last = try #require(subject.engine.batches.last)
     #expect(last.removals == 3)
     #expect(last.bounds == Self.limits(5, 1_000).bounds)
-    #expect(subject.store.usage.take().evictions == 3)
+    #expect(subject.store.operations.take().evictions == 3)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -147,7 +147,7 @@ struct WritingTests {
     }
     try await subject.put(3)
     #expect(try await subject.names() == [0, 2, 3])
-    #expect(subject.store.usage.current.evictions == 1)
+    #expect(subject.store.operations.current.evictions == 1)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -181,7 +181,7 @@ struct WritingTests {
     #expect(names.count == 200 - 3_300 / 64)
     #expect(names.dropLast().elementsEqual(0..<(199 - 3_300 / 64)), "the oldest have gone")
     #expect(engine.batches.dropFirst().allSatisfy { $0.removals <= BoundedWriter.batchSize })
-    #expect(subject.store.usage.current.evictions == 3_300 + 1 - names.count)
+    #expect(subject.store.operations.current.evictions == 3_300 + 1 - names.count)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -211,7 +211,7 @@ struct WritingTests {
     for _ in 0..<200 { try await subject.put(100) }
     #expect(try await subject.names() == (0..<300).filter { $0 % 3 != 0 })
     #expect(subject.engine.batches.count == batches + 201)
-    #expect(subject.store.usage.current.evictions == 0)
+    #expect(subject.store.operations.current.evictions == 0)
   }
 
   @Test(arguments: TestedEngine.all)

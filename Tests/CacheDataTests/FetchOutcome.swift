@@ -63,7 +63,7 @@ struct FetchOutcome: Equatable, Sendable {
   }
 
   private mutating func ask(_ row: FetchCase, found: StoredResponse<CitiesPageDTO>?) {
-    // The leader looks again: another fetch may have landed meanwhile.
+    // The leader looks again: another fetch may have finished meanwhile.
     if row.policy != .networkOnly { calls.append(.read) }
     calls.append(.ask(validator: found?.head.head.fields["etag"]))
     let warnings = row.policy == .networkOnly ? [] : [row.readError?.code].compactMap(\.self)

@@ -11,7 +11,7 @@ struct LocalFlightsTests {
   /// Boards in a new task, and returns once that task waits as number `count`.
   private func follower(_ key: String = "a", count: Int) async throws -> Follower {
     let task = Task { [flights] in
-      await Result { () async throws(CacheError) in try await flights.board(key) }
+      await Result { () async throws(CacheError) in try await flights.join(key) }
     }
     while flights.waiters(for: key) < count {
       try Task.checkCancellation()
@@ -21,14 +21,14 @@ struct LocalFlightsTests {
   }
 
   private func lead(_ key: String = "a") async throws -> FlightTicket {
-    try #require(try await flights.board(key).ticket)
+    try #require(try await flights.join(key).ticket)
   }
 
   /// Lands in a task that has already been cancelled.
   private func landCancelled(_ ticket: FlightTicket, failure: CacheError? = nil) async {
     await Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
-      await flights.land(ticket, failure: failure)
+      await flights.finish(ticket, failure: failure)
     }.value
   }
 
@@ -37,50 +37,50 @@ struct LocalFlightsTests {
     let ticket = try await lead()
     var followers: [Follower] = []
     for number in 0..<count { followers.append(try await follower(count: number + 1)) }
-    await flights.land(ticket)
-    for follower in followers { #expect(try await follower.value.get().hasLanded) }
+    await flights.finish(ticket)
+    for follower in followers { #expect(try await follower.value.get().hasFinished) }
     #expect(flights.waiters(for: "a") == 0)
   }
 
   @Test func thoseWhoWaitAreToldTheFailure() async throws {
     let ticket = try await lead()
     let followers = [try await follower(count: 1), try await follower(count: 2)]
-    await flights.land(ticket, failure: CacheError(.notFound, "there is none", hint: "look"))
+    await flights.finish(ticket, failure: CacheError(.notFound, "there is none", hint: "look"))
     for follower in followers {
       let failure = try #require(try await follower.value.get().failure)
       #expect((failure.code, failure.message, failure.hint) == (.notFound, "there is none", "look"))
     }
-    #expect(try await flights.board("a").ticket != nil, "a failure is told nobody who comes later")
+    #expect(try await flights.join("a").ticket != nil, "a failure is told nobody who comes later")
   }
 
   @Test func theFailureOfACancelledLeaderIsToldNobody() async throws {
     let ticket = try await lead()
     let (first, second) = (try await follower(count: 1), try await follower(count: 2))
     await landCancelled(ticket, failure: CacheError(.originUnreachable, "broken off"))
-    await flights.land(try #require(try await first.value.get().ticket))
-    #expect(try await second.value.get().hasLanded)
+    await flights.finish(try #require(try await first.value.get().ticket))
+    #expect(try await second.value.get().hasFinished)
   }
 
   @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
     let (first, second) = (try await lead("a"), try await lead("b"))
     let follower = try await follower("b", count: 1)
-    await flights.land(first)
+    await flights.finish(first)
     #expect(flights.waiters(for: "b") == 1)
-    await flights.land(second)
-    #expect(try await follower.value.get().hasLanded)
+    await flights.finish(second)
+    #expect(try await follower.value.get().hasFinished)
   }
 
   @Test func afterLandingSomebodyElseLeads() async throws {
     let first = try await lead()
-    await flights.land(first)
+    await flights.finish(first)
     let second = try await lead()
     #expect(first != second)
     let follower = try await follower(count: 1)
-    await flights.land(first)
+    await flights.finish(first)
     #expect(flights.waiters(for: "a") == 1, "an old ticket ends no later flight")
-    await flights.land(second)
-    await flights.land(second)
-    #expect(try await follower.value.get().hasLanded)
+    await flights.finish(second)
+    await flights.finish(second)
+    #expect(try await follower.value.get().hasFinished)
   }
 
   @Test func aCancelledLeaderIsFollowedByTheFirstWhoWaits() async throws {
@@ -89,15 +89,15 @@ struct LocalFlightsTests {
     await landCancelled(ticket)
     let inherited = try #require(try await first.value.get().ticket)
     #expect(flights.waiters(for: "a") == 1, "the others go on waiting")
-    await flights.land(ticket)
+    await flights.finish(ticket)
     #expect(flights.waiters(for: "a") == 1, "the lead has passed on")
-    await flights.land(inherited)
-    #expect(try await second.value.get().hasLanded)
+    await flights.finish(inherited)
+    #expect(try await second.value.get().hasFinished)
   }
 
   @Test func whereNobodyWaitsACancelledLeaderEndsTheFlight() async throws {
     await landCancelled(try await lead())
-    await flights.land(try await lead())
+    await flights.finish(try await lead())
   }
 
   @Test func aCancelledFollowerLeavesTheOthersWaiting() async throws {
@@ -106,26 +106,26 @@ struct LocalFlightsTests {
     first.cancel()
     #expect(await first.value.failure?.code == .cancelled)
     #expect(flights.waiters(for: "a") == 1)
-    await flights.land(ticket)
-    #expect(try await second.value.get().hasLanded)
+    await flights.finish(ticket)
+    #expect(try await second.value.get().hasFinished)
   }
 
   @Test func whoIsCancelledBeforeBoardingLeavesNoFlight() async throws {
     let task = Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
-      return await Result { () async throws(CacheError) in try await flights.board("a") }
+      return await Result { () async throws(CacheError) in try await flights.join("a") }
     }
     #expect(await task.value.failure?.code == .cancelled)
-    await flights.land(try await lead())
+    await flights.finish(try await lead())
   }
 }
 
-/// A task that boards. If the test runs out of time, the task is cancelled too.
+/// A task that joins a flight. If the test runs out of time, the task is cancelled too.
 private struct Follower: Sendable {
-  let task: Task<Result<Boarding, CacheError>, Never>
+  let task: Task<Result<JoinResult, CacheError>, Never>
 
-  /// The result of boarding.
-  var value: Result<Boarding, CacheError> {
+  /// The result of joining.
+  var value: Result<JoinResult, CacheError> {
     get async {
       await withTaskCancellationHandler {
         await task.value
@@ -138,20 +138,20 @@ private struct Follower: Sendable {
   func cancel() { task.cancel() }
 }
 
-extension Boarding {
+extension JoinResult {
   /// The leader's ticket; `nil` if the caller does not lead.
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
 
   /// Whether another caller's flight ended without a failure.
-  var hasLanded: Bool {
-    if case .landed(nil) = self { true } else { false }
+  var hasFinished: Bool {
+    if case .finished(nil) = self { true } else { false }
   }
 
   /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
-    if case .landed(let failure) = self { failure } else { nil }
+    if case .finished(let failure) = self { failure } else { nil }
   }
 }
 

@@ -2,15 +2,15 @@ import CacheDomain
 import ResponseStorage
 
 /// A ledger that holds the given counts, or fails.
-struct FakeLedger: UsageLedger {
-  var counts = UsageCounts()
+struct FakeLedger: OperationLedger {
+  var counts = OperationCounts()
   var error: CacheError?
 
-  func add(_ counts: UsageCounts) throws(CacheError) {
+  func add(_ counts: OperationCounts) throws(CacheError) {
     if let error { throw error }
   }
 
-  func totals() throws(CacheError) -> UsageCounts {
+  func totals() throws(CacheError) -> OperationCounts {
     if let error { throw error }
     return counts
   }

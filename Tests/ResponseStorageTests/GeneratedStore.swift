@@ -14,7 +14,8 @@ struct GeneratedStore {
   let model: [EntrySummary]
 
   var administration: StoreAdministration {
-    StoreAdministration(store: test.store, ledger: FakeLedger(counts: UsageCounts(hits: 1, misses: 2, evictions: 3)))
+    StoreAdministration(
+      store: test.store, ledger: FakeLedger(counts: OperationCounts(hits: 1, misses: 2, evictions: 3)))
   }
 
   init(seed: UInt64, count: Int = count) async throws {

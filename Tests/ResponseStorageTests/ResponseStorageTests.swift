@@ -24,7 +24,7 @@ struct ResponseStorageTests {
     #expect((stored != nil) == (seen != .absent))
     #expect(stored.map { $0.head.age(at: now) } == (seen == .absent ? nil : .milliseconds(max(0, milliseconds))))
     #expect(stored.map { $0.head.freshUntil <= now } == (seen == .absent ? nil : seen == .stale))
-    #expect(test.store.usage.take() == (seen == .absent ? UsageCounts(misses: 1) : UsageCounts(hits: 1)))
+    #expect(test.store.operations.take() == (seen == .absent ? OperationCounts(misses: 1) : OperationCounts(hits: 1)))
   }
 
   @Test func anEntryThatIsKeptForNoTimeIsNeverThere() async throws {
@@ -79,7 +79,7 @@ struct ResponseStorageTests {
   @Test func onlyTheFirstLookUpOfAFetchIsCounted() async throws {
     let test = try await TestStore()
     _ = try await test.cities.response(for: Self.request, isCounted: false)
-    #expect(test.store.usage.take() == UsageCounts())
+    #expect(test.store.operations.take() == OperationCounts())
   }
 
   @Test(arguments: [0, 1, 256, 100_000])
@@ -106,7 +106,7 @@ struct ResponseStorageTests {
     #expect(error?.code == .damaged)
     #expect(error?.message.contains(key.text) == true)
     #expect(error?.hint.contains("cachectl rm") == true)
-    #expect(test.store.usage.take() == UsageCounts())
+    #expect(test.store.operations.take() == OperationCounts())
   }
 
   @Test func payloadsAreTheJSONThatPeopleRead() async throws {
@@ -126,7 +126,7 @@ struct ResponseStorageTests {
   @Test func absentIsNoError() async throws {
     let test = try await TestStore()
     #expect(try await test.cities.response(for: Self.request) == nil)
-    #expect(test.store.usage.take() == UsageCounts(misses: 1))
+    #expect(test.store.operations.take() == OperationCounts(misses: 1))
   }
 
   @Test func aClosedStoreIsAnErrorAndNotAMiss() async throws {
@@ -134,6 +134,6 @@ struct ResponseStorageTests {
     try await test.store.close()
     let code = await errorCode { () async throws(CacheError) in _ = try await test.cities.response(for: Self.request) }
     #expect(code?.rawValue == CacheError.Code.closed.rawValue)
-    #expect(test.store.usage.take() == UsageCounts())
+    #expect(test.store.operations.take() == OperationCounts())
   }
 }

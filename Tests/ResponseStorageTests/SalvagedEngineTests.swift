@@ -96,7 +96,7 @@ import Testing
     var count = 0
     while try await reading.next() != nil { count += 1 }
     #expect(count == 10 && reading.damage == store.damage)
-    let report = try await StoreAdministration(store: store, ledger: FakeLedger(counts: UsageCounts())).statistics()
+    let report = try await StoreAdministration(store: store, ledger: FakeLedger(counts: OperationCounts())).statistics()
     #expect(report.tally.total().entries == 10 && report.storageBytes == nil && report.damage == store.damage)
   }
 

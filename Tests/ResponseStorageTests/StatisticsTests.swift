@@ -15,7 +15,7 @@ struct StatisticsTests {
     }
     #expect(report.tally.total().entries == count)
     #expect(report.tally.total().payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
-    #expect(report.usage == UsageCounts(hits: 1, misses: 2, evictions: 3))
+    #expect(report.operations == OperationCounts(hits: 1, misses: 2, evictions: 3))
   }
 
   @Test func statesFollowTheClock() async throws {
@@ -93,6 +93,6 @@ struct StatisticsTests {
     _ = try await store.administration.remove(keys: [store.model[0].key], dryRun: false)
     _ = try await store.administration.statistics()
     _ = try await store.administration.entry(try CacheKey("cities/none"))
-    #expect(store.test.store.usage.take() == UsageCounts())
+    #expect(store.test.store.operations.take() == OperationCounts())
   }
 }

@@ -57,7 +57,7 @@ struct UnavailableEngineTests {
       #expect(error?.message == Self.reason.message)
       #expect(error?.hint == Self.reason.hint)
     }
-    #expect(store.usage.take() == UsageCounts())
+    #expect(store.operations.take() == OperationCounts())
     try await store.close()
   }
 }

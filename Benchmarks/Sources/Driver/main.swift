@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StorageSPI
 
 // The project's side of the tables, and the comparison of both sides. Arguments:
 //   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or the path
@@ -16,7 +17,8 @@ do {
   default: throw Row.Mistake(message: "run, trace or compare needed")
   }
 } catch {
-  fputs("Driver: \(error)\n", stderr)
+  let line = Array("Driver: \(error)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
   exit(error is Row.Mistake ? 64 : 1)
 }
 

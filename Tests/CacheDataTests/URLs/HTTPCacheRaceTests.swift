@@ -104,12 +104,12 @@ struct HTTPCacheRaceTests {
   private struct DepartingFlights: FetchFlights {
     let meanwhile: @Sendable () -> Void
 
-    func board(_ key: String) async throws(CacheError) -> Boarding {
+    func join(_ key: String) async throws(CacheError) -> JoinResult {
       meanwhile()
       return .leading(FlightTicket(key: key))
     }
 
-    func land(_ ticket: FlightTicket, failure: CacheError?) async {}
+    func finish(_ ticket: FlightTicket, failure: CacheError?) async {}
   }
 
   /// A transfer that runs other work before it answers.

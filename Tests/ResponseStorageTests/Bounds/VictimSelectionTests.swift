@@ -13,7 +13,7 @@ struct VictimSelectionTests {
       storedAt: Timestamp(milliseconds: storedAt), freshUntil: .distantFuture, retainUntil: .distantFuture,
       contentType: "")
     let summary = EntrySummary(key: try CacheKey("\(key)\(number)"), metadata: metadata, payloadBytes: bytes)
-    return EvictionCandidate(summary, use: EntryUse(), policy: policy, now: Timestamp(milliseconds: now))
+    return EvictionCandidate(summary, history: AccessHistory(), policy: policy, now: Timestamp(milliseconds: now))
   }
 
   /// The expected choice, found by sorting: the fewest that are enough, and `spare` more.
@@ -102,7 +102,7 @@ struct VictimSelectionTests {
       try summary("b/3", retainUntil: 999, storedAt: 999), try summary("a/1", retainUntil: 1_000, storedAt: 999),
     ]
     let candidates = entries.compactMap {
-      EvictionCandidate($0, use: EntryUse(), policy: policy, now: Timestamp(milliseconds: 1_000))
+      EvictionCandidate($0, history: AccessHistory(), policy: policy, now: Timestamp(milliseconds: 1_000))
     }
     let order = ["b/3", "a/1", "b/2"] + (policy == .none ? [] : ["b/1"])
     #expect(candidates.sorted().map(\.key.text) == order)
@@ -123,9 +123,9 @@ struct VictimSelectionTests {
       let metadata = EntryMetadata(
         storedAt: Timestamp(milliseconds: stored), freshUntil: .distantFuture, retainUntil: .distantFuture,
         contentType: "")
-      let use = EntryUse(lastUsedAt: Timestamp(milliseconds: last), count: count)
+      let use = AccessHistory(lastUsedAt: Timestamp(milliseconds: last), count: count)
       return EvictionCandidate(
-        EntrySummary(key: try CacheKey(key), metadata: metadata, payloadBytes: 0), use: use, policy: policy,
+        EntrySummary(key: try CacheKey(key), metadata: metadata, payloadBytes: 0), history: use, policy: policy,
         now: Timestamp(milliseconds: 1_000))
     }
     #expect(candidates.sorted().map(\.key.text) == order)

@@ -85,7 +85,7 @@ struct DecodedTableTests {
   @Test func aWalkOverManyEntriesLeavesThoseThatAreUsed() throws {
     var table = DecodedTable(DecodedLimits(maxEntries: 10, maxBytes: 1_000))
     let keys = try (0..<100).map { try CacheKey("notes/\($0)") }
-    let digests = keys.map { UseRecord.digest(of: $0) }
+    let digests = keys.map { AccessRecord.digest(of: $0) }
     for (key, digest) in zip(keys, digests) { table.keep(entry(key, digest, bytes: 1), changeCount: 1) }
     for number in 0..<10 { #expect(table.use(keys[number], digests[number]) != nil, "\(number)") }
     #expect(table.use(keys[99], digests[99]) == nil)

@@ -17,11 +17,11 @@ struct FailingStoreTests {
     let test = try await FlightTest()
     let engine = UnavailableEngine(reason: CacheError(code, "no store"))
     let flights = test.flights(1, store: EntryStore(engine: engine, clock: test.test.clock))
-    let ticket = try #require(try await flights.board("a").ticket)
-    let follower = test.boarding(flights)
+    let ticket = try #require(try await flights.join("a").ticket)
+    let follower = test.joining(flights)
     try await test.expect { flights.local.waiters(for: "a") == 1 }
-    await flights.land(ticket)
-    #expect(await follower.value?.hasLanded == true)
+    await flights.finish(ticket)
+    #expect(await follower.value?.hasFinished == true)
     #expect(test.time.sleeps.isEmpty)
   }
 
@@ -29,11 +29,11 @@ struct FailingStoreTests {
   func aStoreThatFailsWhileOneWaitsIsWaitedForNoMore(code: CacheError.Code) async throws {
     let test = try await FlightTest()
     try await test.leaveLease()
-    let follower = test.boarding(test.flights(2))
+    let follower = test.joining(test.flights(2))
     try await test.expect { test.time.sleeps.count == 1 }
     test.test.engine.breakDown(CacheError(code, "no store"))
     let outcome = await test.outcome(of: follower)
-    #expect(outcome.boarding?.ticket != nil)
+    #expect(outcome.joined?.ticket != nil)
     #expect(outcome.passed == .milliseconds(5))
   }
 
@@ -41,23 +41,23 @@ struct FailingStoreTests {
   func aStoreThatFailsOnLandingKeepsNobodyWaiting(code: CacheError.Code) async throws {
     let test = try await FlightTest()
     let flights = test.flights(1)
-    let ticket = try #require(try await flights.board("a").ticket)
-    let follower = test.boarding(flights)
+    let ticket = try #require(try await flights.join("a").ticket)
+    let follower = test.joining(flights)
     try await test.expect { flights.local.waiters(for: "a") == 1 }
     test.test.engine.breakDown(CacheError(code, "no store"))
-    await flights.land(ticket)
-    #expect(await follower.value?.hasLanded == true)
+    await flights.finish(ticket)
+    #expect(await follower.value?.hasFinished == true)
     test.test.engine.breakDown(nil)
     #expect(try await test.entries().count == 1, "the lease is left to run out")
     test.test.clock.advance(by: FlightTest.duration)
-    await flights.land(try #require(try await flights.board("a").ticket))
+    await flights.finish(try #require(try await flights.join("a").ticket))
     #expect(try await test.entries().isEmpty)
   }
 
   @Test func aRenewalThatFailsIsTriedAgain() async throws {
     let test = try await FlightTest()
     let flights = test.flights(1)
-    let ticket = try #require(try await flights.board("a").ticket)
+    let ticket = try #require(try await flights.join("a").ticket)
     try await test.expect { test.time.sleeps.count == 1 }
     let before = try await test.entries()
     for (error, batches) in [(CacheError(.busy, "held"), 2), (nil, 3)] {
@@ -66,7 +66,7 @@ struct FailingStoreTests {
       try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == batches }
       #expect(try await (test.entries() == before) == (error != nil))
     }
-    await flights.land(ticket)
+    await flights.finish(ticket)
     #expect(try await test.entries().isEmpty)
   }
 
@@ -74,8 +74,8 @@ struct FailingStoreTests {
     let test = try await FlightTest()
     try await test.leaveLease()
     test.test.engine.refuse(.max)
-    let outcome = await test.outcome(of: test.boarding(test.flights(2)))
-    #expect(outcome.boarding?.ticket != nil)
+    let outcome = await test.outcome(of: test.joining(test.flights(2)))
+    #expect(outcome.joined?.ticket != nil)
     #expect(outcome.passed >= FlightTest.duration * 2)
   }
 }

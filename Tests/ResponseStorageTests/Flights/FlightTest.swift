@@ -51,8 +51,8 @@ struct FlightTest {
   func entries() async throws -> [EntrySummary] { try await test.engine.scan(KeyRange(), limit: 100) }
 
   /// Boards in a new task.
-  func boarding(_ flights: any FetchFlights, _ key: String = "a") -> Follower {
-    Follower(task: Task { try? await flights.board(key) })
+  func joining(_ flights: any FetchFlights, _ key: String = "a") -> Follower {
+    Follower(task: Task { try? await flights.join(key) })
   }
 
   /// Lets time pass, from one wake-up to the next, until `isEnough` returns `true`. Returns how much time has passed.
@@ -75,7 +75,7 @@ struct FlightTest {
   }
 
   /// The result of `follower`, and how much time passed until then.
-  func outcome(of follower: Follower) async -> (boarding: Boarding?, passed: Duration) {
+  func outcome(of follower: Follower) async -> (joined: JoinResult?, passed: Duration) {
     let isDone = Flag()
     let observer = Task {
       _ = await follower.value
@@ -95,12 +95,12 @@ struct FlightTest {
   }
 }
 
-/// A task that boards. If the test runs out of time, the task is cancelled too.
+/// A task that joins a flight. If the test runs out of time, the task is cancelled too.
 struct Follower: Sendable {
-  let task: Task<Boarding?, Never>
+  let task: Task<JoinResult?, Never>
 
-  /// The result of boarding; `nil` if it was cancelled.
-  var value: Boarding? {
+  /// The result of joining; `nil` if it was cancelled.
+  var value: JoinResult? {
     get async {
       await withTaskCancellationHandler {
         await task.value
@@ -122,22 +122,22 @@ final class Flag: Sendable {
   func raise() { raised.withLock { $0 = true } }
 }
 
-extension Boarding {
+extension JoinResult {
   /// The leader's ticket; `nil` if the caller does not lead.
   var ticket: FlightTicket? {
     if case .leading(let ticket) = self { ticket } else { nil }
   }
 
   /// Whether another caller's flight ended without a failure. A vanished lease says no more than that.
-  var hasLanded: Bool {
+  var hasFinished: Bool {
     switch self {
-    case .landed(nil), .vanished: true
-    case .landed, .leading: false
+    case .finished(nil), .vanished: true
+    case .finished, .leading: false
     }
   }
 
   /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
-    if case .landed(let failure) = self { failure } else { nil }
+    if case .finished(let failure) = self { failure } else { nil }
   }
 }

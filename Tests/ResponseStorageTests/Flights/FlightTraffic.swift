@@ -3,14 +3,14 @@ import CacheDomain
 import StorageSPI
 import Synchronization
 
-/// Many tasks that board and land, generated from a seed. Some of them are cancelled on the way.
+/// Many tasks that join flights and finish them, generated from a seed. Some of them are cancelled on the way.
 final class FlightTraffic: Sendable {
   static let keys = ["a", "b"]
 
   /// The actions of one task.
   private struct Trip: Sendable {
     let key: String
-    /// How often the task yields before it boards, and before it lands.
+    /// How often the task yields before it joins, and before it finishes.
     let delays: (Int, Int)
     /// After how many yields the task is cancelled; `nil` for never.
     let cancelledAfter: Int?
@@ -50,13 +50,13 @@ final class FlightTraffic: Sendable {
 
   private func travel(_ trip: Trip, _ flights: any FetchFlights) async {
     await Self.yield(trip.delays.0)
-    guard case .leading(let ticket)? = try? await flights.board(trip.key) else { return }
+    guard case .leading(let ticket)? = try? await flights.join(trip.key) else { return }
     state.withLock { state in
       if !state.leaders.insert(trip.key).inserted { state.collisions += 1 }
     }
     await Self.yield(trip.delays.1)
     state.withLock { _ = $0.leaders.remove(trip.key) }
-    await flights.land(ticket)
+    await flights.finish(ticket)
   }
 
   private static func yield(_ count: Int) async {

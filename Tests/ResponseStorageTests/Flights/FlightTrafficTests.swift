@@ -12,7 +12,7 @@ struct FlightTrafficTests {
     let (traffic, flights) = (FlightTraffic(seed: seed), LocalFlights())
     await traffic.run(over: [flights])
     #expect(traffic.collisions == 0, "seed \(seed)")
-    for key in FlightTraffic.keys { #expect(try await flights.board(key).ticket != nil, "seed \(seed)") }
+    for key in FlightTraffic.keys { #expect(try await flights.join(key).ticket != nil, "seed \(seed)") }
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
@@ -35,6 +35,6 @@ struct FlightTrafficTests {
     #expect(test.time.sleeps.isEmpty, "nothing is renewed any more; seed \(seed)")
     let leases = try await test.entries()
     #expect(leases.allSatisfy { $0.metadata.state(at: test.test.clock.now) == .expired }, "seed \(seed)")
-    for key in FlightTraffic.keys { #expect(try await flights[0].board(key).ticket != nil, "seed \(seed)") }
+    for key in FlightTraffic.keys { #expect(try await flights[0].join(key).ticket != nil, "seed \(seed)") }
   }
 }

@@ -18,10 +18,10 @@ struct LeaseEndTests {
     let test = try await FlightTest()
     try await test.leaveLease(process: process)
     let flights = test.flights(2)
-    let outcome = await test.outcome(of: test.boarding(flights))
-    let ticket = try #require(outcome.boarding?.ticket)
+    let outcome = await test.outcome(of: test.joining(flights))
+    let ticket = try #require(outcome.joined?.ticket)
     #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
-    await flights.land(ticket)
+    await flights.finish(ticket)
     #expect(try await test.entries().isEmpty, "what the crash left behind is gone")
   }
 
@@ -29,7 +29,7 @@ struct LeaseEndTests {
     let test = try await FlightTest()
     try await test.leaveLease()
     test.test.clock.advance(by: FlightTest.duration)
-    #expect(try await test.flights(2).board("a").ticket != nil)
+    #expect(try await test.flights(2).join("a").ticket != nil)
   }
 
   @Test func theLeaseOfADeadProcessIsTakenOverAtOnce() async throws {
@@ -37,7 +37,7 @@ struct LeaseEndTests {
     try await test.leaveLease(process: 9)
     test.processes.end(9)
     let reads = test.test.engine.reads
-    #expect(try await test.flights(2).board("a").ticket != nil)
+    #expect(try await test.flights(2).join("a").ticket != nil)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
@@ -45,7 +45,7 @@ struct LeaseEndTests {
     let test = try await FlightTest()
     try await test.leaveLease(process: 9)
     let flights = [test.flights(1), test.flights(2), test.flights(3)]
-    let followers = flights.map { test.boarding($0) }
+    let followers = flights.map { test.joining($0) }
     try await test.expect { test.time.sleeps.count == 3 }
     test.processes.end(9)
     test.time.advance(by: .milliseconds(5))
@@ -53,9 +53,9 @@ struct LeaseEndTests {
     try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), FlightTest.duration / 3] }
     let holder = try #require(try await test.entries().first?.metadata.attributes["holder"])
     let leader = try #require((0..<3).first { holder == "process \($0 + 1)" })
-    await flights[leader].land(try #require(await followers[leader].value?.ticket))
+    await flights[leader].finish(try #require(await followers[leader].value?.ticket))
     for number in 0..<3 where number != leader {
-      #expect(await test.outcome(of: followers[number]).boarding?.hasLanded == true)
+      #expect(await test.outcome(of: followers[number]).joined?.hasFinished == true)
     }
   }
 
@@ -66,7 +66,7 @@ struct LeaseEndTests {
       storedAt: test.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
     try await test.test.store.write(key, payload: [1, 2, 3], metadata: metadata)
     let flights = test.flights(1)
-    await flights.land(try #require(try await flights.board("a").ticket))
+    await flights.finish(try #require(try await flights.join("a").ticket))
     #expect(try await test.entries().isEmpty)
   }
 
@@ -75,7 +75,7 @@ struct LeaseEndTests {
     try await test.leaveLease()
     test.test.engine.alter { ($0.key, $0.payload + [0], $0.metadata) }
     let flights = test.flights(1)
-    await flights.land(try #require(try await flights.board("a").ticket))
+    await flights.finish(try #require(try await flights.join("a").ticket))
     #expect(try await test.entries().isEmpty)
   }
 
@@ -84,8 +84,8 @@ struct LeaseEndTests {
     test.test.clock.advance(by: .seconds(100_000))
     try await test.leaveLease()
     test.test.clock.set(Timestamp(milliseconds: 0))
-    let outcome = await test.outcome(of: test.boarding(test.flights(2)))
-    #expect(outcome.boarding?.ticket != nil)
+    let outcome = await test.outcome(of: test.joining(test.flights(2)))
+    #expect(outcome.joined?.ticket != nil)
     #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
   }
 
@@ -96,35 +96,35 @@ struct LeaseEndTests {
     try await test.table(nil).abandon(key, version: version)
     test.test.clock.set(Timestamp(milliseconds: 1))
     let reads = test.test.engine.reads
-    #expect(try await test.flights(2).board("a").ticket != nil)
+    #expect(try await test.flights(2).join("a").ticket != nil)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
   @Test func whoLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
-    let first = try #require(try await here.board("a").ticket)
+    let first = try #require(try await here.join("a").ticket)
     // As after a suspension: time has passed without a renewal.
     test.test.clock.advance(by: FlightTest.duration)
-    let second = try #require(try await there.board("a").ticket)
-    await here.land(first)
+    let second = try #require(try await there.join("a").ticket)
+    await here.finish(first)
     #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
-    await there.land(second)
+    await there.finish(second)
     #expect(try await test.entries().isEmpty)
   }
 
   @Test func whoLostItsLeaseStopsRenewingIt() async throws {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
-    let first = try #require(try await here.board("a").ticket)
+    let first = try #require(try await here.join("a").ticket)
     test.test.clock.advance(by: FlightTest.duration)
-    let second = try #require(try await there.board("a").ticket)
+    let second = try #require(try await there.join("a").ticket)
     try await test.expect { test.time.sleeps.count == 2 }
     test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
     // The other's lease is renewed, its own is not.
     try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == 5 }
-    await here.land(first)
+    await here.finish(first)
     #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
-    await there.land(second)
+    await there.finish(second)
   }
 }

@@ -13,7 +13,7 @@ struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")
 
   private func lead(_ flights: LeasedFlights) async throws -> FlightTicket {
-    try #require(try await flights.board("a").ticket)
+    try #require(try await flights.join("a").ticket)
   }
 
   @Test(arguments: [failure, CacheError(.notFound, "\"none\" é\u{1}")])
@@ -21,13 +21,13 @@ struct LeaseFailureTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
-    let followers = [test.boarding(here), test.boarding(there), test.boarding(there)]
+    let followers = [test.joining(here), test.joining(there), test.joining(there)]
     try await test.expect {
       here.local.waiters(for: "a") == 1 && there.local.waiters(for: "a") == 1 && test.time.sleeps.count == 2
     }
-    await here.land(ticket, failure: failure)
+    await here.finish(ticket, failure: failure)
     for follower in followers {
-      let told = try #require(await test.outcome(of: follower).boarding?.failure)
+      let told = try #require(await test.outcome(of: follower).joined?.failure)
       #expect((told.code, told.message, told.hint) == (failure.code, failure.message, failure.hint))
     }
     #expect(test.time.sleeps.isEmpty)
@@ -37,18 +37,18 @@ struct LeaseFailureTests {
     let test = try await FlightTest()
     let here = test.flights(1)
     let ticket = try await lead(here)
-    let follower = test.boarding(test.flights(2))
+    let follower = test.joining(test.flights(2))
     try await test.expect { test.time.sleeps.count == 2 }
-    await here.land(ticket, failure: Self.failure)
+    await here.finish(ticket, failure: Self.failure)
     test.processes.end(1)
-    #expect(await test.outcome(of: follower).boarding?.failure != nil)
+    #expect(await test.outcome(of: follower).joined?.failure != nil)
   }
 
   @Test(arguments: [1, 2] as [Int32])
   func whoComesLaterTakesTheLeaseOverAtOnce(process: Int32) async throws {
     let test = try await FlightTest()
     let here = test.flights(1)
-    await here.land(try await lead(here), failure: Self.failure)
+    await here.finish(try await lead(here), failure: Self.failure)
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: .seconds(2)))
     let (reads, batches) = (test.test.engine.reads, test.test.engine.batches)
@@ -56,7 +56,7 @@ struct LeaseFailureTests {
     let ticket = try await lead(flights)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
     #expect(test.test.engine.batches <= batches + 2)
-    await flights.land(ticket)
+    await flights.finish(ticket)
     #expect(try await test.entries().isEmpty)
   }
 
@@ -64,9 +64,9 @@ struct LeaseFailureTests {
     let test = try await FlightTest()
     let here = test.flights(1)
     let ticket = try await lead(here)
-    let follower = test.boarding(test.flights(2))
+    let follower = test.joining(test.flights(2))
     try await test.expect { test.time.sleeps.count == 2 }
-    await here.land(ticket, failure: Self.failure)
+    await here.finish(ticket, failure: Self.failure)
     test.time.advance(by: LeaseTable.failureDuration)
     #expect(await follower.value?.ticket != nil)
   }
@@ -75,19 +75,19 @@ struct LeaseFailureTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
-    let follower = test.boarding(there)
+    let follower = test.joining(there)
     try await test.expect { test.time.sleeps.count == 2 }
     await Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      await here.land(ticket, failure: Self.failure)
+      await here.finish(ticket, failure: Self.failure)
     }.value
-    #expect(await test.outcome(of: follower).boarding?.ticket != nil)
+    #expect(await test.outcome(of: follower).joined?.ticket != nil)
   }
 
   @Test func aFailedLeaseIsHiddenLikeAnyOther() async throws {
     let test = try await FlightTest()
     let here = test.flights(1)
-    await here.land(try await lead(here), failure: Self.failure)
+    await here.finish(try await lead(here), failure: Self.failure)
     let administration = StoreAdministration(store: test.test.store, ledger: FakeLedger())
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
     #expect(try await administration.statistics().tally.namespaces.isEmpty)
@@ -96,7 +96,7 @@ struct LeaseFailureTests {
   @Test func aSuccessWritesTwice() async throws {
     let test = try await FlightTest()
     let (here, batches) = (test.flights(1), test.test.engine.batches)
-    await here.land(try await lead(here))
+    await here.finish(try await lead(here))
     #expect(test.test.engine.batches == batches + 2)
     #expect(try await test.entries().isEmpty)
   }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct LeasedFlightsTests {
   private func lead(_ flights: any FetchFlights, _ key: String = "a") async throws -> FlightTicket {
-    try #require(try await flights.board(key).ticket)
+    try #require(try await flights.join(key).ticket)
   }
 
   @Test func whoLeadsHoldsALeaseUntilItLands() async throws {
@@ -23,7 +23,7 @@ struct LeasedFlightsTests {
       lease.metadata.attributes == ["holder": "process 7", "system": "this", "pid": "7", "started": "700"])
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: FlightTest.duration))
     #expect(lease.payloadBytes == 0)
-    await flights.land(ticket)
+    await flights.finish(ticket)
     #expect(try await test.entries().isEmpty)
     #expect(test.test.engine.batches == 2, "two small writes are all that it costs")
     #expect(test.test.engine.reads == 0)
@@ -33,12 +33,12 @@ struct LeasedFlightsTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
-    let followers = (0..<40).map { test.boarding($0 < 20 ? here : there) }
+    let followers = (0..<40).map { test.joining($0 < 20 ? here : there) }
     try await test.expect { here.local.waiters(for: "a") == 20 && there.local.waiters(for: "a") == 19 }
     try await test.expect { test.time.sleeps == [.milliseconds(5), FlightTest.duration / 3] }
     #expect(test.test.engine.reads == 1, "in another process one caller looks at the lease")
-    await here.land(ticket)
-    for follower in followers { #expect(await test.outcome(of: follower).boarding?.hasLanded == true) }
+    await here.finish(ticket)
+    for follower in followers { #expect(await test.outcome(of: follower).joined?.hasFinished == true) }
     #expect(try await test.entries().isEmpty)
     #expect(test.time.sleeps.isEmpty)
   }
@@ -48,8 +48,8 @@ struct LeasedFlightsTests {
     let (here, there) = (test.flights(1), test.flights(2))
     let (first, second) = (try await lead(here, "a"), try await lead(there, "b"))
     #expect(try await test.entries().count == 2)
-    await here.land(first)
-    await there.land(second)
+    await here.finish(first)
+    await there.finish(second)
     #expect(try await test.entries().isEmpty)
   }
 
@@ -57,15 +57,15 @@ struct LeasedFlightsTests {
     let test = try await FlightTest()
     for flights in [test.flights(1), test.flights(2), test.flights(1)] {
       let ticket = try await lead(flights)
-      await flights.land(ticket)
-      await flights.land(ticket)
+      await flights.finish(ticket)
+      await flights.finish(ticket)
     }
   }
 
   @Test func thePausesGrow() async throws {
     let test = try await FlightTest()
     let ticket = try await lead(test.flights(1))
-    let follower = test.boarding(test.flights(2))
+    let follower = test.joining(test.flights(2))
     for pause in [5, 10, 20, 40, 80, 160, 250, 250].map(Duration.milliseconds) {
       try await test.expect { test.time.sleeps.first == pause }
       test.time.advance(by: pause)
@@ -80,7 +80,7 @@ struct LeasedFlightsTests {
     let test = try await FlightTest()
     let flights = test.flights(1)
     let ticket = try await lead(flights)
-    let follower = test.boarding(test.flights(2))
+    let follower = test.joining(test.flights(2))
     let end = test.test.clock.now.advanced(by: FlightTest.duration * 6)
     while test.test.clock.now < end {
       // One renews, one waits. However late they get their turns, no time passes until both sleep.
@@ -90,8 +90,8 @@ struct LeasedFlightsTests {
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil > end)
     #expect(lease.metadata.attributes["holder"] == "process 1")
-    await flights.land(ticket)
-    #expect(await test.outcome(of: follower).boarding?.hasLanded == true)
+    await flights.finish(ticket)
+    #expect(await test.outcome(of: follower).joined?.hasFinished == true)
     #expect(try await test.entries().isEmpty)
   }
 
@@ -105,7 +105,7 @@ struct LeasedFlightsTests {
     let leases = try await test.entries()
     #expect(leases.count == 2)
     #expect(leases.allSatisfy { $0.key.text.hasPrefix("leases/v1/xxh3=") })
-    for ticket in [first, second] { await flights.land(ticket) }
+    for ticket in [first, second] { await flights.finish(ticket) }
   }
 
   @Test func theHolderIsNamedAtTheFirstBoardingAndOnlyThen() async throws {
@@ -117,7 +117,7 @@ struct LeasedFlightsTests {
       return LeaseHolder(name: "one", process: nil)
     }
     #expect(!named.isRaised)
-    for _ in 0..<2 { await flights.land(try await lead(flights)) }
+    for _ in 0..<2 { await flights.finish(try await lead(flights)) }
     #expect(named.isRaised)
     #expect(!again.isRaised)
   }
@@ -126,15 +126,15 @@ struct LeasedFlightsTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
-    let first = test.boarding(there)
+    let first = test.joining(there)
     try await test.expect { test.time.sleeps.count == 2 }
-    let second = test.boarding(there)
+    let second = test.joining(there)
     try await test.expect { there.local.waiters(for: "a") == 1 }
     first.cancel()
     #expect(await first.value == nil)
     try await test.expect { test.time.sleeps.count == 2 && there.local.waiters(for: "a") == 0 }
-    await here.land(ticket)
-    #expect(await test.outcome(of: second).boarding?.hasLanded == true)
+    await here.finish(ticket)
+    #expect(await test.outcome(of: second).joined?.hasFinished == true)
   }
 
   @Test(arguments: [true, false])
@@ -142,22 +142,22 @@ struct LeasedFlightsTests {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
-    var followers = [test.boarding(there)]
+    var followers = [test.joining(there)]
     try await test.expect { test.time.sleeps.count == 2 }
-    if hasFollowerHere { followers.append(test.boarding(here)) }
+    if hasFollowerHere { followers.append(test.joining(here)) }
     try await test.expect { here.local.waiters(for: "a") == followers.count - 1 }
     await Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      await here.land(ticket)
+      await here.finish(ticket)
     }.value
-    var outcomes: [Boarding?] = []
+    var outcomes: [JoinResult?] = []
     for (follower, flights) in zip(followers, [there, here]).reversed() {
-      let boarding = await test.outcome(of: follower).boarding
-      if let ticket = boarding?.ticket { await flights.land(ticket) }
-      outcomes.append(boarding)
+      let joined = await test.outcome(of: follower).joined
+      if let ticket = joined?.ticket { await flights.finish(ticket) }
+      outcomes.append(joined)
     }
     #expect(outcomes.count { $0?.ticket != nil } == 1)
-    #expect(outcomes.count { $0?.hasLanded == true } == followers.count - 1)
+    #expect(outcomes.count { $0?.hasFinished == true } == followers.count - 1)
     #expect(try await test.entries().isEmpty)
   }
 }

@@ -11,7 +11,7 @@ struct ExportedEntryTests {
     Result { () throws(JSONReader.Failure) in try ExportedEntry.decode(line) }
   }
 
-  private static func sample(_ use: EntryUse? = nil) throws -> ExportedEntry {
+  private static func sample(_ use: AccessHistory? = nil) throws -> ExportedEntry {
     let metadata = EntryMetadata(
       storedAt: now, freshUntil: now.advanced(by: .milliseconds(877)), retainUntil: .distantFuture,
       contentType: "application/json", attributes: ["etag": "\"1\"", "b": "é"])
@@ -20,7 +20,7 @@ struct ExportedEntryTests {
 
   @Test func aLineIsWrittenAsDocumented() throws {
     var line: [UInt8] = []
-    let entry = try Self.sample(EntryUse(lastUsedAt: Self.now, count: 3))
+    let entry = try Self.sample(AccessHistory(lastUsedAt: Self.now, count: 3))
     entry.encode(to: &line)
     let checksum = String(entry.metadata.checksum, radix: 16)
     let expected =
@@ -54,7 +54,7 @@ struct ExportedEntryTests {
     #expect(try Self.decoded(Array(" { \(parts[0]) }\r".utf8)).get() == entry)
     let all = try Self.decoded(Array("{\(parts.reversed().joined(separator: ","))}".utf8)).get()
     #expect(all.metadata == entry.metadata && all.payload == entry.payload)
-    #expect(all.use == EntryUse())
+    #expect(all.history == AccessHistory())
   }
 
   @Test func anEditedLineWithoutAChecksumGetsOne() throws {

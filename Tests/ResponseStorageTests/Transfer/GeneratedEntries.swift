@@ -42,12 +42,12 @@ enum GeneratedEntries {
 
   /// The entry with a valid checksum.
   static func sealed(
-    _ key: String, _ payload: [UInt8], _ metadata: EntryMetadata, use: EntryUse? = nil
+    _ key: String, _ payload: [UInt8], _ metadata: EntryMetadata, use: AccessHistory? = nil
   ) throws -> ExportedEntry {
     let key = try CacheKey(key)
     var metadata = metadata
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
-    return ExportedEntry(key: key, metadata: metadata, payload: payload, use: use)
+    return ExportedEntry(key: key, metadata: metadata, payload: payload, history: use)
   }
 
   private static func bytes(_ generator: inout SeededGenerator) -> [UInt8] {

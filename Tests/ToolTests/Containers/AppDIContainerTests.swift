@@ -49,7 +49,7 @@ struct AppDIContainerTests {
       try await store.close()
     }
     let store = try await container.openStore()
-    #expect(try await store.administration.statistics().usage == UsageCounts(hits: 2, misses: 1))
+    #expect(try await store.administration.statistics().operations == OperationCounts(hits: 2, misses: 1))
     try await store.close()
   }
 

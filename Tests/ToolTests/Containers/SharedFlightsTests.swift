@@ -24,12 +24,12 @@ struct SharedFlightsTests {
     /// Whether the answer is there at the end.
     func fetch() async throws -> Bool {
       if try await isStored() { return true }
-      guard case .leading(let ticket) = try await store.flights.board(key.text) else { return try await isStored() }
+      guard case .leading(let ticket) = try await store.flights.join(key.text) else { return try await isStored() }
       if try await !isStored() {
         request()
         try await store.entries.write(key, payload: [1], metadata: metadata)
       }
-      await store.flights.land(ticket)
+      await store.flights.finish(ticket)
       return try await isStored()
     }
 
@@ -81,12 +81,12 @@ struct SharedFlightsTests {
       store: left.entries, processes: SystemProcessTable(), holder: LeaseHolder(name: "crashed", process: dead),
       duration: .seconds(1_000))
     #expect(try await table.take(try Lease.key(for: Self.flight), expecting: .absent) != nil)
-    guard case .leading(let ticket) = try await right.flights.board(Self.flight) else {
+    guard case .leading(let ticket) = try await right.flights.join(Self.flight) else {
       Issue.record("nobody leads")
       return
     }
     #expect(try await leases(left).count == 1)
-    await right.flights.land(ticket)
+    await right.flights.finish(ticket)
     #expect(try await leases(left).isEmpty)
     for store in [left, right] { try await store.close() }
   }
@@ -94,12 +94,12 @@ struct SharedFlightsTests {
   @Test func aStoreThatNobodyElseCanUseKeepsNoLeases() async throws {
     let home = try TestHome()
     let store = try await home.container(backend: "memory").openStore()
-    guard case .leading(let ticket) = try await store.flights.board(Self.flight) else {
+    guard case .leading(let ticket) = try await store.flights.join(Self.flight) else {
       Issue.record("nobody leads")
       return
     }
     #expect(try await leases(store).isEmpty)
-    await store.flights.land(ticket)
+    await store.flights.finish(ticket)
     try await store.close()
   }
 }

@@ -9,19 +9,19 @@ import Testing
 /// The files that tell of the use of stores: whose they are, and where.
 struct UsageFilesTests {
   /// The counts of the store of the container, after a fetch where that is asked for.
-  private func usage(_ container: AppDIContainer, fetching: Bool = false) async throws -> UsageCounts {
+  private func usage(_ container: AppDIContainer, fetching: Bool = false) async throws -> OperationCounts {
     let store = try await container.openStore()
     if fetching { _ = try await fetchCities(container, store) }
     try await store.close()
     let again = try await container.openStore()
-    let counts = try await again.administration.statistics().usage
+    let counts = try await again.administration.statistics().operations
     try await again.close()
     return counts
   }
 
-  private func text(of counts: UsageCounts, in home: TestHome) throws -> Data {
+  private func text(of counts: OperationCounts, in home: TestHome) throws -> Data {
     let path = home.folder + "/written.usage"
-    try FileUsageLedger(file: UsageFile(path: path)).add(counts)
+    try FileOperationLedger(file: UsageFile(path: path)).add(counts)
     return try Data(contentsOf: URL(fileURLWithPath: path))
   }
 
@@ -29,12 +29,12 @@ struct UsageFilesTests {
   func twoStoresOfOneEngineInOneHomeCountApart(backend: String) async throws {
     let home = try TestHome()
     let first = try home.container(backend: backend)
-    #expect(try await usage(first, fetching: true) == UsageCounts(misses: 1))
-    #expect(try await usage(first, fetching: true) == UsageCounts(hits: 1, misses: 1))
+    #expect(try await usage(first, fetching: true) == OperationCounts(misses: 1))
+    #expect(try await usage(first, fetching: true) == OperationCounts(hits: 1, misses: 1))
     let other = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "other"}}}"#)
-    #expect(try await usage(other) == UsageCounts())
-    #expect(try await usage(other, fetching: true) == UsageCounts(misses: 1))
-    #expect(try await usage(first) == UsageCounts(hits: 1, misses: 1))
+    #expect(try await usage(other) == OperationCounts())
+    #expect(try await usage(other, fetching: true) == OperationCounts(misses: 1))
+    #expect(try await usage(first) == OperationCounts(hits: 1, misses: 1))
     #expect(FileManager.default.fileExists(atPath: home.home + "/other.usage"))
   }
 
@@ -43,13 +43,13 @@ struct UsageFilesTests {
   func theUsualStoreTakesOverTheFilesCalledAfterItsEngine(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
-    let old = UsageCounts(hits: 41, misses: 7)
+    let old = OperationCounts(hits: 41, misses: 7)
     try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
     try text(of: old, in: home).write(to: URL(fileURLWithPath: "\(home.home)/\(backend).usage"))
     let other = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "other"}}}"#)
-    #expect(try await usage(other) == UsageCounts())
+    #expect(try await usage(other) == OperationCounts())
     #expect(try await usage(container) == old)
-    #expect(try await usage(container, fetching: true) == old + UsageCounts(misses: 1))
+    #expect(try await usage(container, fetching: true) == old + OperationCounts(misses: 1))
     let names = try FileManager.default.contentsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".usage") }
     #expect(names.count == 1, "\(names)")
   }
@@ -85,7 +85,7 @@ struct UsageFilesTests {
 
   @Test func whatDoesNotOutliveTheProcessLeavesNoFile() async throws {
     let home = try TestHome()
-    #expect(try await usage(home.container(backend: "memory"), fetching: true) == UsageCounts())
+    #expect(try await usage(home.container(backend: "memory"), fetching: true) == OperationCounts())
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 

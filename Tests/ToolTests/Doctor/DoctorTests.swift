@@ -196,7 +196,7 @@ struct DoctorTests {
   @Test func whatIsLeftOverIsNamed() async throws {
     var files = Self.sound
     let names = [
-      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.uses", "other.sqlite",
+      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.accesses", "other.sqlite",
       "other.sqlite.usage", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
     ]
     for name in names {

@@ -52,7 +52,7 @@ extension RedisStore {
     do throws(CacheError) {
       return try router.perform(requests)
     } catch {
-      guard error.code == .noSpace, try isTidied(Set(requests.map(\.part))) else { throw error }
+      guard error.code == .noSpace, try tidy(Set(requests.map(\.part))) else { throw error }
       return try router.perform(requests)
     }
   }

@@ -58,7 +58,7 @@ extension RedisStore {
     var batch = WriteBatch()
     batch.require(key, .checksum(checksum))
     batch.remove(key)
-    let isRemoved = try isApplied(batch)
+    let isRemoved = try tryToApply(batch)
     return isRemoved
       ? .lost(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key): it is not what was written"))
       : .whole
@@ -68,11 +68,11 @@ extension RedisStore {
     var batch = WriteBatch()
     batch.require(key, .checksum(metadata.checksum))
     batch.put(key, payload: payload, metadata: metadata)
-    _ = try isApplied(batch)
+    _ = try tryToApply(batch)
   }
 
-  /// Whether the changes of `batch` were made; `false` if another process has changed the entry meanwhile.
-  private func isApplied(_ batch: WriteBatch) throws(CacheError) -> Bool {
+  /// Makes the changes of `batch`; returns `false` if another process has changed the entry meanwhile.
+  private func tryToApply(_ batch: WriteBatch) throws(CacheError) -> Bool {
     do throws(CacheError) {
       try apply(try RedisBatch(batch))
       return true

@@ -14,7 +14,7 @@ extension RedisStore {
 
   /// Forgets index lines of `parts` whose entries the server has evicted, and returns whether there were any. Cost: up
   /// to four round trips for each part; the next call continues where this one ends.
-  func isTidied(_ parts: Set<Int>) throws(CacheError) -> Bool {
+  func tidy(_ parts: Set<Int>) throws(CacheError) -> Bool {
     var count = 0
     for part in parts {
       var position = tidying.positions.withLock { $0[part] ?? "-" }

@@ -118,7 +118,7 @@ struct RedisRepairTests {
     let subject = try await store(damage)
     let engine = subject.engine
     let entries = EntryStore(engine: engine, clock: SystemClock())
-    let administration = StoreAdministration(store: entries, ledger: MemoryUsageLedger())
+    let administration = StoreAdministration(store: entries, ledger: MemoryOperationLedger())
     let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
     #expect(listing.entries.map(\.key.text) == damage.left)
     #expect(listing.damage.entries.first.map(\.text) == damage.lost && listing.damage.placeCount == 0)

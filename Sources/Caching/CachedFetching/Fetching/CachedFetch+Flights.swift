@@ -10,15 +10,15 @@ extension CachedFetch {
     var failure: CacheError?
   }
 
-  /// How often a fetch boards: a second time if the flight it waited for vanished.
-  private static var maximumBoardings: Int { 2 }
+  /// How often a fetch joins a flight: a second time if the flight it waited for vanished.
+  private static var maximumJoins: Int { 2 }
 
   /// One fetch asks the origin. The others wait, and take what it stored or share its failure.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
-    for _ in 0..<Self.maximumBoardings {
-      switch try await services.flights.board(flight) {
-      case .landed(let failure):
+    for _ in 0..<Self.maximumJoins {
+      switch try await services.flights.join(flight) {
+      case .finished(let failure):
         if let failure { return try fail(plan, with: failure) }
         if let snapshot = try await follow(plan) { return snapshot }
         return try await lead(plan).result.get()
@@ -26,14 +26,14 @@ extension CachedFetch {
         if let snapshot = try await follow(plan) { return snapshot }
       case .leading(let ticket):
         let outcome = await lead(plan)
-        await services.flights.land(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
+        await services.flights.finish(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
         return try outcome.result.get()
       }
     }
     return try await lead(plan).result.get()
   }
 
-  /// Looks again first: another fetch may have stored the answer between this fetch's look-up and its boarding.
+  /// Looks again first: another fetch may have stored the answer between this fetch's look-up and its flight.
   private func lead(_ plan: Plan) async -> Outcome {
     guard plan.options.policy != .networkOnly else { return await exchange(plan) }
     var plan = plan

@@ -2,34 +2,34 @@ public import FetchVocabulary
 
 /// Single flight: concurrent fetches of one key, in one process or in several, ask the origin once.
 public protocol FetchFlights: Sendable {
-  /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended.
+  /// Joins the flight for `key`: starts one with the caller as its leader, or waits until the current flight has ended.
   ///
   /// - Throws: `CacheError` with the code `cancelled`, and no other: if flights cannot be shared, each fetch asks the
   ///   origin itself.
-  func board(_ key: String) async throws(CacheError) -> Boarding
+  func join(_ key: String) async throws(CacheError) -> JoinResult
 
   /// Ends a flight, successful or not. If the calling task was cancelled, one waiting caller becomes the leader
-  /// instead. Landing twice does nothing.
+  /// instead. Finishing twice does nothing.
   ///
   /// - Parameter failure: the failure that the waiting callers share; `nil` if they should look into the cache. A
   ///   cancelled task's failure is not shared.
-  func land(_ ticket: FlightTicket, failure: CacheError?) async
+  func finish(_ ticket: FlightTicket, failure: CacheError?) async
 }
 
 extension FetchFlights {
   /// Ends a flight and sends the waiting callers to the cache.
-  public func land(_ ticket: FlightTicket) async { await land(ticket, failure: nil) }
+  public func finish(_ ticket: FlightTicket) async { await finish(ticket, failure: nil) }
 }
 
-/// The result of boarding.
-public enum Boarding: Sendable {
-  /// The caller leads: it asks the origin, and must land afterwards, even if it fails or is cancelled.
+/// The result of joining a flight.
+public enum JoinResult: Sendable {
+  /// The caller leads: it asks the origin, and must finish the flight afterwards, even if it fails or is cancelled.
   case leading(FlightTicket)
   /// Another caller's flight ended: with a failure that this caller shares, or with `nil`, and then this caller looks
   /// into the cache.
-  case landed(CacheError?)
-  /// The flight that the caller waited for is gone without a result: its leader may have landed or died. The caller
-  /// looks into the cache, and boards again if the answer is not there.
+  case finished(CacheError?)
+  /// The flight that the caller waited for is gone without a result: its leader may have finished or died. The caller
+  /// looks into the cache, and joins again if the answer is not there.
   case vanished
 }
 

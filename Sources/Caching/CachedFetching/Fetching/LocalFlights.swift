@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Flights within this process only. A cache needs no more if no other process uses its store.
 ///
-/// Cost: one dictionary access under a lock for boarding, and one for landing.
+/// Cost: one dictionary access under a lock for joining, and one for finishing.
 public final class LocalFlights: FetchFlights {
-  private typealias Waiter = CheckedContinuation<Result<Boarding, CacheError>, Never>
+  private typealias Waiter = CheckedContinuation<Result<JoinResult, CacheError>, Never>
 
   /// A flight under way, and the callers that wait for it, first come first.
   private struct Flight {
@@ -37,7 +37,7 @@ public final class LocalFlights: FetchFlights {
   /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended.
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
-  public func board(_ key: String) async throws(CacheError) -> Boarding {
+  public func join(_ key: String) async throws(CacheError) -> JoinResult {
     if Task.isCancelled { throw .cancelled }
     let (number, ticket) = state.withLock { state in
       let number = state.nextNumber()
@@ -46,7 +46,7 @@ public final class LocalFlights: FetchFlights {
     if let ticket { return .leading(ticket) }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if let result = join(key, number, continuation) { continuation.resume(returning: result) }
+        if let result = enqueue(key, number, continuation) { continuation.resume(returning: result) }
       }
     } onCancel: {
       leave(key, number)
@@ -56,28 +56,28 @@ public final class LocalFlights: FetchFlights {
 
   /// Ends the flight of `ticket` and resumes all waiting callers. If the calling task was cancelled, the first of them
   /// becomes the leader and the others keep waiting.
-  public func land(_ ticket: FlightTicket, failure: CacheError?) async {
-    end(ticket, .landed(failure))
+  public func finish(_ ticket: FlightTicket, failure: CacheError?) async {
+    end(ticket, .finished(failure))
   }
 
   /// Ends the flight of `ticket` because the other process's flight that it waited for has vanished, and tells all
   /// waiting callers so. If the calling task was cancelled, the first of them becomes the leader.
   public func vanish(_ ticket: FlightTicket) { end(ticket, .vanished) }
 
-  private func end(_ ticket: FlightTicket, _ boarding: Boarding) {
+  private func end(_ ticket: FlightTicket, _ joined: JoinResult) {
     let isAbandoned = Task.isCancelled
-    let resumed = state.withLock { state -> [(Waiter, Boarding)] in
+    let resumed = state.withLock { state -> [(Waiter, JoinResult)] in
       guard state.flights[ticket.key]?.ticket == ticket else { return [] }
-      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, boarding, &state)
+      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, joined, &state)
     }
-    for (waiter, boarding) in resumed { waiter.resume(returning: .success(boarding)) }
+    for (waiter, joined) in resumed { waiter.resume(returning: .success(joined)) }
   }
 
   /// The result for a caller that need not wait; `nil` if the caller now waits.
   ///
   /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
   /// caller not cancelled, the handler will find it among the waiting callers.
-  private func join(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<Boarding, CacheError>? {
+  private func enqueue(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<JoinResult, CacheError>? {
     state.withLock { state in
       if Task.isCancelled { return .failure(.cancelled) }
       if let ticket = Self.lead(key, number, &state) { return .success(.leading(ticket)) }
@@ -103,12 +103,12 @@ public final class LocalFlights: FetchFlights {
     waiter?.resume(returning: .failure(.cancelled))
   }
 
-  private func end(_ key: String, _ boarding: Boarding, _ state: inout State) -> [(Waiter, Boarding)] {
-    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, boarding) }
+  private func end(_ key: String, _ joined: JoinResult, _ state: inout State) -> [(Waiter, JoinResult)] {
+    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, joined) }
   }
 
-  private func passLead(_ key: String, _ state: inout State) -> [(Waiter, Boarding)] {
-    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, .landed(nil), &state) }
+  private func passLead(_ key: String, _ state: inout State) -> [(Waiter, JoinResult)] {
+    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, .finished(nil), &state) }
     let successor = flight.waiters.removeFirst()
     flight.ticket = FlightTicket(key: key, number: successor.number)
     state.flights[key] = flight

@@ -19,13 +19,13 @@ struct RankedEntry: Comparable {
   private let rank: Int64
 
   /// Ranks `entry` in `order`; the order of use needs `uses`.
-  init(_ entry: EntrySummary, by order: EntryOrder, _ uses: UseReader?) {
+  init(_ entry: EntrySummary, by order: EntryOrder, _ accesses: AccessReader?) {
     rank =
       switch order {
       case .key: 0
       case .size: Int64(entry.payloadBytes)
       case .stored: entry.metadata.storedAt.milliseconds
-      case .used: uses?.use(of: entry.key).lastUsedAt.milliseconds ?? 0
+      case .used: accesses?.history(of: entry.key).lastUsedAt.milliseconds ?? 0
       }
     var metadata = entry.metadata
     metadata.attributes = [:]

@@ -47,11 +47,11 @@ extension StoreAdministration {
   public func list(
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
-    let uses = order == .used ? try store.uses.reader() : nil
+    let accesses = order == .used ? try store.accesses.reader() : nil
     var first = MaxHeap<RankedEntry>()
     let damage = try await visit(selection, after: nil) { page in
       for entry in page {
-        first.insert(RankedEntry(entry, by: order, uses))
+        first.insert(RankedEntry(entry, by: order, accesses))
         if first.count > limit { _ = first.removeLargest() }
       }
       return true

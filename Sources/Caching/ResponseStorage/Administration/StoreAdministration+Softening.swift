@@ -69,7 +69,7 @@ extension StoreAdministration {
     while let key = left.first, bytes < Self.batchBytes {
       left.removeFirst()
       do throws(CacheError) {
-        guard let entry = try await store.export(key, use: nil) else {
+        guard let entry = try await store.export(key, history: nil) else {
           part.missing.append(key)
           continue
         }

@@ -13,7 +13,7 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
-    let usage = try ledger.totals()
+    let operations = try ledger.totals()
     let held: StoreCount
     held = try await StoreCount(store.engine)
     let tally = held.tally.withoutLeases
@@ -33,6 +33,6 @@ extension StoreAdministration {
     }
     return StoreReport(
       tally: tally, storageBytes: held.storageBytes, damage: store.damage + held.damage, states: census.states,
-      isEstimated: isEstimated, usage: usage)
+      isEstimated: isEstimated, operations: operations)
   }
 }

@@ -9,10 +9,10 @@ public struct StoreAdministration: Sendable {
   static let maximumCensus = 10_000
 
   let store: EntryStore
-  let ledger: any UsageLedger
+  let ledger: any OperationLedger
 
   /// Creates the administration of `store`, whose use `ledger` counts.
-  public init(store: EntryStore, ledger: any UsageLedger) {
+  public init(store: EntryStore, ledger: any OperationLedger) {
     self.store = store
     self.ledger = ledger
   }

@@ -9,7 +9,7 @@ public struct StoreReport: Sendable {
   /// What could not be counted.
   public let damage: StoreDamage
   /// How often the cache answered.
-  public let usage: UsageCounts
+  public let operations: OperationCounts
   /// Whether the counts by state are estimates. Only entries whose state changes within the present slot of 17.5
   /// minutes may be counted wrongly.
   public let isEstimated: Bool
@@ -17,12 +17,12 @@ public struct StoreReport: Sendable {
 
   init(
     tally: EntryTally, storageBytes: Int?, damage: StoreDamage, states: [EntryState: Int], isEstimated: Bool,
-    usage: UsageCounts
+    operations: OperationCounts
   ) {
     (self.tally, self.storageBytes, self.damage) = (tally, storageBytes, damage)
     self.isEstimated = isEstimated
     self.states = states
-    self.usage = usage
+    self.operations = operations
   }
 
   /// The number of entries in `state`.

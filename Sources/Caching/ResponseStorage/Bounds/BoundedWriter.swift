@@ -14,20 +14,21 @@ struct BoundedWriter: Sendable {
   let engine: any StorageEngine
   let clock: any WallClock
   let limits: StoreLimits?
-  let usage: UsageCounter
-  let uses: EntryUses
+  let operations: OperationCounter
+  let accesses: AccessRecorder
   let sweep: ExpirySweep?
-  private let turns = Turns()
+  private let mutex = AsyncMutex()
 
   init(
-    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, usage: UsageCounter, uses: EntryUses,
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, operations: OperationCounter,
+    accesses: AccessRecorder,
     removesExpired: Bool
   ) {
     self.engine = engine
     self.clock = clock
     self.limits = limits
-    self.usage = usage
-    self.uses = uses
+    self.operations = operations
+    self.accesses = accesses
     sweep = limits != nil && removesExpired ? ExpirySweep(engine: engine) : nil
   }
 
@@ -42,24 +43,24 @@ struct BoundedWriter: Sendable {
     batch.bounds = limits.bounds
     let expired = await sweep?.expired(near: key, at: clock.now) ?? []
     // Anything but a lack of room is the caller's own failure, above all a conflict.
-    if try await isApplied(
+    if try await tryToApply(
       batch.removing(expired), butNotOn: expired.isEmpty ? [.overBounds] : [.overBounds, .conflict])
     {
       return
     }
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
-    var isStale = await turns.take() || !expired.isEmpty
-    defer { turns.give() }
+    var isStale = await mutex.lock() || !expired.isEmpty
+    defer { mutex.unlock() }
     for _ in 0..<Self.maximumAttempts {
-      if isStale, try await isApplied(batch, butNotOn: [.overBounds]) { return }
-      if try await room.isMadeAndFilled() { return }
+      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
+      if try await room.makeAndFill() { return }
       isStale = true
     }
     throw limits.neverRoom(for: key)
   }
 
   /// Makes the changes of `batch`; `false` if there is no room, or another writer has changed an entry.
-  func isApplied(
+  func tryToApply(
     _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
   ) async throws(CacheError) -> Bool {
     do throws(CacheError) {

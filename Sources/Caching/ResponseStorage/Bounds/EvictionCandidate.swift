@@ -11,16 +11,16 @@ struct EvictionCandidate: Sendable, Comparable {
   private let rank: (Int64, Int64, Int64)
 
   /// Ranks `entry` by `policy` at the time `now`; `nil` if the entry must stay.
-  init?(_ entry: EntrySummary, use: EntryUse, policy: EvictionPolicy, now: Timestamp) {
+  init?(_ entry: EntrySummary, history: AccessHistory, policy: EvictionPolicy, now: Timestamp) {
     let stored = Self.rank(entry.metadata.storedAt, now)
     isExpired = entry.metadata.state(at: now) == .expired
     if isExpired {
       rank = (entry.metadata.retainUntil.milliseconds, stored, 0)
     } else {
-      let used = max(Self.rank(use.lastUsedAt, now), stored)
+      let used = max(Self.rank(history.lastUsedAt, now), stored)
       switch policy {
       case .leastRecentlyUsed: rank = (used, stored, 0)
-      case .leastFrequentlyUsed: rank = (use.count, used, stored)
+      case .leastFrequentlyUsed: rank = (history.count, used, stored)
       case .leastRecentlyStored: rank = (stored, 0, 0)
       case .none: return nil
       }

@@ -15,20 +15,20 @@ struct RoomMaker: Sendable {
   /// evicted beyond the need; in a store of fewer than 64 entries, none.
   ///
   /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
-  func isMadeAndFilled() async throws(CacheError) -> Bool {
+  func makeAndFill() async throws(CacheError) -> Bool {
     let (held, needed) = try await excess()
     guard needed != EntryTally.Count() else { return false }
     var selection = VictimSelection(needed: needed, spareCount: held.entries / 64)
     try await consider(&selection)
     let victims = selection.chosen
     guard selection.isEnough else {
-      if selection.isBeginning { _ = try await areRemoved(victims) }
+      if selection.isBeginning { _ = try await remove(victims) }
       if limits.eviction == .none, !selection.isBeginning { throw limits.noRoom(for: key) }
       return false
     }
     let last = victims.suffix(BoundedWriter.batchSize)
-    guard try await areRemoved(victims.dropLast(last.count)) else { return false }
-    return try await areRemoved(last, with: batch)
+    guard try await remove(victims.dropLast(last.count)) else { return false }
+    return try await remove(last, with: batch)
   }
 
   /// How much the store holds, and how much of that must go to make the batch fit.
@@ -57,14 +57,14 @@ struct RoomMaker: Sendable {
   /// Offers `selection` all entries that may be evicted.
   private func consider(_ selection: inout VictimSelection) async throws(CacheError) {
     let (own, now) = (batch.keys, writer.clock.now)
-    // The use of entries only decides the order: if it cannot be read, the write must not fail.
-    let uses = limits.eviction.dependsOnUse ? try? writer.uses.reader() : nil
+    // How entries were used only decides the order: if it cannot be read, the write must not fail.
+    let accesses = limits.eviction.dependsOnUse ? try? writer.accesses.reader() : nil
     // A damaged entry can be neither counted nor evicted, but must not prevent the eviction of others.
     var walk = StoreWalk(engine: writer.engine, pageSize: BoundedWriter.batchSize)
     while let page = try await walk.next() {
       for entry in page where !own.contains(entry.key) && !entry.key.text.hasPrefix(Lease.keyPrefix) {
-        let use = uses?.use(of: entry.key) ?? EntryUse()
-        if let candidate = EvictionCandidate(entry, use: use, policy: limits.eviction, now: now) {
+        let history = accesses?.history(of: entry.key) ?? AccessHistory()
+        if let candidate = EvictionCandidate(entry, history: history, policy: limits.eviction, now: now) {
           selection.offer(candidate)
         }
       }
@@ -73,7 +73,7 @@ struct RoomMaker: Sendable {
 
   /// Removes `victims` and makes the changes of `batch`, in batches of bounded size. Returns `false` if an entry has
   /// changed meanwhile, or there is still no room.
-  private func areRemoved(
+  private func remove(
     _ victims: ArraySlice<EvictionCandidate>, with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) -> Bool {
     var rest = victims
@@ -82,13 +82,13 @@ struct RoomMaker: Sendable {
       rest = rest.dropFirst(page.count)
       var batch = rest.isEmpty ? batch : WriteBatch()
       for victim in page { batch.remove(victim.key, ifStill: victim.checksum) }
-      guard try await writer.isApplied(batch) else { return false }
-      writer.usage.record(evictions: page.count { !$0.isExpired })
+      guard try await writer.tryToApply(batch) else { return false }
+      writer.operations.record(evictions: page.count { !$0.isExpired })
     }
     return true
   }
 
-  private func areRemoved(_ victims: [EvictionCandidate]) async throws(CacheError) -> Bool {
-    try await areRemoved(victims[...])
+  private func remove(_ victims: [EvictionCandidate]) async throws(CacheError) -> Bool {
+    try await remove(victims[...])
   }
 }

@@ -6,7 +6,7 @@ internal import StorageSPI
 /// and of its only subclass are constant and Sendable.
 class DecodedEntry: @unchecked Sendable {
   let key: CacheKey
-  /// The digest of the key, see `UseRecord`.
+  /// The digest of the key, see `AccessRecord`.
   let digest: UInt64
   let metadata: EntryMetadata
   let payloadBytes: Int

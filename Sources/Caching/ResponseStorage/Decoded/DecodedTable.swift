@@ -48,7 +48,7 @@ struct DecodedTable {
   mutating func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
     let wasKept = remove(entry.digest)
     guard entry.payloadBytes <= limits.maxBytes, limits.maxEntries > 0 else { return }
-    guard wasKept || hasRoom(for: entry) || isKnown(entry.digest) else { return }
+    guard wasKept || hasRoom(for: entry) || noteRejection(of: entry.digest) else { return }
     while !hasRoom(for: entry) { remove(nodes[oldest].digest) }
     let place = insert(
       Node(digest: entry.digest, entry: entry, changeCount: changeCount, newer: Self.none, older: Self.none))
@@ -72,8 +72,8 @@ struct DecodedTable {
     count < limits.maxEntries && payloadBytes <= limits.maxBytes - entry.payloadBytes
   }
 
-  /// Whether an entry with the digest `digest` was rejected before. Remembers it as rejected from now on.
-  private mutating func isKnown(_ digest: UInt64) -> Bool {
+  /// Remembers that an entry with the digest `digest` was rejected, and returns whether one was before.
+  private mutating func noteRejection(of digest: UInt64) -> Bool {
     // Allocates nothing before the table is full. Digest zero counts as rejected from the start, which does no harm.
     if turnedAway.isEmpty { turnedAway = Array(repeating: 0, count: Self.turnedAwayCount) }
     let place = Int(truncatingIfNeeded: digest) & (Self.turnedAwayCount - 1)

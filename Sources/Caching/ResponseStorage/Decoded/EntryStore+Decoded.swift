@@ -14,7 +14,7 @@ extension EntryStore {
     _ key: CacheKey, _ codec: CodecIdentity,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
-    let (now, digest) = (clock.now, UseRecord.digest(of: key))
+    let (now, digest) = (clock.now, AccessRecord.digest(of: key))
     let found: DecodedEntries.Finding<Value> =
       decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
     // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries

@@ -11,10 +11,10 @@ public struct EntryStore: Sendable {
   public let clock: any WallClock
 
   /// Counts hits, misses and evictions.
-  public let usage: UsageCounter
+  public let operations: OperationCounter
 
   /// Records how each entry is used.
-  public let uses: EntryUses
+  public let accesses: AccessRecorder
 
   /// The decoded values; `nil` if none are kept.
   let decodedEntries: DecodedEntries?
@@ -36,16 +36,18 @@ public struct EntryStore: Sendable {
   ///     engine drops expired entries itself.
   ///   - decoded: how many decoded values to keep in memory.
   public init(
-    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil, uses: EntryUses = EntryUses(),
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
+    accesses: AccessRecorder = AccessRecorder(),
     removesExpired: Bool = true, decoded: DecodedLimits = .standard
   ) {
     self.engine = engine
     self.clock = clock
-    self.uses = uses
-    usage = UsageCounter()
+    self.accesses = accesses
+    operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
     writer = BoundedWriter(
-      engine: engine, clock: clock, limits: limits, usage: usage, uses: uses, removesExpired: removesExpired)
+      engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
+      removesExpired: removesExpired)
   }
 
   /// Closes the engine.
@@ -73,12 +75,12 @@ public struct EntryStore: Sendable {
   }
 
   /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
-  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { UseRecord.digest(of: $0) }) }
+  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
 
   /// Counts a look-up in the same way, by the digest of the key.
   func countLookUp(digest: UInt64?) {
-    usage.record(hit: digest != nil)
-    if let digest { uses.record(digest: digest, at: clock.now) }
+    operations.record(hit: digest != nil)
+    if let digest { accesses.record(digest: digest, at: clock.now) }
   }
 
   /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it

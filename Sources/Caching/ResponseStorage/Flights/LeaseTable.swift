@@ -64,7 +64,7 @@ struct LeaseTable: Sendable {
     var batch = WriteBatch()
     batch.require(key, .checksum(version))
     batch.remove(key)
-    _ = try await isApplied(batch)
+    _ = try await tryToApply(batch)
   }
 
   private func write(
@@ -76,11 +76,11 @@ struct LeaseTable: Sendable {
     var batch = WriteBatch()
     batch.require(key, expecting)
     batch.put(key, payload: payload, metadata: metadata)
-    return try await isApplied(batch) ? metadata.checksum : nil
+    return try await tryToApply(batch) ? metadata.checksum : nil
   }
 
   /// Makes the changes of `batch`; `false` if another holder was faster.
-  private func isApplied(_ batch: WriteBatch) async throws(CacheError) -> Bool {
+  private func tryToApply(_ batch: WriteBatch) async throws(CacheError) -> Bool {
     do throws(CacheError) {
       try await store.engine.apply(batch)
       return true

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Flights that all processes share that use the same store.
 ///
 /// Within a process one caller for each key tries to take the lease in the store; the others wait without touching the
-/// store. The caller that gets the lease leads, and the lease is renewed until the caller lands. In any other process
+/// store. The caller that gets the lease leads, and the lease is renewed until the caller finishes. In any other process
 /// one caller for each key looks at the lease, with growing pauses, until the lease is gone.
 ///
 /// The lease of a crashed holder ends by itself: at once if its process is known to have ended, otherwise when it runs
@@ -15,9 +15,9 @@ internal import Synchronization
 /// read-only, flights are shared within this process only.
 ///
 /// A failed flight leaves its failure in the lease for two seconds, for those who saw the flight under way. A caller
-/// that boards later takes the lease over at once.
+/// that joins later takes the lease over at once.
 ///
-/// Cost: boarding and landing each write a small entry; waiting reads it. Nothing happens before the first boarding.
+/// Cost: joining and finishing each write a small entry; waiting reads it. Nothing happens before the first flight.
 public final class LeasedFlights: FetchFlights {
   /// The result of trying to take a lease.
   private enum Claim {
@@ -25,7 +25,7 @@ public final class LeasedFlights: FetchFlights {
     case taken
     /// Another process had the lease, and its flight failed.
     case failed(CacheError)
-    /// Another process had the lease, and it is gone: that process landed and removed it, or the store's server dropped
+    /// Another process had the lease, and it is gone: that process finished and removed it, or the store's server dropped
     /// it as expired.
     case vanished
   }
@@ -51,7 +51,7 @@ public final class LeasedFlights: FetchFlights {
   ///   - store: keeps the leases beside the entries.
   ///   - processes: tells which holders' processes have ended.
   ///   - timing: how long a lease holds.
-  ///   - holder: makes the holder that names this process in leases; called once, at the first boarding.
+  ///   - holder: makes the holder that names this process in leases; called once, for the first flight.
   public init(
     store: EntryStore, processes: any ProcessTable, timing: LeaseTiming = LeaseTiming(),
     holder: @escaping @Sendable () -> LeaseHolder
@@ -66,21 +66,21 @@ public final class LeasedFlights: FetchFlights {
   /// process or another.
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
-  public func board(_ key: String) async throws(CacheError) -> Boarding {
-    let boarding = try await local.board(key)
-    guard case .leading(let ticket) = boarding else { return boarding }
+  public func join(_ key: String) async throws(CacheError) -> JoinResult {
+    let joined = try await local.join(key)
+    guard case .leading(let ticket) = joined else { return joined }
     do throws(CacheError) {
       switch try await claim(ticket) {
       case .taken: return .leading(ticket)
       case .failed(let failure):
-        await local.land(ticket, failure: failure)
-        return .landed(failure)
+        await local.finish(ticket, failure: failure)
+        return .finished(failure)
       case .vanished:
         local.vanish(ticket)
         return .vanished
       }
     } catch {
-      await local.land(ticket)
+      await local.finish(ticket)
       throw error
     }
   }
@@ -89,7 +89,7 @@ public final class LeasedFlights: FetchFlights {
   ///
   /// A task of its own deals with the lease, so that this also works if the caller's task was cancelled. If it fails,
   /// the lease runs out by itself.
-  public func land(_ ticket: FlightTicket, failure: CacheError?) async {
+  public func finish(_ ticket: FlightTicket, failure: CacheError?) async {
     let isAbandoned = Task.isCancelled
     if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
       renewal.cancel()
@@ -104,7 +104,7 @@ public final class LeasedFlights: FetchFlights {
         }
       }.value
     }
-    await local.land(ticket, failure: failure)
+    await local.finish(ticket, failure: failure)
   }
 
   /// Tries to take the lease, and waits while another process has it.

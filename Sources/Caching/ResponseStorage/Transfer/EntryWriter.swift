@@ -98,7 +98,7 @@ struct EntryWriter {
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
-        planned?[UseRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
+        planned?[AccessRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
         counts.written += 1
         counts.bytes += entry.payload.count
       }
@@ -118,7 +118,7 @@ struct EntryWriter {
   }
 
   private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
-    if let planned = planned?[UseRecord.digest(of: entry.key)] {
+    if let planned = planned?[AccessRecord.digest(of: entry.key)] {
       if planned.checksum == entry.metadata.checksum { return .present }
       return isKept(planned.storedAt, besides: entry) ? .newer : .writable(nil)
     }
@@ -145,8 +145,8 @@ struct EntryWriter {
   /// Also restores the uses of entries that the store already had: an interrupted transfer may have written the
   /// entries, but not their uses.
   private func restoreUses() throws(CacheError) {
-    var known: [CacheKey: EntryUse] = [:]
-    for entry in pending { known[entry.key] = entry.use }
-    if !known.isEmpty { try store?.uses.restore(known) }
+    var known: [CacheKey: AccessHistory] = [:]
+    for entry in pending { known[entry.key] = entry.history }
+    if !known.isEmpty { try store?.accesses.restore(known) }
   }
 }

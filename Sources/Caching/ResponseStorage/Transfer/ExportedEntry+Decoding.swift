@@ -68,12 +68,12 @@ private struct ExportedMembers {
     guard checksum == nil || checksum == metadata.checksum else {
       throw json.failure("the checksum does not match: without its checksum, an edited line is taken as it is")
     }
-    return ExportedEntry(key: key, metadata: metadata, payload: payload, use: try use(json))
+    return ExportedEntry(key: key, metadata: metadata, payload: payload, history: try history(json))
   }
 
-  private func use(_ json: JSONReader) throws(JSONReader.Failure) -> EntryUse? {
+  private func history(_ json: JSONReader) throws(JSONReader.Failure) -> AccessHistory? {
     guard uses != nil || lastUsedAt != nil else { return nil }
-    return EntryUse(
+    return AccessHistory(
       lastUsedAt: try json.required(lastUsedAt, ExportMember.lastUsedAt),
       count: Int64(try json.required(uses, ExportMember.uses)))
   }

@@ -35,9 +35,9 @@ extension ExportedEntry {
     appendAttributes(to: &line)
     // As a number it would not survive programs that take every number for a double.
     line.append(member: ExportMember.checksum, Hexadecimal.text(metadata.checksum))
-    if let use {
-      line.append(text: ",\"\(ExportMember.uses)\":\(use.count)")
-      line.append(member: ExportMember.lastUsedAt, use.lastUsedAt.text)
+    if let history {
+      line.append(text: ",\"\(ExportMember.uses)\":\(history.count)")
+      line.append(member: ExportMember.lastUsedAt, history.lastUsedAt.text)
     }
     appendPayload(to: &line)
     line.append(text: "}\n")

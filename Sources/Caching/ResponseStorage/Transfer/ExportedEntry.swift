@@ -10,14 +10,14 @@ public struct ExportedEntry: Sendable, Hashable {
   /// The payload's bytes.
   public let payload: [UInt8]
   /// How the entry was used; `nil` if unknown.
-  public let use: EntryUse?
+  public let history: AccessHistory?
 
   /// Creates an entry.
-  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], use: EntryUse? = nil) {
+  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], history: AccessHistory? = nil) {
     self.key = key
     self.metadata = metadata
     self.payload = payload
-    self.use = use
+    self.history = history
   }
 }
 
@@ -25,11 +25,11 @@ extension EntryStore {
   /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
   ///
   /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
-  func export(_ key: CacheKey, use: EntryUse?) async throws(CacheError) -> ExportedEntry? {
+  func export(_ key: CacheKey, history: AccessHistory?) async throws(CacheError) -> ExportedEntry? {
     try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       return ExportedEntry(
-        key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, use: use)
+        key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, history: history)
     }
   }
 

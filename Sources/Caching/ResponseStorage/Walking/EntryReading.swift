@@ -12,7 +12,7 @@ struct EntryReading {
   /// The last entry that was returned, or skipped for good.
   private var last: CacheKey?
   private var page: ArraySlice<EntrySummary> = []
-  private var pageUses: [CacheKey: EntryUse] = [:]
+  private var pageHistories: [CacheKey: AccessHistory] = [:]
   private var unreadable = StoreDamage()
 
   /// The number of entries that had expired when their turn came.
@@ -53,7 +53,7 @@ struct EntryReading {
 
   private func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, CacheError> {
     do throws(CacheError) {
-      return .success(try await store.export(summary.key, use: pageUses[summary.key]))
+      return .success(try await store.export(summary.key, history: pageHistories[summary.key]))
     } catch {
       return .failure(error)
     }
@@ -72,15 +72,17 @@ struct EntryReading {
     while page.isEmpty {
       guard let next = try await walk.next() else { return nil }
       page = next[...]
-      pageUses = try uses(of: next.map(\.key))
+      pageHistories = try histories(of: next.map(\.key))
     }
     return page.removeFirst()
   }
 
   /// The known uses of the entries under `keys`.
-  private func uses(of keys: [CacheKey]) throws(CacheError) -> [CacheKey: EntryUse] {
-    var known: [CacheKey: EntryUse] = [:]
-    for (key, use) in zip(keys, try store.uses.uses(of: keys)) where use != EntryUse() { known[key] = use }
+  private func histories(of keys: [CacheKey]) throws(CacheError) -> [CacheKey: AccessHistory] {
+    var known: [CacheKey: AccessHistory] = [:]
+    for (key, history) in zip(keys, try store.accesses.histories(of: keys)) where history != AccessHistory() {
+      known[key] = history
+    }
     return known
   }
 }

@@ -53,14 +53,14 @@ struct KeyGap {
   }
 
   /// Records that the store can be listed after `probe`.
-  mutating func isReadable(after probe: CacheKey) {
+  mutating func noteReadable(after probe: CacheKey) {
     if count > 0 { step = nil }
     count += 1
     (end, high) = (probe, Array(probe.text.utf8.dropFirst(prefix.count)))
   }
 
   /// Records that the store cannot be listed after `probe`.
-  mutating func isUnreadable(after probe: CacheKey) {
+  mutating func noteUnreadable(after probe: CacheKey) {
     // An unreadable end of the namespace says nothing about what comes before it.
     if count > 0 {
       low = Array(probe.text.utf8.dropFirst(prefix.count))

@@ -22,7 +22,7 @@ public final class RecoveringEngine: StorageEngine {
   private let plugin: any StoragePlugin
   private let configuration: EngineConfiguration
   private let state: Mutex<State>
-  private let turns = Turns()
+  private let mutex = AsyncMutex()
   private let listing = Mutex<Listing?>(nil)
 
   /// The result of a listing.
@@ -67,8 +67,8 @@ public final class RecoveringEngine: StorageEngine {
   ) async throws(CacheError) -> (any StorageEngine)? {
     // Another call may have closed the engine to replace it.
     guard [.damaged, .unsupportedFormat, .closed].contains(error.code) else { return nil }
-    _ = await turns.take()
-    defer { turns.give() }
+    await mutex.lock()
+    defer { mutex.unlock() }
     let current = try self.engine
     if current !== engine { return current }
     let (damage, wasTried) = state.withLock { ($0.damage, $0.wasTried) }
@@ -153,8 +153,8 @@ public final class RecoveringEngine: StorageEngine {
 
   /// Closes the store, after any salvage under way.
   public func close() async throws(CacheError) {
-    _ = await turns.take()
-    defer { turns.give() }
+    await mutex.lock()
+    defer { mutex.unlock() }
     let engine = state.withLock { state in
       // Do not open the closed store again.
       state.damage = nil

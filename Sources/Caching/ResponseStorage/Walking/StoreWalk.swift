@@ -120,14 +120,14 @@ struct StoreWalk {
       let rest = KeyRange(prefix: range.prefix, after: probe)
       do throws(CacheError) {
         end = try await engine.scan(rest, limit: 1).first?.key
-        gap.isReadable(after: probe)
+        gap.noteReadable(after: probe)
       } catch {
         guard passable.contains(error.code) else { throw error }
         if let entry = try await unreadableEntry(in: rest, error) {
-          gap.isReadable(after: probe)
+          gap.noteReadable(after: probe)
           end = entry
         } else {
-          gap.isUnreadable(after: probe)
+          gap.noteUnreadable(after: probe)
         }
       }
     }

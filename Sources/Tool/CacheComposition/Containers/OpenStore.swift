@@ -11,9 +11,9 @@ public struct OpenStore: Sendable {
   let background = BackgroundWork()
   /// A warning for the user before reading the store.
   public let warning: CacheError?
-  private let ledger: any UsageLedger
+  private let ledger: any OperationLedger
 
-  init(entries: EntryStore, flights: any FetchFlights, ledger: any UsageLedger, warning: CacheError? = nil) {
+  init(entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError? = nil) {
     self.entries = entries
     self.flights = flights
     self.warning = warning
@@ -24,7 +24,7 @@ public struct OpenStore: Sendable {
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
   /// How many unexpired entries were evicted so far to keep the store within its bounds.
-  public var evictions: Int { entries.usage.current.evictions }
+  public var evictions: Int { entries.operations.current.evictions }
 
   /// Waits for background work, such as the revalidation of a stale entry.
   ///
@@ -39,8 +39,8 @@ public struct OpenStore: Sendable {
     await background.finish()
     try await entries.close()
     do throws(CacheError) {
-      try await entries.uses.flush()
-      try ledger.add(entries.usage.take())
+      try await entries.accesses.flush()
+      try ledger.add(entries.operations.take())
     } catch {
       if error.code != .permissionDenied { throw error }
     }

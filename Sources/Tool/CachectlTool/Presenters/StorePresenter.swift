@@ -65,7 +65,8 @@ struct StorePresenter: Sendable {
       throw Self.notFound(name.text)
     }
     let view = EntryView(
-      EntryRow(entry.summary, at: entry.readAt), use: EntryView.Use(try store.entries.uses.uses(of: [cacheKey])),
+      EntryRow(entry.summary, at: entry.readAt),
+      use: EntryView.Use(try store.entries.accesses.histories(of: [cacheKey])),
       attributes: entry.summary.metadata.attributes,
       payload: entry.payload, now: entry.readAt.sinceEpoch)
     return (view, entry.payload)
@@ -133,8 +134,8 @@ struct StorePresenter: Sendable {
     (view.storageBytes, view.damage) = (report.storageBytes, DamageList(report.damage))
     (view.fresh, view.stale, view.expired) = (report.count(.fresh), report.count(.stale), report.count(.expired))
     view.isEstimated = report.isEstimated
-    (view.hits, view.misses) = (report.usage.hits, report.usage.misses)
-    view.evictions = report.usage.evictions
+    (view.hits, view.misses) = (report.operations.hits, report.operations.misses)
+    view.evictions = report.operations.evictions
     return view
   }
 
@@ -166,8 +167,8 @@ extension EntryRow {
 }
 
 extension EntryView.Use {
-  fileprivate init(_ uses: [EntryUse]) {
-    let use = uses.reduce(EntryUse(), +)
+  fileprivate init(_ uses: [AccessHistory]) {
+    let use = uses.reduce(AccessHistory(), +)
     self.init(count: Int(use.count), lastUsedAt: use.count > 0 ? use.lastUsedAt.sinceEpoch : nil)
   }
 }

@@ -3,52 +3,52 @@ internal import Synchronization
 
 /// Keeps the uses of entries, for all processes that use a store. It is not part of the store: losing it only changes
 /// which entries are evicted first.
-public protocol UseLog: Sendable {
+public protocol AccessLog: Sendable {
   /// Adds uses. Keeps what several processes add at the same time.
-  func add(_ records: [UseRecord]) throws(CacheError)
+  func add(_ records: [AccessRecord]) throws(CacheError)
 
   /// The uses as they are now.
-  func snapshot() throws(CacheError) -> any UseSnapshot
+  func snapshot() throws(CacheError) -> any AccessSnapshot
 }
 
 /// The uses of entries at some time.
-public protocol UseSnapshot: Sendable {
+public protocol AccessSnapshot: Sendable {
   /// The use of the entry whose key has the digest `digest`; `nil` if nothing is known.
-  func use(of digest: UInt64) -> EntryUse?
+  func history(of digest: UInt64) -> AccessHistory?
 }
 
 /// Uses in memory, by the digests of keys.
-public struct UseTable: UseSnapshot {
+public struct AccessTable: AccessSnapshot {
   /// The uses, by digest.
-  public private(set) var uses: [UInt64: EntryUse] = [:]
+  public private(set) var histories: [UInt64: AccessHistory] = [:]
 
   /// Creates an empty table.
   public init() {}
 
   /// The use of the entry whose key has the digest `digest`; `nil` if nothing is known.
-  public func use(of digest: UInt64) -> EntryUse? { uses[digest] }
+  public func history(of digest: UInt64) -> AccessHistory? { histories[digest] }
 
   /// Adds a use to those of its entry.
-  public mutating func add(_ record: UseRecord) {
-    guard let place = uses.index(forKey: record.digest) else { return uses[record.digest] = record.use }
-    uses.values[place] = uses.values[place] + record.use
+  public mutating func add(_ record: AccessRecord) {
+    guard let place = histories.index(forKey: record.digest) else { return histories[record.digest] = record.history }
+    histories.values[place] = histories.values[place] + record.history
   }
 
   /// All uses, as records.
-  public var records: [UseRecord] { uses.map { UseRecord(digest: $0.key, use: $0.value) } }
+  public var records: [AccessRecord] { histories.map { AccessRecord(digest: $0.key, history: $0.value) } }
 
   /// Forgets the entries that have been unused longest, and keeps about `count`.
   mutating func keepLatest(_ count: Int) {
-    let times = uses.values.map(\.lastUsedAt).sorted()
+    let times = histories.values.map(\.lastUsedAt).sorted()
     guard times.count > count else { return }
-    uses = uses.filter { $0.value.lastUsedAt >= times[times.count - count] }
+    histories = histories.filter { $0.value.lastUsedAt >= times[times.count - count] }
   }
 }
 
 /// Keeps uses in memory, for stores that live no longer than the process.
-public final class MemoryUseLog: UseLog {
+public final class MemoryAccessLog: AccessLog {
   private let capacity: Int
-  private let table = Mutex(UseTable())
+  private let table = Mutex(AccessTable())
 
   /// Creates a log. Once it has more than twice `capacity` (1 or more) uses, it forgets the oldest.
   public init(capacity: Int = 1 << 17) {
@@ -56,13 +56,13 @@ public final class MemoryUseLog: UseLog {
   }
 
   /// Adds uses.
-  public func add(_ records: [UseRecord]) throws(CacheError) {
+  public func add(_ records: [AccessRecord]) throws(CacheError) {
     table.withLock { table in
       for record in records { table.add(record) }
-      if table.uses.count > 2 * capacity { table.keepLatest(capacity) }
+      if table.histories.count > 2 * capacity { table.keepLatest(capacity) }
     }
   }
 
   /// The uses as they are now.
-  public func snapshot() throws(CacheError) -> any UseSnapshot { table.withLock { $0 } }
+  public func snapshot() throws(CacheError) -> any AccessSnapshot { table.withLock { $0 } }
 }

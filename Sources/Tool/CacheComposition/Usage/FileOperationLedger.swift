@@ -7,35 +7,35 @@ internal import ResponseStorage
 /// The line has a fixed length, and one call under a lock overwrites it in place: processes that end at the same time
 /// all count, and counting takes some microseconds with any engine. An unreadable line counts as zero: the sums only
 /// describe how a cache is used.
-struct FileUsageLedger: UsageLedger {
+struct FileOperationLedger: OperationLedger {
   /// The length of the line with its line feed, in bytes; enough for the three largest numbers.
   private static let lineLength = 96
 
   /// The file.
   let file: UsageFile
 
-  func add(_ counts: UsageCounts) throws(CacheError) {
-    guard counts != UsageCounts() else { return }
+  func add(_ counts: OperationCounts) throws(CacheError) {
+    guard counts != OperationCounts() else { return }
     try file.change { descriptor throws(CacheError) in
       let line = Array(Self.line(of: try read(descriptor) + counts).utf8)
       guard pwrite(descriptor, line, line.count, 0) == line.count else { throw file.failure("cannot be written") }
     }
   }
 
-  func totals() throws(CacheError) -> UsageCounts {
-    guard file.exists else { return UsageCounts() }
+  func totals() throws(CacheError) -> OperationCounts {
+    guard file.exists else { return OperationCounts() }
     return try file.read { descriptor throws(CacheError) in try read(descriptor) }
   }
 
-  private func read(_ descriptor: Int32) throws(CacheError) -> UsageCounts {
+  private func read(_ descriptor: Int32) throws(CacheError) -> OperationCounts {
     var bytes = [UInt8](repeating: 0, count: Self.lineLength)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     guard count >= 0 else { throw file.failure("cannot be read") }
-    return Self.counts(in: String(decoding: bytes.prefix(count), as: UTF8.self)) ?? UsageCounts()
+    return Self.counts(in: String(decoding: bytes.prefix(count), as: UTF8.self)) ?? OperationCounts()
   }
 
   /// The counts in `line`; `nil` if one is missing or malformed.
-  private static func counts(in line: String) -> UsageCounts? {
+  private static func counts(in line: String) -> OperationCounts? {
     // By bytes: each command that uses a store comes here, and characters take ten times as long.
     let words = line.utf8.split { $0 <= UInt8(ascii: " ") }.map(Substring.init)
     func number(_ name: String) -> Int? {
@@ -45,10 +45,10 @@ struct FileUsageLedger: UsageLedger {
     guard let hits = number("hits"), let misses = number("misses"), let evictions = number("evictions") else {
       return nil
     }
-    return UsageCounts(hits: hits, misses: misses, evictions: evictions)
+    return OperationCounts(hits: hits, misses: misses, evictions: evictions)
   }
 
-  private static func line(of counts: UsageCounts) -> String {
+  private static func line(of counts: OperationCounts) -> String {
     let text = "hits=\(counts.hits) misses=\(counts.misses) evictions=\(counts.evictions) "
     return text + String(repeating: " ", count: lineLength - 1 - text.utf8.count) + "\n"
   }

@@ -2,7 +2,7 @@ internal import CChecksum
 public import StorageSPI
 
 /// How an entry was used.
-public struct EntryUse: Sendable, Hashable {
+public struct AccessHistory: Sendable, Hashable {
   /// The time of the last use; 1970-01-01T00:00:00Z if there was none.
   public var lastUsedAt: Timestamp
   /// The number of uses.
@@ -15,13 +15,13 @@ public struct EntryUse: Sendable, Hashable {
   }
 
   /// Combines two uses: the later time, and the sum of the counts, limited to the largest number.
-  public static func + (left: EntryUse, right: EntryUse) -> EntryUse {
-    EntryUse(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
+  public static func + (left: AccessHistory, right: AccessHistory) -> AccessHistory {
+    AccessHistory(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
   }
 }
 
 /// The stored record of an entry's use. It has a digest instead of the key, so that all records have the same size.
-public struct UseRecord: Sendable, Hashable {
+public struct AccessRecord: Sendable, Hashable {
   /// The size of a record in bytes.
   public static let size = 32
   private static let payloadSize = 24
@@ -32,12 +32,12 @@ public struct UseRecord: Sendable, Hashable {
   /// the entries stay longer than it should.
   public let digest: UInt64
   /// The use.
-  public let use: EntryUse
+  public let history: AccessHistory
 
   /// Creates a record.
-  public init(digest: UInt64, use: EntryUse) {
+  public init(digest: UInt64, history: AccessHistory) {
     self.digest = digest
-    self.use = use
+    self.history = history
   }
 
   /// The digest of `key`.
@@ -53,14 +53,14 @@ public struct UseRecord: Sendable, Hashable {
     let count = Int64(bitPattern: Self.number(in: bytes, at: 16))
     self.init(
       digest: Self.number(in: bytes, at: 0),
-      use: EntryUse(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
+      history: AccessHistory(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
   }
 
   /// Appends the record: digest, time in milliseconds, count, and a checksum of these, each as eight little-endian
   /// bytes.
   public func append(to bytes: inout [UInt8]) {
     let start = bytes.count
-    let fields = [digest, UInt64(bitPattern: use.lastUsedAt.milliseconds), UInt64(bitPattern: use.count)]
+    let fields = [digest, UInt64(bitPattern: history.lastUsedAt.milliseconds), UInt64(bitPattern: history.count)]
     for field in fields { Swift.withUnsafeBytes(of: field.littleEndian) { bytes.append(contentsOf: $0) } }
     let check = bytes.withUnsafeBytes { Self.check(UnsafeRawBufferPointer(rebasing: $0[start...])) }
     Swift.withUnsafeBytes(of: check.littleEndian) { bytes.append(contentsOf: $0) }

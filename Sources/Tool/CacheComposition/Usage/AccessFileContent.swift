@@ -4,11 +4,11 @@ internal import ResponseStorage
 /// The content of a usage file when it was opened: its header and, on request, its records.
 ///
 /// The file is read and not mapped: another program that truncated a mapped file would crash this process (SIGBUS).
-final class UseFileContent: Sendable {
+final class AccessFileContent: Sendable {
   /// The first bytes of the file, with the version of its format.
   private static let name: UInt64 = 0x3173_6573_7568_6163
   /// The size of the header: the name and the number of sorted records, in the form of a record.
-  private static let headSize = UseRecord.size
+  private static let headSize = AccessRecord.size
 
   /// The maximum number of bytes to read: more than any file of uses grows to.
   private static let maximumSize = 1 << 30
@@ -29,10 +29,10 @@ final class UseFileContent: Sendable {
     guard let status = UsageFile.status(of: descriptor) else { return nil }
     let size = min(Int(status.st_size), Self.maximumSize)
     guard let bytes = Self.read(descriptor, withRecords ? size : min(size, Self.headSize)) else { return nil }
-    let head = bytes.withUnsafeBytes { UseRecord($0) }
+    let head = bytes.withUnsafeBytes { AccessRecord($0) }
     isWhole = head?.digest == Self.name
-    let count = isWhole ? ((withRecords ? bytes.count : size) - Self.headSize) / UseRecord.size : 0
-    let sortedCount = min(count, Int(head?.use.count ?? 0))
+    let count = isWhole ? ((withRecords ? bytes.count : size) - Self.headSize) / AccessRecord.size : 0
+    let sortedCount = min(count, Int(head?.history.count ?? 0))
     (self.bytes, file) = (bytes, (status.st_dev, status.st_ino, status.st_size))
     (sorted, appended) = (0..<sortedCount, sortedCount..<count)
   }
@@ -53,7 +53,9 @@ final class UseFileContent: Sendable {
   }
 
   /// The header of a file with `count` sorted records.
-  static func head(count: Int) -> UseRecord { UseRecord(digest: name, use: EntryUse(count: Int64(count))) }
+  static func head(count: Int) -> AccessRecord {
+    AccessRecord(digest: name, history: AccessHistory(count: Int64(count)))
+  }
 
   /// Whether this is still the whole content of the file with the status `status`.
   func isOf(_ status: stat?) -> Bool {
@@ -62,14 +64,14 @@ final class UseFileContent: Sendable {
   }
 
   /// Where the next record goes, in bytes from the start of the file.
-  var end: Int { Self.headSize + appended.upperBound * UseRecord.size }
+  var end: Int { Self.headSize + appended.upperBound * AccessRecord.size }
 
   /// The record at `place`; `nil` if it is damaged.
-  func record(at place: Int) -> UseRecord? { withRecord(at: place) { UseRecord($0) } }
+  func record(at place: Int) -> AccessRecord? { withRecord(at: place) { AccessRecord($0) } }
 
   /// The appended records.
-  var appendedTable: UseTable {
-    var table = UseTable()
+  var appendedTable: AccessTable {
+    var table = AccessTable()
     for place in appended {
       if let record = record(at: place) { table.add(record) }
     }
@@ -77,19 +79,19 @@ final class UseFileContent: Sendable {
   }
 
   /// The use in the sorted records; `nil` if there is none. Cost: a binary search.
-  func sortedUse(of digest: UInt64) -> EntryUse? {
+  func sortedHistory(of digest: UInt64) -> AccessHistory? {
     var (low, high) = (sorted.lowerBound, sorted.upperBound)
     while low < high {
       let middle = low + (high - low) / 2
-      let other = withRecord(at: middle) { UseRecord.number(in: $0, at: 0) }
+      let other = withRecord(at: middle) { AccessRecord.number(in: $0, at: 0) }
       if other < digest { low = middle + 1 } else { high = middle }
     }
     guard sorted.contains(low), let record = record(at: low), record.digest == digest else { return nil }
-    return record.use
+    return record.history
   }
 
   private func withRecord<Output>(at place: Int, _ body: (UnsafeRawBufferPointer) -> Output) -> Output {
-    let start = Self.headSize + place * UseRecord.size
-    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + UseRecord.size])) }
+    let start = Self.headSize + place * AccessRecord.size
+    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + AccessRecord.size])) }
   }
 }

@@ -5,14 +5,16 @@ import Testing
 
 @testable import CacheComposition
 
-struct FileUsageLedgerTests {
+struct FileOperationLedgerTests {
   @Test func countsAddUpOverHandles() throws {
     let home = try TestHome()
     let path = home.folder + "/x.usage"
-    #expect(try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts())
-    try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 1, misses: 2, evictions: 3))
-    try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 10))
-    #expect(try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts(hits: 11, misses: 2, evictions: 3))
+    #expect(try FileOperationLedger(file: UsageFile(path: path)).totals() == OperationCounts())
+    try FileOperationLedger(file: UsageFile(path: path)).add(OperationCounts(hits: 1, misses: 2, evictions: 3))
+    try FileOperationLedger(file: UsageFile(path: path)).add(OperationCounts(hits: 10))
+    #expect(
+      try FileOperationLedger(file: UsageFile(path: path)).totals()
+        == OperationCounts(hits: 11, misses: 2, evictions: 3))
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -22,7 +24,7 @@ struct FileUsageLedgerTests {
 
   @Test func nothingIsWrittenWhereNothingWasCounted() throws {
     let home = try TestHome()
-    try FileUsageLedger(file: UsageFile(path: home.home + "/x.usage")).add(UsageCounts())
+    try FileOperationLedger(file: UsageFile(path: home.home + "/x.usage")).add(OperationCounts())
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 
@@ -33,14 +35,16 @@ struct FileUsageLedgerTests {
       for _ in 0..<16 {
         group.addTask {
           for number in 0..<50 {
-            try FileUsageLedger(file: UsageFile(path: path)).add(UsageCounts(hits: 1, misses: 2, evictions: number % 2))
+            try FileOperationLedger(file: UsageFile(path: path)).add(
+              OperationCounts(hits: 1, misses: 2, evictions: number % 2))
           }
         }
       }
       try await group.waitForAll()
     }
     #expect(
-      try FileUsageLedger(file: UsageFile(path: path)).totals() == UsageCounts(hits: 800, misses: 1_600, evictions: 400)
+      try FileOperationLedger(file: UsageFile(path: path)).totals()
+        == OperationCounts(hits: 800, misses: 1_600, evictions: 400)
     )
   }
 
@@ -51,11 +55,11 @@ struct FileUsageLedgerTests {
   ])
   func aMalformedFileCountsAsZeroAndIsPutRight(text: String) throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
+    let ledger = FileOperationLedger(file: UsageFile(path: home.folder + "/x.usage"))
     try Data(text.utf8).write(to: URL(filePath: ledger.file.path))
-    #expect(try ledger.totals() == UsageCounts())
-    try ledger.add(UsageCounts(hits: 5))
-    #expect(try ledger.totals() == UsageCounts(hits: 5))
+    #expect(try ledger.totals() == OperationCounts())
+    try ledger.add(OperationCounts(hits: 5))
+    #expect(try ledger.totals() == OperationCounts(hits: 5))
   }
 
   @Test(arguments: [
@@ -63,15 +67,15 @@ struct FileUsageLedgerTests {
   ])
   func aLineThatAPersonWroteIsRead(text: String) throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
+    let ledger = FileOperationLedger(file: UsageFile(path: home.folder + "/x.usage"))
     try Data(text.utf8).write(to: URL(filePath: ledger.file.path))
-    #expect(try ledger.totals() == UsageCounts(hits: 1, misses: 2, evictions: 3))
+    #expect(try ledger.totals() == OperationCounts(hits: 1, misses: 2, evictions: 3))
   }
 
   @Test func theLargestNumbersFit() throws {
     let home = try TestHome()
-    let ledger = FileUsageLedger(file: UsageFile(path: home.folder + "/x.usage"))
-    let largest = UsageCounts(hits: .max, misses: .max, evictions: .max)
+    let ledger = FileOperationLedger(file: UsageFile(path: home.folder + "/x.usage"))
+    let largest = OperationCounts(hits: .max, misses: .max, evictions: .max)
     for _ in 0..<2 {
       try ledger.add(largest)
       #expect(try ledger.totals() == largest)
@@ -84,10 +88,10 @@ struct FileUsageLedgerTests {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for path in [link, folder, home.folder + "/" + String(repeating: "x", count: 300)] {
-      let ledger = FileUsageLedger(file: UsageFile(path: path))
+      let ledger = FileOperationLedger(file: UsageFile(path: path))
       let errors = [
         #expect(throws: CacheError.self) { _ = try ledger.totals() },
-        #expect(throws: CacheError.self) { try ledger.add(UsageCounts(hits: 1)) },
+        #expect(throws: CacheError.self) { try ledger.add(OperationCounts(hits: 1)) },
       ]
       for error in errors {
         #expect(error?.code.rawValue == "ioFailed")

@@ -4,16 +4,16 @@ internal import StorageSPI
 
 /// Merges the sorted records of a file and those of a table into one sorted file. Memory does not grow with the file,
 /// except for eight bytes per record if there are too many records.
-struct UseMerger {
+struct AccessMerger {
   private static let chunkSize = 1 << 20
 
-  private let content: UseFileContent
-  private let added: [UseRecord]
+  private let content: AccessFileContent
+  private let added: [AccessRecord]
   /// Uses before this time are left out.
   private let earliest: Int64
 
   /// Merges the sorted part of `content` with `table`, and keeps about `capacity` records.
-  init(content: UseFileContent, table: UseTable, capacity: Int) {
+  init(content: AccessFileContent, table: AccessTable, capacity: Int) {
     self.content = content
     added = table.records.sorted { $0.digest < $1.digest }
     earliest = Self.earliest(content, added, capacity)
@@ -22,8 +22,8 @@ struct UseMerger {
   /// Writes the file, and says whether that succeeded; if not, the reason is in `errno`.
   func write(to descriptor: Int32) -> Bool {
     var (bytes, count, isWritten) = ([UInt8](), 0, true)
-    bytes.reserveCapacity(Self.chunkSize + UseRecord.size)
-    UseFileContent.head(count: 0).append(to: &bytes)
+    bytes.reserveCapacity(Self.chunkSize + AccessRecord.size)
+    AccessFileContent.head(count: 0).append(to: &bytes)
     forEach { record in
       record.append(to: &bytes)
       count += 1
@@ -33,15 +33,15 @@ struct UseMerger {
       }
     }
     var head: [UInt8] = []
-    UseFileContent.head(count: count).append(to: &head)
+    AccessFileContent.head(count: count).append(to: &head)
     return isWritten && Self.append(bytes, to: descriptor) && pwrite(descriptor, head, head.count, 0) == head.count
   }
 
   /// Passes all records to `body` in order, with the records of one digest merged.
-  private func forEach(_ body: (UseRecord) -> Void) {
+  private func forEach(_ body: (AccessRecord) -> Void) {
     var next = added.startIndex
-    func take(_ record: UseRecord) {
-      if record.use.lastUsedAt.milliseconds >= earliest { body(record) }
+    func take(_ record: AccessRecord) {
+      if record.history.lastUsedAt.milliseconds >= earliest { body(record) }
     }
     for place in content.sorted {
       guard let old = content.record(at: place) else { continue }
@@ -53,17 +53,17 @@ struct UseMerger {
         take(old)
         continue
       }
-      take(UseRecord(digest: old.digest, use: old.use + added[next].use))
+      take(AccessRecord(digest: old.digest, history: old.history + added[next].history))
       next += 1
     }
     added[next...].forEach(take)
   }
 
   /// The earliest use to keep so that about `capacity` records are left.
-  private static func earliest(_ content: UseFileContent, _ added: [UseRecord], _ capacity: Int) -> Int64 {
+  private static func earliest(_ content: AccessFileContent, _ added: [AccessRecord], _ capacity: Int) -> Int64 {
     guard content.sorted.count + added.count > capacity else { return .min }
-    var times = content.sorted.compactMap { content.record(at: $0)?.use.lastUsedAt.milliseconds }
-    times += added.map(\.use.lastUsedAt.milliseconds)
+    var times = content.sorted.compactMap { content.record(at: $0)?.history.lastUsedAt.milliseconds }
+    times += added.map(\.history.lastUsedAt.milliseconds)
     times.sort()
     return times.count > capacity ? times[times.count - capacity] : .min
   }

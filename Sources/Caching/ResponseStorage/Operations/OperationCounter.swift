@@ -1,9 +1,9 @@
 internal import Synchronization
 
 /// Counts hits, misses and evictions. It counts in memory, because reading never writes; from time to time a caller of
-/// `take()` adds the counts to a `UsageLedger`.
-public final class UsageCounter: Sendable {
-  private let counts = Mutex(UsageCounts())
+/// `take()` adds the counts to a `OperationLedger`.
+public final class OperationCounter: Sendable {
+  private let counts = Mutex(OperationCounts())
 
   /// Creates a counter at zero.
   public init() {}
@@ -17,23 +17,23 @@ public final class UsageCounter: Sendable {
 
   /// Counts unexpired entries that were evicted to keep the store within its limits.
   func record(evictions: Int) {
-    counts.withLock { $0 = $0 + UsageCounts(evictions: evictions) }
+    counts.withLock { $0 = $0 + OperationCounts(evictions: evictions) }
   }
 
   /// The counts since the last call of `take()`.
-  public var current: UsageCounts { counts.withLock { $0 } }
+  public var current: OperationCounts { counts.withLock { $0 } }
 
   /// Returns the counts since the last call, and starts again at zero.
-  public func take() -> UsageCounts {
+  public func take() -> OperationCounts {
     counts.withLock { counts in
-      defer { counts = UsageCounts() }
+      defer { counts = OperationCounts() }
       return counts
     }
   }
 }
 
 /// How often a cache was used.
-public struct UsageCounts: Sendable, Hashable {
+public struct OperationCounts: Sendable, Hashable {
   /// Look-ups that found an entry, fresh or stale.
   public var hits = 0
   /// Look-ups that found no entry.
@@ -49,8 +49,8 @@ public struct UsageCounts: Sendable, Hashable {
   }
 
   /// The sum of two counts, limited to the largest number.
-  public static func + (left: UsageCounts, right: UsageCounts) -> UsageCounts {
-    UsageCounts(
+  public static func + (left: OperationCounts, right: OperationCounts) -> OperationCounts {
+    OperationCounts(
       hits: left.hits.saturatingSum(right.hits), misses: left.misses.saturatingSum(right.misses),
       evictions: left.evictions.saturatingSum(right.evictions))
   }
