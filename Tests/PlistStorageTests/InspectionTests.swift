@@ -39,7 +39,7 @@ import Testing
     arguments: [
       ("{\"format\": 7, damaged", true, 7), ("{ \"format\":\n3}", false, 3), ("{", false, nil), ("", true, 1),
       ("{\"entries\": {}, \"namespace\": \"a\", \"format\": 1}", false, 1),
-      ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901}", false, nil),
+      ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901234567890}", false, nil),
     ] as [(String, Bool, Int?)])
   func theLatestVersionIsTold(content: String, hasOther: Bool, expected: Int?) async throws {
     let folder = try TemporaryFolder()

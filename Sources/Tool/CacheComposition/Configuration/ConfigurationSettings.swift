@@ -175,7 +175,7 @@ struct ConfigurationSettings: Sendable {
     } else if !table.mayBelongToLibrary(path: path) {
       report(
         ConfigurationError(
-          .unknownKey, "\(flag): unknown key '\(Self.shown(key: path))'", hint: table.hint(forUnknownPath: path),
+          .unknownKey, "\(flag): unknown key '\(Self.shown(path: path))'", hint: table.hint(forUnknownPath: path),
           key: path, source: source))
     }
   }
@@ -221,6 +221,11 @@ struct ConfigurationSettings: Sendable {
     ConfigurationError(
       mismatch.code, "\(source): '\(path)\(mismatch.part)' \(mismatch.message)", hint: mismatch.hint, key: path,
       source: source)
+  }
+
+  /// `path` in a form for display.
+  private static func shown(path: String) -> String {
+    path.split(separator: ".", omittingEmptySubsequences: false).map { shown(key: String($0)) }.joined(separator: ".")
   }
 
   /// `key` in a form for display: quoted unless it is a plain name, and shortened if it is long.
