@@ -154,7 +154,7 @@ struct WritingTests {
   func whoeverIsAlwaysTooLateGivesUp(tested: TestedEngine) async throws {
     let subject = try await Subject(tested, Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name) }
-    subject.engine.before { _ throws(CacheError) in throw CacheError(.overBounds, "somebody was faster") }
+    subject.engine.before { _ throws(CacheError) in throw CacheError(.overBounds, "another writer was faster") }
     let error = await #expect(throws: CacheError.self) { try await subject.put(3) }
     #expect(error?.code.rawValue == CacheError.Code.busy.rawValue)
     #expect(subject.engine.batches.count <= 3 + 1 + 2 * BoundedWriter.maximumAttempts)

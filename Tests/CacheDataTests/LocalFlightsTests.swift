@@ -50,7 +50,7 @@ struct LocalFlightsTests {
       let failure = try #require(try await follower.value.get().failure)
       #expect((failure.code, failure.message, failure.hint) == (.notFound, "there is none", "look"))
     }
-    #expect(try await flights.join("a").ticket != nil, "a failure is told nobody who comes later")
+    #expect(try await flights.join("a").ticket != nil, "later callers do not get the failure")
   }
 
   @Test func theFailureOfACancelledLeaderIsToldNobody() async throws {

@@ -5,7 +5,9 @@ internal import CacheComposition
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
   let loader = ConfigurationLoader(
-    engines: PluginCatalogue.builtIn.declarations, environment: ["CACHECTL_CONFIG": "/config.json"],
+    engines: PluginCatalogue.builtIn.declarations,
+    sections: [CitiesSettings.self, MoviesSettings.self, MovieQueriesSettings.self],
+    environment: ["CACHECTL_CONFIG": "/config.json"],
     workingDirectory: "/", userHome: "/home",
     readFile: { path in path == "/config.json" ? bytes : nil })
   let problems = loader.problems()

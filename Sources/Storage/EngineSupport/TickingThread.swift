@@ -76,7 +76,7 @@ final class TickingThread: @unchecked Sendable {
     isParked = false
     var end = deadline()
     while !isStopped, pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT {}
-    isWanted = false  // Before the work: who asks for it meanwhile asks for it once more.
+    isWanted = false  // Before the work, so that a wake-up during the work counts.
     return !isStopped
   }
 

@@ -12,7 +12,7 @@ internal import Synchronization
 ///     import CachectlTool
 ///     import Tides
 ///
-///     Cachectl(resources: .standard + [ToolResource(TidesOptions.self, sections: [TidesSettings.self])]).run()
+///     Cachectl(resources: .standard + [.tides]).run()
 public struct Cachectl: Sendable {
   static let version = "0.1.0"
 
@@ -48,8 +48,8 @@ public struct Cachectl: Sendable {
 
   /// The configuration sections of the resources, each once.
   var sections: [any ConfigurationSection.Type] {
-    var paths: Set<String> = []
-    return resources.flatMap(\.sections).filter { paths.insert($0.path).inserted }
+    var seen: Set<ObjectIdentifier> = []
+    return resources.flatMap(\.sections).filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
   /// The JSON Schema of the configuration file.

@@ -1,4 +1,5 @@
 import Foundation
+import ResponseStorage
 import StorageSPI
 import Testing
 

@@ -47,7 +47,7 @@ public struct ShownWeather: PresentableDetails {
   /// "weather".
   public static var resource: String { WeatherRequest.resource }
 
-  private var degrees: Int { unit == .celsius ? report.celsius : report.celsius * 9 / 5 + 32 }
+  private var degrees: Int { unit == .celsius ? report.celsius : report.celsius &* 9 / 5 &+ 32 }
 
   /// The members of the JSON document.
   public var members: [JSONValue.Member] {

@@ -28,7 +28,7 @@ struct RedisClusterTests {
     try await engine.close()
   }
 
-  @Test("Connections that broke while nobody used them do not hide the nodes that are there")
+  @Test("Connections that broke while they were idle do not hide the nodes that are there")
   func staleConnections() throws {
     let cluster = try RedisCluster(timeout: 1_000)
     let store = RedisStore(try options(.cluster, cluster.url))

@@ -96,7 +96,7 @@ final class RedisServer: @unchecked Sendable {
     return text.trimmingCharacters(in: .newlines)
   }
 
-  /// A port on which nobody listens, nor on the one 10,000 higher, which a node of a cluster needs too.
+  /// A port on which no process listens, nor on the one 10,000 higher, which a node of a cluster needs too.
   private static func freePort() throws -> Int {
     for _ in 0..<100 {
       let port = Int.random(in: 20_000..<32_000)

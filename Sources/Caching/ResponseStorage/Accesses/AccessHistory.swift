@@ -14,13 +14,13 @@ public struct AccessHistory: Sendable, Hashable {
     self.count = count
   }
 
-  /// Combines two uses: the later time, and the sum of the counts, limited to the largest number.
+  /// Combines two histories: the later time, and the sum of the counts, limited to the largest number.
   public static func + (left: AccessHistory, right: AccessHistory) -> AccessHistory {
     AccessHistory(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
   }
 }
 
-/// The stored record of an entry's use. It has a digest instead of the key, so that all records have the same size.
+/// An entry's history as it is stored. It has a digest instead of the key, so that all records have the same size.
 public struct AccessRecord: Sendable, Hashable {
   /// The size of a record in bytes.
   public static let size = 32
@@ -31,7 +31,7 @@ public struct AccessRecord: Sendable, Hashable {
   /// XXH3 (64 bits) of the key. A collision of two keys in a store is next to impossible, and would only make one of
   /// the entries stay longer than it should.
   public let digest: UInt64
-  /// The use.
+  /// How the entry was used.
   public let history: AccessHistory
 
   /// Creates a record.

@@ -1,13 +1,13 @@
 public import FetchVocabulary
 internal import Synchronization
 
-/// Keeps the uses of entries, for all processes that use a store. It is not part of the store: losing it only changes
+/// Keeps how entries were used, for all processes that use a store. It is not part of the store: losing it only changes
 /// which entries are evicted first.
 public protocol AccessLog: Sendable {
-  /// Adds uses. Keeps what several processes add at the same time.
+  /// Adds records. Keeps what several processes add at the same time.
   func add(_ records: [AccessRecord]) throws(CacheError)
 
-  /// The uses as they are now.
+  /// The histories as they are now.
   func snapshot() throws(CacheError) -> any AccessSnapshot
 }
 
@@ -17,7 +17,7 @@ public protocol AccessSnapshot: Sendable {
   func history(of digest: UInt64) -> AccessHistory?
 }
 
-/// Uses in memory, by the digests of keys.
+/// Histories in memory, by the digests of keys.
 public struct AccessTable: AccessSnapshot {
   /// The uses, by digest.
   public private(set) var histories: [UInt64: AccessHistory] = [:]
@@ -55,7 +55,7 @@ public final class MemoryAccessLog: AccessLog {
     self.capacity = capacity
   }
 
-  /// Adds uses.
+  /// Adds records.
   public func add(_ records: [AccessRecord]) throws(CacheError) {
     table.withLock { table in
       for record in records { table.add(record) }
@@ -63,6 +63,6 @@ public final class MemoryAccessLog: AccessLog {
     }
   }
 
-  /// The uses as they are now.
+  /// The histories as they are now.
   public func snapshot() throws(CacheError) -> any AccessSnapshot { table.withLock { $0 } }
 }

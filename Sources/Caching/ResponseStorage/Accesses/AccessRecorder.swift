@@ -36,7 +36,7 @@ public final class AccessRecorder: Sendable {
   private let executor = BlockingExecutor()
   private let state = Mutex(State())
 
-  /// Creates an empty collection whose uses will be added to `log`.
+  /// Creates a recorder that adds to `log`.
   public init(log: any AccessLog = MemoryAccessLog()) {
     self.log = log
   }

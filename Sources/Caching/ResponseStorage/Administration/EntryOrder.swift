@@ -18,7 +18,7 @@ struct RankedEntry: Comparable {
   /// Entries with higher ranks come first.
   private let rank: Int64
 
-  /// Ranks `entry` in `order`; the order of use needs `uses`.
+  /// Ranks `entry` in `order`; the order of use needs `accesses`.
   init(_ entry: EntrySummary, by order: EntryOrder, _ accesses: AccessReader?) {
     rank =
       switch order {

@@ -31,7 +31,7 @@ public struct EntryStore: Sendable {
   ///
   /// - Parameters:
   ///   - limits: how much it may hold; `nil` for no limits.
-  ///   - uses: the earlier uses of its entries, which later ones are added to.
+  ///   - accesses: records when its entries are read, for eviction.
   ///   - removesExpired: whether writes also remove a few expired entries, if there are limits. Not needed if the
   ///     engine drops expired entries itself.
   ///   - decoded: how many decoded values to keep in memory.

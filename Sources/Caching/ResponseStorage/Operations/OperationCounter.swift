@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Counts hits, misses and evictions. It counts in memory, because reading never writes; from time to time a caller of
-/// `take()` adds the counts to a `OperationLedger`.
+/// `take()` adds the counts to an `OperationLedger`.
 public final class OperationCounter: Sendable {
   private let counts = Mutex(OperationCounts())
 
@@ -32,7 +32,7 @@ public final class OperationCounter: Sendable {
   }
 }
 
-/// How often a cache was used.
+/// How many look-ups hit or missed, and how many entries were evicted.
 public struct OperationCounts: Sendable, Hashable {
   /// Look-ups that found an entry, fresh or stale.
   public var hits = 0

@@ -22,6 +22,6 @@ public enum JSONAnswer {
   private static func misunderstood(_ reason: String, _ origin: String) -> CacheError {
     .invalidAnswer(
       origin, "an answer that is not understood: \(reason)",
-      hint: "check the base URL of this origin; where it is right, its server has to be mended")
+      hint: "check the base URL of this origin; if it is right, its server is at fault")
   }
 }

@@ -50,7 +50,7 @@ typedef enum cachectl_code {
   CACHECTL_PERMISSION_DENIED = 6,  /* the system or the server refuses access */
   CACHECTL_NO_SPACE = 7,           /* no room for what was to be written */
   CACHECTL_IO_FAILED = 8,          /* reading or writing failed for another reason */
-  CACHECTL_BUSY = 9,               /* somebody else held the store for longer than the time-out */
+  CACHECTL_BUSY = 9,               /* another process held the store for longer than the time-out */
   CACHECTL_UNREACHABLE = 10,       /* the server cannot be reached */
   CACHECTL_CONFLICT = 11,          /* a requirement of the batch did not hold */
   CACHECTL_TOO_LARGE = 12,         /* the entry is larger than the engine can hold */

@@ -130,6 +130,6 @@ extension FileObject.Value {
 extension CacheError {
   /// A mistake in a file that the user named. The message begins with the file and the place.
   fileprivate static func mistake(in file: String, at place: SourcePlace, _ what: String, hint: String) -> Self {
-    CacheError(Code(rawValue: "malformed"), "\(file):\(place): \(what)", hint: hint)
+    CacheError(.malformed, "\(file):\(place): \(what)", hint: hint)
   }
 }

@@ -32,7 +32,7 @@ enum ConcurrencyChecks {
           for _ in 0..<increments {
             while try await !increment(key, in: engine) {
               attempts += 1
-              try expect(attempts <= increments * engines.count, "\(key): conflicts though nobody else writes")
+              try expect(attempts <= increments * engines.count, "\(key): conflicts though no other task writes")
             }
           }
         }

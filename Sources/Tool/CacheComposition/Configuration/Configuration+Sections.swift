@@ -1,3 +1,4 @@
+internal import ResponseStorage
 internal import StorageSPI
 
 /// The sections of every configuration. A resource adds its own.

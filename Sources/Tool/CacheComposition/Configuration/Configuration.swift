@@ -1,3 +1,5 @@
+public import ResponseStorage
+
 /// The whole configuration with its effective values: a flag overrides the environment, which overrides the file, which
 /// overrides the default.
 public struct Configuration: Sendable {
@@ -9,18 +11,6 @@ public struct Configuration: Sendable {
     case alpha
     /// The public servers.
     case real
-  }
-
-  /// Which entries are evicted first when a limit of the cache is reached.
-  public enum Eviction: String, Sendable, CaseIterable {
-    /// The entries read longest ago.
-    case leastRecentlyUsed = "least-recently-used"
-    /// The entries read the fewest times.
-    case leastFrequentlyUsed = "least-frequently-used"
-    /// The entries stored longest ago.
-    case leastRecentlyStored = "least-recently-stored"
-    /// Only expired entries: if removing them does not make enough room, nothing more is stored.
-    case none
   }
 
   /// How long entries are used, and how many are kept.
@@ -38,7 +28,7 @@ public struct Configuration: Sendable {
     /// The maximum number of payload bytes of a stored URL answer. A larger answer is passed on as it comes in.
     public let maxEntryBytes: Int
     /// Which entries are evicted first when a limit is reached.
-    public let eviction: Eviction
+    public let eviction: EvictionPolicy
     /// Whether this is a shared cache as defined by RFC 9111.
     public let isShared: Bool
   }
@@ -143,7 +133,6 @@ public struct Configuration: Sendable {
     network = settings.section(Network.self)
   }
 
-  /// The values of a section, which must be one of those that the configuration was loaded with. Cost: it reads the
-  /// values anew.
+  /// The values of `section`. A section that the loader was not given has its defaults. Cost: it reads the values anew.
   public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { settings.section(section) }
 }

@@ -13,7 +13,7 @@
 ///       }
 ///     }
 public protocol ConfigurationSection: Sendable {
-  /// The names of the objects around its keys, joined by full stops, such as "cache" or "origin.cities".
+  /// The names of the objects around its keys, joined by full stops, such as "cache" or "origin.cities"; never empty.
   static var path: String { get }
 
   /// Declares the keys and reads their values: always the same keys, in the order of display.

@@ -38,8 +38,9 @@ public struct SectionReader {
   ) -> ConfigurationValue? {
     if let settings {
       defer { position += 1 }
-      assert(settings.table.keys[position].path == path(name), "a section declares the same keys each time")
-      return settings[position]
+      let (path, keys) = (path(name), settings.table.keys)
+      // A section that declares other keys than before still gets the right values, after a search.
+      return position < keys.count && keys[position].path == path ? settings[position] : settings[path]?.value
     }
     keys.append(
       ConfigurationKey(

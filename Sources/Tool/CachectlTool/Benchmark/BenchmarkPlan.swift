@@ -74,22 +74,18 @@ struct BenchmarkPresenter: Sendable {
     let names = settings.backends.isEmpty ? BackendsPresenter.builtInNames : settings.backends
     var subjects: [BenchmarkSubject] = []
     for name in names where !subjects.contains(where: { $0.name == name }) {
-      do throws(CacheError) {
-        let plugin = try container.catalogue.plugin(named: name)
-        subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
-      } catch { throw CacheError(error) }
+      let plugin = try container.catalogue.plugin(named: name)
+      subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
     }
     return subjects
   }
 
   private func workload(_ source: BenchmarkSettings.Source) throws(CacheError) -> Workload {
-    var found: Workload?
-    do throws(CacheError) {
+    let found: Workload? =
       switch source {
-      case .file(let name, let bytes): found = try WorkloadReader.read(bytes, file: name)
-      case .builtIn(let name): found = try WorkloadCatalogue.workload(named: name)
+      case .file(let name, let bytes): try WorkloadReader.read(bytes, file: name)
+      case .builtIn(let name): try WorkloadCatalogue.workload(named: name)
       }
-    } catch { throw CacheError(error) }
     if let found { return found }
     throw CacheError(
       .invalidRequest, "there is no such workload",
@@ -97,7 +93,7 @@ struct BenchmarkPresenter: Sendable {
   }
 
   static func report(_ bytes: [UInt8], _ file: String) throws(CacheError) -> BenchmarkReport {
-    do { return try BenchmarkReport(json: bytes, file: file) } catch { throw CacheError(error) }
+    try BenchmarkReport(json: bytes, file: file)
   }
 }
 
@@ -187,13 +183,6 @@ struct BenchmarkPlan: Sendable {
       actions.makeFetcher = { engine throws(CacheError) in pages.fetcher(over: engine) }
     }
     return actions
-  }
-}
-
-extension CacheError {
-  /// The storage failure behind `error`, or one of the same kind.
-  init(_ error: CacheError) {
-    self.init(Code(rawValue: error.code.rawValue), error.message, hint: error.hint, cause: error)
   }
 }
 

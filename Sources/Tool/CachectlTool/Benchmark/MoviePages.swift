@@ -71,20 +71,18 @@ private struct MoviesReader: BenchmarkFetcher {
   }
 
   func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
-    do throws(CacheError) {
-      let request = try request(number)
-      if isStored {
-        guard let stored = try await storage.response(for: request, isCounted: true) else { return false }
-        return answers.isAnswer(stored.response, to: number)
-      }
-      let head = StoredHead(
-        head: HTTPResponseHead(status: 200, fields: ["ETag": "\"\(number)\""]), storedAt: now,
-        freshUntil: now + .seconds(3_600), retainUntil: now + .seconds(86_400))
-      let page = pages[number % pages.count]
-      try await storage.store(page, head: head, for: request)
-      answers.expect(page, for: number)
-      return true
-    } catch { throw CacheError(error) }
+    let request = try request(number)
+    if isStored {
+      guard let stored = try await storage.response(for: request, isCounted: true) else { return false }
+      return answers.isAnswer(stored.response, to: number)
+    }
+    let head = StoredHead(
+      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"\(number)\""]), storedAt: now,
+      freshUntil: now + .seconds(3_600), retainUntil: now + .seconds(86_400))
+    let page = pages[number % pages.count]
+    try await storage.store(page, head: head, for: request)
+    answers.expect(page, for: number)
+    return true
   }
 
   private func request(_ number: Int) throws(CacheError) -> MoviesRequestDTO {

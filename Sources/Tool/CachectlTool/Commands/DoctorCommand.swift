@@ -20,7 +20,8 @@ struct DoctorCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func run() async throws {
-    let (view, worst) = try await Doctor(loader: .ofProcess).examine(global.configurationFlags)
+    let (view, worst) = try await Doctor(loader: .ofProcess, catalogue: Cachectl.current.catalogue).examine(
+      global.configurationFlags)
     if Task.isCancelled { throw CacheError.cancelled }
     try global.show(view)
     if let worst { throw ExitCode(worst) }

@@ -1,7 +1,8 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
+public import ResponseStorage
 
 /// `ls`.
 struct ListCommand: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct ListCommand: AsyncParsableCommand {
   var entries: EntryFlags
 
   @Option(help: "The order: by key, or the largest, the last stored or the last used first")
-  var sort = ListingOrder.key
+  var sort = EntryOrder.key
 
   @Option(help: "Show at most N entries")
   var limit: Int?
@@ -62,4 +63,4 @@ struct ListCommand: AsyncParsableCommand {
   }
 }
 
-extension ListingOrder: ExpressibleByArgument {}
+extension EntryOrder: ExpressibleByArgument {}

@@ -14,7 +14,7 @@ struct Doctor: Sendable {
 
   /// A doctor for what `loader` loads, with the engines of `catalogue` and the time of `clock`.
   init(
-    loader: ConfigurationLoader, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock()
+    loader: ConfigurationLoader, catalogue: PluginCatalogue, clock: any WallClock = SystemWallClock()
   ) {
     self.init(loader: loader, catalogue: catalogue, clock: clock, files: SystemFileInspection())
   }

@@ -33,17 +33,3 @@ struct EntryConditions: Sendable, Hashable {
       state: state.flatMap { EntryState(rawValue: $0.rawValue) }, minimumAge: minimumAge)
   }
 }
-
-/// An order for listing entries.
-enum ListingOrder: String, Sendable, CaseIterable {
-  /// By key.
-  case key
-  /// By size, the largest first.
-  case size
-  /// By time stored, the latest first.
-  case stored
-  /// By time used, the latest first.
-  case used
-
-  var order: EntryOrder { EntryOrder(rawValue: rawValue) ?? .key }
-}

@@ -37,10 +37,10 @@ struct StorePresenter: Sendable {
   /// - Returns: what could not be listed.
   /// - Throws: `CacheError`: `body` failed, or the engine failed.
   func entries(
-    _ conditions: EntryConditions, by order: ListingOrder, limit: Int,
+    _ conditions: EntryConditions, by order: EntryOrder, limit: Int,
     _ body: (_ page: [EntryRow], _ readAt: Duration) throws(CacheError) -> Void
   ) async throws(CacheError) -> DamageList {
-    let listing = try await store.administration.list(conditions.selection, by: order.order, limit: limit)
+    let listing = try await store.administration.list(conditions.selection, by: order, limit: limit)
     try body(listing.entries.map { EntryRow($0, at: listing.readAt) }, listing.readAt.sinceEpoch)
     return DamageList(listing.damage)
   }

@@ -5,19 +5,22 @@ internal import CachePresentation
 
 /// `explain`: how a fetch would be answered.
 struct ExplainCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
-    discussion: """
-      It takes the options of the fetch that it explains, looks into the cache, and asks no origin. Of a URL the word \
-      url may be left out.
+  static var configuration: CommandConfiguration {
+    let explains = Cachectl.current.resources.map(\.explain)
+    return CommandConfiguration(
+      commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
+      discussion: """
+        It takes the options of the fetch that it explains, looks into the cache, and asks no origin. Of a URL the word \
+        url may be left out.
 
-      Examples:
-        cachectl explain cities --order revenue
-        cachectl explain movies --query "star wars" --max-age 5m
-        cachectl explain https://example.com/ --refresh
-      """,
-    subcommands: Cachectl.current.resources.map(\.explain),
-    defaultSubcommand: ExplainResourceCommand<URLOptions>.self)
+        Examples:
+          cachectl explain cities --order revenue
+          cachectl explain movies --query "star wars" --max-age 5m
+          cachectl explain https://example.com/ --refresh
+        """,
+      subcommands: explains,
+      defaultSubcommand: explains.first { $0 == ExplainResourceCommand<URLOptions>.self })
+  }
 }
 
 /// `explain cities` and the like.

@@ -16,7 +16,7 @@ public struct ToolResource: Sendable {
     self.init(noun: Options.resourceName, FetchResourceCommand<Options>.self, explain: options, sections)
   }
 
-  /// A resource whose `fetch NAME` does more than to show it.
+  /// A resource whose `fetch NAME` does more than show the value.
   init<Options: ExplainableOptions>(
     noun: String, _ fetch: any ParsableCommand.Type, explain: Options.Type,
     _ sections: [any ConfigurationSection.Type] = []

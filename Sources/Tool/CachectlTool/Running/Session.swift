@@ -109,6 +109,18 @@ struct Session {
   }
 }
 
+extension GlobalOptions {
+  /// Opens the configured store, passes `body` what a resource is made of, and closes the store.
+  ///
+  /// - Throws: `ConfigurationError`, or `CacheError` with the code of the engine's failure.
+  public func withStore<Output>(
+    _ body: (ResourceContext) async throws(CacheError) -> Output
+  ) async throws -> Output {
+    let session = try Session(self)
+    return try await session.withStore { store throws(CacheError) in try await body(session.container.context(store)) }
+  }
+}
+
 extension AppDIContainer {
   /// The container for the configuration of this process with `flags`.
   static func ofProcess(

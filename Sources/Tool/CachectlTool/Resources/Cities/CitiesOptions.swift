@@ -31,7 +31,8 @@ extension CitiesOptions: ExplainableOptions {
 }
 
 extension ToolResource {
-  static var cities: ToolResource {
+  /// Cities by revenue, number of organizations or name.
+  public static var cities: ToolResource {
     ToolResource(noun: "cities", FetchCitiesCommand.self, explain: CitiesOptions.self, [CitiesSettings.self])
   }
 }

@@ -38,7 +38,8 @@ extension MoviesOptions: ExplainableOptions {
 }
 
 extension ToolResource {
-  static var movies: ToolResource {
+  /// Movies by the words of their titles.
+  public static var movies: ToolResource {
     ToolResource(
       noun: "movies", FetchMoviesCommand.self, explain: MoviesOptions.self,
       [MoviesSettings.self, MovieQueriesSettings.self])

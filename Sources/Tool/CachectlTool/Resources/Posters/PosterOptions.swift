@@ -29,7 +29,8 @@ extension PosterOptions: ExplainableOptions {
 }
 
 extension ToolResource {
-  static var poster: ToolResource {
+  /// The posters of movies.
+  public static var poster: ToolResource {
     ToolResource(noun: "a poster", FetchPosterCommand.self, explain: PosterOptions.self, [MoviesSettings.self])
   }
 }

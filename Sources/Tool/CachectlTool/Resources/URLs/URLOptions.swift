@@ -94,5 +94,6 @@ extension URLOptions: ExplainableOptions {
 }
 
 extension ToolResource {
-  static var url: ToolResource { ToolResource(noun: "any URL", FetchURLCommand.self, explain: URLOptions.self) }
+  /// Any URL.
+  public static var url: ToolResource { ToolResource(noun: "any URL", FetchURLCommand.self, explain: URLOptions.self) }
 }
