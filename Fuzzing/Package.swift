@@ -7,7 +7,9 @@ let features = [
 ]
 
 /// A program that gives a decoder the bytes that libFuzzer thinks of. libFuzzer brings `main`: hence the flag.
-func fuzzer(_ name: String, _ products: [String] = ["ResponseCache", "StorageSPI", "BuiltInEngines"]) -> Target {
+func fuzzer(
+  _ name: String, _ products: [String] = ["ResponseCache", "StorageSPI", "EngineSupport", "BuiltInEngines"]
+) -> Target {
   .executableTarget(
     name: name,
     dependencies: products.map { .product(name: $0, package: "cachectl") },

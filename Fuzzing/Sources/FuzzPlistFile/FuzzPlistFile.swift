@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 @testable internal import PlistStorage
