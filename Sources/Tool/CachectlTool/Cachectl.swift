@@ -42,9 +42,9 @@ public struct Cachectl: Sendable {
   }
 
   /// The program of this process: commands are types, and find their lists here.
-  static var current: Cachectl { running.withLock(\.self) }
+  static var current: Cachectl { running.withLock(\.self) ?? Cachectl() }
 
-  private static let running = Mutex(Cachectl())
+  private static let running = Mutex<Cachectl?>(nil)
 
   /// The configuration sections of the resources, each once.
   var sections: [any ConfigurationSection.Type] {
@@ -56,6 +56,9 @@ public struct Cachectl: Sendable {
   var configurationSchema: String {
     ConfigurationSchema.text(engines: catalogue.declarations, sections: sections)
   }
+
+  /// The paths of the keys that `--set` takes.
+  var configurationKeys: [String] { ConfigurationSchema.keys(engines: catalogue.declarations, sections: sections) }
 
   /// The example file with every key and its default.
   var configurationExample: String {

@@ -89,9 +89,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
 extension CompletionKind {
   /// The keys of the configuration, each with an equals sign for the value to follow.
   static var settings: CompletionKind {
-    let program = Cachectl.current
-    let keys = ConfigurationSchema.keys(engines: program.catalogue.declarations, sections: program.sections)
-    return .list(keys.map { "\($0)=" })
+    .list(Cachectl.current.configurationKeys.map { "\($0)=" })
   }
 
   /// The names of the engines, including those of libraries that exist when the script is made.

@@ -5,8 +5,9 @@ internal import CachePresentation
 
 /// `explain`: how a fetch would be answered.
 struct ExplainCommand: ParsableCommand {
-  static var configuration: CommandConfiguration {
-    let explains = Cachectl.current.resources.map(\.explain)
+  static let configuration: CommandConfiguration = {
+    let resources = Cachectl.current.resources
+    let hasURL = resources.contains { $0.noun == ToolResource.url.noun }
     return CommandConfiguration(
       commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
       discussion: """
@@ -18,9 +19,9 @@ struct ExplainCommand: ParsableCommand {
           cachectl explain movies --query "star wars" --max-age 5m
           cachectl explain https://example.com/ --refresh
         """,
-      subcommands: explains,
-      defaultSubcommand: explains.first { $0 == ExplainResourceCommand<URLOptions>.self })
-  }
+      subcommands: resources.map { $0.explain() },
+      defaultSubcommand: hasURL ? ExplainResourceCommand<URLOptions>.self : nil)
+  }()
 }
 
 /// `explain cities` and the like.

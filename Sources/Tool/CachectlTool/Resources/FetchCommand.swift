@@ -4,13 +4,13 @@ internal import CacheDomain
 
 /// Fetches a resource from the cache, the origin, or both.
 struct FetchCommand: ParsableCommand {
-  static var configuration: CommandConfiguration {
+  static let configuration: CommandConfiguration = {
     let resources = Cachectl.current.resources
     let nouns = resources.map(\.noun)
     let list = nouns.count < 2 ? nouns.joined() : "\(nouns.dropLast().joined(separator: ", ")) or \(nouns.last ?? "")"
     return CommandConfiguration(
-      commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map(\.fetch))
-  }
+      commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map { $0.fetch() })
+  }()
 }
 
 /// `fetch NAME` for a resource that is only shown.

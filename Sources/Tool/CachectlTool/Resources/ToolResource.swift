@@ -7,8 +7,9 @@ public import FetchVocabulary
 public struct ToolResource: Sendable {
   /// What `fetch` fetches, for its help, such as "a poster".
   let noun: String
-  let fetch: any ParsableCommand.Type
-  let explain: any ParsableCommand.Type
+  /// The commands. They are made when they are needed: generic ones are types that the runtime has to create.
+  let fetch: @Sendable () -> any ParsableCommand.Type
+  let explain: @Sendable () -> any ParsableCommand.Type
   let sections: [any ConfigurationSection.Type]
 
   /// The resource that `options` selects, with the keys of `sections`.
@@ -18,11 +19,11 @@ public struct ToolResource: Sendable {
 
   /// A resource whose `fetch NAME` does more than show the value.
   init<Options: ExplainableOptions>(
-    noun: String, _ fetch: any ParsableCommand.Type, explain: Options.Type,
+    noun: String, _ fetch: @autoclosure @escaping @Sendable () -> any ParsableCommand.Type, explain: Options.Type,
     _ sections: [any ConfigurationSection.Type] = []
   ) {
     (self.noun, self.fetch, self.sections) = (noun, fetch, sections)
-    self.explain = ExplainResourceCommand<Options>.self
+    self.explain = { ExplainResourceCommand<Options>.self }
   }
 }
 
