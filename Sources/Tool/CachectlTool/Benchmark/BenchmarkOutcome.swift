@@ -188,7 +188,7 @@ extension BenchmarkResult {
   /// The throughput; 0 if it was not measured.
   var speed: Double { measurement?.throughput?.median ?? 0 }
 
-  /// The members of a document besides those that identify the row.
+  /// The figures of a row as members of its document; its backend, workload, phase and entries are not among them.
   ///
   /// - Parameter areFlat: whether each latency is a member of its own, instead of a member of an object.
   func figures(areFlat: Bool) -> [JSONValue.Member] {
