@@ -71,6 +71,15 @@ struct JSONTextTests {
     #expect(value["c"] == nil)
     #expect(JSONValue.integer(1)["a"] == nil)
   }
+
+  @Test(
+    arguments: [
+      ("{\"a\":\"b\"}\n{}\n", "{\"a\":\"b\"}\n{}\n"), ("", ""), ("\"é 🦜\"\n", "\"é 🦜\"\n"),
+      ("\"\u{9B}31m\u{7F}\"\n", #""\u009b31m\u007f""# + "\n"), ("\"a\u{202E}b\u{2028}\"", #""a\u202eb\u2028""#),
+    ])
+  func linesAreSafeForATerminal(lines: String, safe: String) {
+    #expect(String(decoding: JSONLines.safe(Array(lines.utf8)), as: UTF8.self) == safe)
+  }
 }
 
 /// What JSONDecoder reads. (JSONSerialization is of no use here: it rounds many numbers.)

@@ -75,7 +75,7 @@ struct LibraryConfigurationTests {
         "useTLS": .boolean(false),
       ])
     #expect(!"\(configuration.entries)".contains("hush"))
-    let again = try loader(configuration.fileText, environment: environment).load()
+    let again = try loader(JSONText.text(configuration.document), environment: environment).load()
     #expect(again.entries.map(\.json) == configuration.entries.map(\.json))
   }
 

@@ -11,9 +11,13 @@ public struct CompactionReport: Sendable, Hashable {
     /// The space that the store takes up on its medium, in bytes.
     public let storageBytes: Int
 
+    package init(entries: Int, payloadBytes: Int, storageBytes: Int) {
+      (self.entries, self.payloadBytes, self.storageBytes) = (entries, payloadBytes, storageBytes)
+    }
+
     init(_ held: StoreCount) {
       let total = held.tally.total(except: Lease.namespace)
-      (entries, payloadBytes, storageBytes) = (total.entries, total.payloadBytes, held.storageBytes ?? 0)
+      self.init(entries: total.entries, payloadBytes: total.payloadBytes, storageBytes: held.storageBytes ?? 0)
     }
   }
 
@@ -22,8 +26,7 @@ public struct CompactionReport: Sendable, Hashable {
   /// What the store holds now, including what other processes have written meanwhile.
   public let after: Extent
 
-  init(before: StoreCount, after: StoreCount) {
-    self.before = Extent(before)
-    self.after = Extent(after)
+  package init(before: Extent, after: Extent) {
+    (self.before, self.after) = (before, after)
   }
 }

@@ -20,4 +20,8 @@ public struct StoredEntry: Sendable {
   public let payload: [UInt8]
   /// When the entry was read. Its state is that at this time.
   public let readAt: Timestamp
+
+  package init(summary: EntrySummary, payload: [UInt8], readAt: Timestamp) {
+    (self.summary, self.payload, self.readAt) = (summary, payload, readAt)
+  }
 }

@@ -4,14 +4,18 @@ public import StorageSPI
 /// What a removal removed or made stale; after a dry run, what it would.
 public struct RemovalReport: Sendable, Hashable {
   /// The number of entries that were removed or made stale.
-  public private(set) var entries = 0
+  public private(set) var entries: Int
   /// The total size of their payloads in bytes, as far as it is known.
-  public private(set) var payloadBytes = 0
+  public private(set) var payloadBytes: Int
   /// The requested keys that have no entry.
   public internal(set) var missing: [CacheKey] = []
 
   /// What could not be listed, and so was not removed; also entries too damaged to be made stale.
   public internal(set) var damage = StoreDamage()
+
+  package init(entries: Int = 0, payloadBytes: Int = 0) {
+    (self.entries, self.payloadBytes) = (entries, payloadBytes)
+  }
 
   mutating func add(_ page: [EntrySummary]) {
     entries += page.count

@@ -8,6 +8,6 @@ extension StoreAdministration {
   public func compact() async throws(CacheError) -> CompactionReport {
     let before = try await StoreCount(store.engine)
     try await store.engine.compact()
-    return CompactionReport(before: before, after: try await StoreCount(store.engine))
+    return CompactionReport(before: .init(before), after: .init(try await StoreCount(store.engine)))
   }
 }

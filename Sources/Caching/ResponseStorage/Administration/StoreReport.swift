@@ -15,7 +15,7 @@ public struct StoreReport: Sendable {
   public let isEstimated: Bool
   private let states: [EntryState: Int]
 
-  init(
+  package init(
     tally: EntryTally, storageBytes: Int?, damage: StoreDamage, states: [EntryState: Int], isEstimated: Bool,
     operations: OperationCounts
   ) {

@@ -4,11 +4,13 @@ internal import StorageSPI
 /// The result of an export.
 public struct ExportReport: Sendable, Hashable {
   /// The number of entries written.
-  public internal(set) var exported = 0
+  public package(set) var exported = 0
   /// The total size of their payloads, in bytes.
-  public internal(set) var bytes = 0
+  public package(set) var bytes = 0
   /// Damaged entries that were left out.
-  public internal(set) var damage = StoreDamage()
+  public package(set) var damage = StoreDamage()
+
+  package init() {}
 }
 
 /// Writes the entries of a store as lines of JSON, sorted by key. Memory is bounded by a page of keys and the largest

@@ -4,15 +4,17 @@ internal import StorageSPI
 /// The result of an import.
 public struct ImportReport: Sendable, Hashable {
   /// The number of entries written.
-  public internal(set) var imported = 0
+  public package(set) var imported = 0
   /// The total size of their payloads, in bytes.
-  public internal(set) var bytes = 0
+  public package(set) var bytes = 0
   /// The number of entries that the store already had, exactly the same.
-  public internal(set) var present = 0
+  public package(set) var present = 0
   /// The number of entries that were not written because the store has a newer one.
-  public internal(set) var kept = 0
+  public package(set) var kept = 0
   /// The number of entries that were not written because they have expired.
-  public internal(set) var expired = 0
+  public package(set) var expired = 0
+
+  package init() {}
 }
 
 /// Reads the lines of an export into a store. Memory is bounded by a batch and the longest line; a dry run needs about

@@ -4,21 +4,23 @@ internal import StorageSPI
 /// The result of a migration.
 public struct MigrationReport: Sendable, Hashable {
   /// The number of entries copied.
-  public internal(set) var copied = 0
+  public package(set) var copied = 0
   /// The total size of their payloads, in bytes.
-  public internal(set) var bytes = 0
+  public package(set) var bytes = 0
   /// The number of entries that the destination already had, exactly the same.
-  public internal(set) var present = 0
+  public package(set) var present = 0
   /// The number of entries that were not copied because the destination has a newer one.
-  public internal(set) var kept = 0
+  public package(set) var kept = 0
   /// The number of entries that were not copied because they have expired.
-  public internal(set) var expired = 0
+  public package(set) var expired = 0
   /// The number of entries that were finally read from both stores, and are the same.
-  public internal(set) var verified = 0
+  public package(set) var verified = 0
   /// Damage of the source, which was left out.
-  public internal(set) var damage = StoreDamage()
+  public package(set) var damage = StoreDamage()
   /// The entries that differ between source and destination.
-  public internal(set) var different = KeySample()
+  public package(set) var different = KeySample()
+
+  package init() {}
 }
 
 /// A stage of a migration.

@@ -13,7 +13,7 @@ public struct KeySample: Sendable, Hashable {
   /// Creates an empty sample.
   public init() {}
 
-  mutating func add(_ key: CacheKey) {
+  package mutating func add(_ key: CacheKey) {
     count += 1
     if first.count < Self.size { first.append(key) }
   }

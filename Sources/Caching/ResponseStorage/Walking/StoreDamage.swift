@@ -1,4 +1,4 @@
-internal import StorageSPI
+package import StorageSPI
 
 /// What could not be read of a store: entries known by their keys, and places where it is unknown which entries there
 /// were.
@@ -34,7 +34,7 @@ public struct StoreDamage: Sendable, Hashable {
   /// Whether there is no damage.
   public var isEmpty: Bool { entries.count == 0 && places.isEmpty }
 
-  mutating func add(_ key: CacheKey) { entries.add(key) }
+  package mutating func add(_ key: CacheKey) { entries.add(key) }
 
   /// The damage of both.
   static func + (left: StoreDamage, right: StoreDamage) -> StoreDamage {

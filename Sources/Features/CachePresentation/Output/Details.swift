@@ -1,12 +1,12 @@
 /// The fields of one thing, one per line, for people.
-enum Details {
+package enum Details {
   /// The lines of `fields`. Nothing is cut, however narrow the screen: the user asked for these values.
-  static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
+  package static func text(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
     table(fields).text(on: screen.unlimited, hasHeader: false)
   }
 
   /// The lines of `fields` whose values are sentences: they are broken between words.
-  static func wrappedText(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
+  package static func wrappedText(_ fields: [(name: String, value: Table.Cell)], on screen: Screen) -> String {
     table(fields).wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: false)
   }
 
@@ -15,17 +15,17 @@ enum Details {
   }
 
   /// A time for people: exact, and relative to `now`.
-  static func time(_ time: Duration, now: Duration) -> Table.Cell {
+  package static func time(_ time: Duration, now: Duration) -> Table.Cell {
     Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.text(time, now: now)))")
   }
 
   /// A time in the past for people: exact, and relative to `now`.
-  static func past(_ time: Duration, now: Duration) -> Table.Cell {
+  package static func past(_ time: Duration, now: Duration) -> Table.Cell {
     Table.Cell("\(RFC3339Text.text(time)) (\(RelativeTimeText.past(time, now: now)))")
   }
 
   /// A number of bytes, rounded and exact.
-  static func bytes(_ count: Int) -> Table.Cell {
+  package static func bytes(_ count: Int) -> Table.Cell {
     guard count >= 1_024 else { return Table.Cell(ByteCountText.text(count)) }
     return Table.Cell("\(ByteCountText.text(count)) (\(NumberText.text(count)) bytes)")
   }

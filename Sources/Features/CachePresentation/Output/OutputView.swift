@@ -26,7 +26,7 @@ extension OutputView {
 }
 
 /// A view of a single thing, whose only record is the document itself.
-protocol SingleRecordView: OutputView {}
+package protocol SingleRecordView: OutputView {}
 
 extension SingleRecordView {
   /// The names of the document's members.

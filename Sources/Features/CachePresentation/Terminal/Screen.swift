@@ -15,7 +15,7 @@ public struct Screen: Sendable, Hashable {
   }
 
   /// This screen with lines of any length, for text that must not be cut.
-  var unlimited: Screen { Screen(width: nil, height: height, hasColor: hasColor, isTerminal: isTerminal) }
+  package var unlimited: Screen { Screen(width: nil, height: height, hasColor: hasColor, isTerminal: isTerminal) }
 
   /// A file or a pipe: no colours, lines of any length.
   public static let file = Screen(width: nil, height: nil, hasColor: false, isTerminal: false)

@@ -6,7 +6,7 @@ extension Table {
   /// The rows stacked instead of in columns, if `screen` is narrow and the columns do not fit: the first `leading`
   /// cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken between words.
   /// `nil` if columns are to be drawn.
-  func stackedText(on screen: Screen, leading: Int = 1) -> String? {
+  package func stackedText(on screen: Screen, leading: Int = 1) -> String? {
     guard let width = screen.width, width < Self.narrow else { return nil }
     let natural = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
     guard ColumnWidths.total(natural) > width else { return nil }

@@ -72,7 +72,7 @@ public struct Table: Sendable {
 
   /// The text of one of several tables below each other, each at least as wide as those before it. Pass empty `widths`
   /// first; afterwards they are the widths of the columns so far.
-  func text(on screen: Screen, hasHeader: Bool, below natural: inout [Int]) -> String {
+  package func text(on screen: Screen, hasHeader: Bool, below natural: inout [Int]) -> String {
     guard !rows.isEmpty else { return "" }
     let header = columns.map { Cell($0.title, .bold) }
     let shown = hasHeader ? [header] + rows : rows
@@ -84,7 +84,7 @@ public struct Table: Sendable {
   }
 
   /// The lines of the table for other programs: whole texts, with a tab between columns.
-  func tabbedText(hasHeader: Bool) -> String {
+  package func tabbedText(hasHeader: Bool) -> String {
     guard !rows.isEmpty else { return "" }
     let header = hasHeader ? [columns.map(\.title)] : []
     return (header + rows.map { $0.map(\.text) }).map { $0.joined(separator: "\t") + "\n" }.joined()
@@ -101,7 +101,7 @@ public struct Table: Sendable {
   }
 
   /// This table with long texts of the last column continued on the next lines instead of cut for `screen`.
-  func wrappingLastColumn(on screen: Screen) -> Table {
+  package func wrappingLastColumn(on screen: Screen) -> Table {
     guard let limit = screen.width, columns.count > 1 else { return self }
     let others = naturalWidths(of: [columns.map { Cell($0.title) }] + rows).dropLast()
     let room = max(limit - others.reduce(0) { $0 + $1 + ColumnWidths.gap }, 20)

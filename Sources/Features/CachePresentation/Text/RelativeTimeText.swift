@@ -12,7 +12,7 @@ public enum RelativeTimeText {
   }
 
   /// The time of a past event, both since the same moment: "in the future" if the clock was set back since.
-  static func past(_ time: Duration, now: Duration) -> String {
+  package static func past(_ time: Duration, now: Duration) -> String {
     past(age: EntryAge(storedAt: time, freshUntil: time, now: now)?.sinceStored)
   }
 

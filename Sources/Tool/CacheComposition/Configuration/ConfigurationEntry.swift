@@ -31,10 +31,8 @@ extension Configuration {
   /// All keys that have a value, in the order of the schema. Paths are absolute; secrets are not shown.
   public var entries: [ConfigurationEntry] { settings.all.map { ConfigurationEntry($0.key, $0.setting) } }
 
-  /// All of `entries` as a configuration file with a line feed at its end. Loading it gives the same values.
-  public var fileText: String {
-    JSONText.text(.nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }), .pretty) + "\n"
-  }
+  /// All of `entries` as the document of a configuration file. Loading it gives the same values.
+  public var document: JSONValue { .nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }) }
 }
 
 extension JSONValue {

@@ -71,7 +71,7 @@ struct BenchmarkPresenter: Sendable {
   }
 
   private func subjects(_ settings: BenchmarkSettings) throws(CacheError) -> [BenchmarkSubject] {
-    let names = settings.backends.isEmpty ? BackendsPresenter.builtInNames : settings.backends
+    let names = settings.backends.isEmpty ? BackendsPresenter.programNames : settings.backends
     var subjects: [BenchmarkSubject] = []
     for name in names where !subjects.contains(where: { $0.name == name }) {
       let plugin = try container.catalogue.plugin(named: name)

@@ -44,11 +44,11 @@ struct ExportCommand: AsyncParsableCommand {
     let presenter = session.container.makeTransferPresenter()
     guard let path else {
       return try await presenter.export(
-        store, entries.conditions(), to: nil, progress: progress.update(done:total:), write: Self.writeToOutput)
+        store, entries.selection(), to: nil, progress: progress.update(done:total:), write: Self.writeToOutput)
     }
     let file = try AtomicFile(path, isPrivate: true)
     let view = try await presenter.export(
-      store, entries.conditions(), to: path, progress: progress.update(done:total:)
+      store, entries.selection(), to: path, progress: progress.update(done:total:)
     ) { lines throws(CacheError) in try file.write(lines) }
     try file.commit()
     return view

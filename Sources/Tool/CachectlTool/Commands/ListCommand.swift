@@ -3,6 +3,7 @@ internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 public import ResponseStorage
+internal import StorageSPI
 
 /// `ls`.
 struct ListCommand: AsyncParsableCommand {
@@ -46,17 +47,20 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
-    let (next, damage) = try await session.withStoreToRead { store throws(CacheError) -> (String?, DamageList) in
-      let presenter = session.container.makeStorePresenter(store)
-      let write = { (page: [EntryRow], readAt: Duration) throws(CacheError) in
+    let (next, damage) = try await session.withStoreToRead { store throws(CacheError) -> (CacheKey?, StoreDamage) in
+      let write = { (page: [EntrySummary], readAt: Timestamp) throws(CacheError) in
         try Console.output.write(listing.text(page, now: readAt))
       }
+      let (selection, limit) = (entries.selection(), limit ?? .max)
       if sort == .key {
-        return try await presenter.entries(entries.conditions(), after: cursor, limit: limit ?? .max, write)
+        let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
+        return try await store.administration.list(selection, after: cursor, limit: limit, write)
       }
-      return (nil, try await presenter.entries(entries.conditions(), by: sort, limit: limit ?? .max, write))
+      let sorted = try await store.administration.list(selection, by: sort, limit: limit)
+      try write(sorted.entries, sorted.readAt)
+      return (nil, sorted.damage)
     }
-    try Console.output.write(listing.end(cursor: next))
+    try Console.output.write(listing.end(cursor: next?.text))
     // Only a JSON document has a place for the cursor.
     if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
     if let failure = damage.failure(of: session.configuration.backend) { throw failure }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
+internal import ResponseStorage
 
 /// `rm`.
 struct RemoveCommand: AsyncParsableCommand {
@@ -43,7 +44,7 @@ struct RemoveCommand: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
-  private var hasConditions: Bool { entries.conditions(minimumAge: olderThan) != EntryConditions() }
+  private var hasConditions: Bool { entries.selection(minimumAge: olderThan) != EntrySelection() }
 
   func validate() throws(ValidationError) {
     switch [!keys.isEmpty, hasConditions, all].count(where: { $0 }) {
@@ -66,7 +67,7 @@ struct RemoveCommand: AsyncParsableCommand {
     }
     let view = try await remove(session)
     try global.show(view)
-    if let name = view.missingNames.first { throw StorePresenter.notFound(name) }
+    if let name = view.missing.first { throw StorePresenter.notFound(name) }
     if let failure = view.failure { throw failure }
   }
 
@@ -78,7 +79,7 @@ struct RemoveCommand: AsyncParsableCommand {
       let presenter = session.container.makeStorePresenter(store)
       if !keys.isEmpty { return try await presenter.remove(names: keys, softly: soft, dryRun: dryRun) }
       return try await presenter.remove(
-        entries.conditions(minimumAge: olderThan), softly: soft, dryRun: dryRun)
+        entries.selection(minimumAge: olderThan), softly: soft, dryRun: dryRun)
     }
   }
 

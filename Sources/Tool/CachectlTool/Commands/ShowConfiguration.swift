@@ -17,9 +17,7 @@ struct ShowConfiguration: ParsableCommand {
 
   func run() throws {
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
-    let file = configuration.file.map { SettingsView.File(path: $0, trust: configuration.trust.text) }
-    let rows = configuration.entries.map(SettingsView.SettingRow.init)
-    try global.show(SettingsView(rows, file: file, showsOrigin: origin))
+    try global.show(SettingsView(configuration, showsOrigin: origin))
   }
 }
 

@@ -9,7 +9,7 @@ struct TrustConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trust", abstract: "Trust a configuration file that lies in a working folder",
     discussion: """
-      A cachectl.json in the working folder may come from somebody else. Where it names a library, a server, a header, \
+      A cachectl.json in the working folder may come from another person. Where it names a library, a server, a header, \
       a secret, a place outside the home, or a limit of the store, nothing of it is used (status 78) until you have \
       read it and trust it. Trust holds for the file's path and content: a changed file has to be trusted again.
 
@@ -35,10 +35,7 @@ struct TrustConfiguration: ParsableCommand {
   func run() throws {
     let loader = ConfigurationLoader.ofProcess
     if list {
-      let rows = loader.trustedFiles.map {
-        TrustedFilesView.FileRow(path: $0.path, digest: $0.digest, isCurrent: $0.isCurrent)
-      }
-      try global.show(TrustedFilesView(rows))
+      try global.show(TrustedFilesView(loader.trustedFiles))
     } else if revoke {
       try end(loader)
     } else {
@@ -58,8 +55,7 @@ struct TrustConfiguration: ParsableCommand {
         "\(candidate.recordPath) does not count: it, or its folder, is not yours alone to change",
         hint: "make both yours, and take the permission to write from others")
     }
-    try global.show(
-      TrustView(path: candidate.path, settings: candidate.settings.map { (key: $0.key, value: $0.value) }))
+    try global.show(TrustView(path: candidate.path, settings: candidate.settings))
   }
 
   private func end(_ loader: ConfigurationLoader) throws {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
+internal import StorageSPI
 
 /// `verify`.
 struct VerifyCommand: AsyncParsableCommand {
@@ -43,7 +44,8 @@ struct VerifyCommand: AsyncParsableCommand {
       if found.hasIssues { throw ExitCode.dataError }
       return
     }
-    let view = RepairView(result, result: dryRun ? found : try await verify(session, "Verifying again"))
+    let view = RepairView(
+      result, isDryRun: dryRun, result: dryRun ? found : try await verify(session, "Verifying again"))
     try global.show(view)
     if view.isFailure { throw ExitCode.dataError }
   }
@@ -63,7 +65,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 
   /// What the repair did; `nil`, after telling the user, if the engine cannot repair.
-  private func repair(_ session: Session) async throws(CacheError) -> RepairRow? {
+  private func repair(_ session: Session) async throws(CacheError) -> RepairReport? {
     var line = TransientLine(isVisible: global.showsProgress)
     line.show("\(dryRun ? "Examining" : "Repairing") \(session.configuration.backend)")
     defer { line.clear() }

@@ -52,7 +52,7 @@ struct Doctor: Sendable {
         .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
       findings += ClockCheck(now: clock.now).findings([program])
     }
-    return (DoctorView(findings.map(\.row)), CacheError.Code.worst(of: findings.compactMap(\.code)))
+    return (DoctorView(findings), CacheError.Code.worst(of: findings.compactMap(\.code)))
   }
 
   /// Checks the space for the stores, each store, leftovers, and the clock.

@@ -1,10 +1,18 @@
-internal import CacheComposition
 internal import CacheDomain
-internal import CachePresentation
 internal import StorageSPI
 
 /// The result of one check of the doctor.
 struct Finding: Sendable {
+  /// How serious a finding is.
+  enum Result: String, Sendable, CaseIterable {
+    /// All is well.
+    case ok
+    /// It is worth knowing, but everything works.
+    case warning
+    /// Something does not work, or is not safe.
+    case problem
+  }
+
   /// What was checked.
   let name: String
   /// What was found, in one line.
@@ -12,12 +20,12 @@ struct Finding: Sendable {
   /// What to do about it; empty if nothing.
   let hint: String
   /// How serious the finding is.
-  let result: DoctorView.CheckRow.Result
+  let result: Result
   /// The kind of failure that the user would see; `nil` unless the result is a problem.
   let code: CacheError.Code?
 
   private init(
-    _ name: String, _ result: DoctorView.CheckRow.Result, _ message: String, _ hint: String, _ code: CacheError.Code?
+    _ name: String, _ result: Result, _ message: String, _ hint: String, _ code: CacheError.Code?
   ) {
     (self.name, self.result, self.message, self.hint, self.code) = (name, result, message, hint, code)
   }
@@ -35,9 +43,6 @@ struct Finding: Sendable {
   static func problem(_ name: String, _ error: CacheError) -> Finding {
     problem(name, error.code, error.message, hint: error.hint)
   }
-
-  /// The row for the user.
-  var row: DoctorView.CheckRow { DoctorView.CheckRow(name: name, result: result, message: message, hint: hint) }
 }
 
 extension CacheError.Code {

@@ -1,6 +1,7 @@
 public import ArgumentParser
 internal import CacheComposition
-public import CachePresentation
+internal import ResponseStorage
+public import StorageSPI
 
 /// The options that select entries.
 struct EntryFlags: ParsableArguments {
@@ -15,16 +16,16 @@ struct EntryFlags: ParsableArguments {
   var match: String?
 
   @Option(help: "Only entries in this state")
-  var state: EntryRow.State?
+  var state: EntryState?
 
-  /// The conditions, including the one of `--older-than` if the command has it. An empty prefix or pattern, as an unset
+  /// The selection, including the condition of `--older-than` if the command has it. An empty prefix or pattern, as an unset
   /// variable of a script leaves it, counts as none: every key begins with an empty prefix, and `rm` would remove
   /// everything unasked.
-  func conditions(minimumAge: DurationText? = nil) -> EntryConditions {
-    EntryConditions(
-      namespace: namespace, prefix: prefix == "" ? nil : prefix, pattern: match == "" ? nil : match, state: state,
-      minimumAge: minimumAge?.duration)
+  func selection(minimumAge: DurationText? = nil) -> EntrySelection {
+    EntrySelection(
+      namespace: namespace, prefix: prefix == "" ? nil : prefix,
+      pattern: match == "" ? nil : match.map { GlobPattern($0) }, state: state, minimumAge: minimumAge?.duration)
   }
 }
 
-extension EntryRow.State: ExpressibleByArgument {}
+extension EntryState: ExpressibleByArgument {}

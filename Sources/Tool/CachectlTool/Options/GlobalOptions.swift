@@ -94,7 +94,7 @@ extension CompletionKind {
 
   /// The names of the engines, including those of libraries that exist when the script is made.
   static var backends: CompletionKind {
-    .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.builtInNames)
+    .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.programNames)
   }
 }
 

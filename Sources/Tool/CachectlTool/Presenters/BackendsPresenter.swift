@@ -15,8 +15,8 @@ struct BackendsPresenter: Sendable {
     self.libraries = libraries
   }
 
-  /// The names of the built-in engines.
-  static var builtInNames: [String] { Cachectl.current.catalogue.declarations.map(\.name) }
+  /// The names of the engines that the program was built with.
+  static var programNames: [String] { Cachectl.current.catalogue.declarations.map(\.name) }
 
   /// The names of all engines, including libraries that are not loaded.
   var names: [String] {
@@ -39,7 +39,7 @@ struct BackendsPresenter: Sendable {
   /// - Throws: `CacheError` with the code `unknownBackend`.
   func backend(_ name: String) throws(CacheError) -> BackendView {
     let declaration = try plugin(name).declaration
-    return BackendView(row(declaration), options: declaration.options.map(BackendView.OptionRow.init))
+    return BackendView(row(declaration), options: declaration.options)
   }
 
   /// Runs the whole conformance suite over the engine called `name` with its configured options. Uses only stores below
@@ -112,41 +112,6 @@ extension ErrorView {
     self.init(
       code: "invalidPlugin", message: "\(library.path) is not used: the engine \(library.name) is built in",
       hint: "remove it, or give its engine another name")
-  }
-}
-
-extension BackendView.OptionRow {
-  fileprivate init(_ option: EngineOption) {
-    self.init(
-      name: option.name, type: option.kind.typeName,
-      defaultValue: option.defaultValue.map(option.kind.json) ?? .null, help: option.help,
-      isRequired: option.isRequired, isSecret: option.isSecret)
-  }
-}
-
-extension EngineOption.Kind {
-  fileprivate var typeName: String {
-    switch self {
-    case .text: "text"
-    case .path: "path"
-    case .integer: "integer"
-    case .size: "size"
-    case .duration: "duration"
-    case .boolean: "boolean"
-    case .choice(let names): names.joined(separator: "|")
-    case .storeName: "name"
-    }
-  }
-
-  /// The value as the configuration writes it.
-  fileprivate func json(_ value: OptionValue) -> JSONValue {
-    switch (self, value) {
-    case (.size, .integer(let bytes)): .string(ByteSizeText(bytes: bytes).description)
-    case (.duration, .integer(let milliseconds)): .string(DurationText(milliseconds: milliseconds).description)
-    case (_, .integer(let number)): .integer(Int(number))
-    case (_, .text(let text)): .string(text)
-    case (_, .boolean(let flag)): .boolean(flag)
-    }
   }
 }
 

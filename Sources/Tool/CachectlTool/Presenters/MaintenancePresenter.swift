@@ -11,17 +11,17 @@ extension StorePresenter {
   ///   unknown).
   /// - Throws: `CacheError`: the check could not be made.
   func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
-    IntegrityView(backend: configuration.backend, try await store.administration.verify(progress: progress))
+    let report = try await store.administration.verify(progress: progress)
+    return IntegrityView(
+      backend: configuration.backend, entriesChecked: report.entriesChecked, issues: report.issues,
+      issueCount: report.issueCount)
   }
 
   /// Removes expired entries, and returns unused space to the system.
   ///
   /// - Throws: `CacheError`: the engine failed.
   func compact() async throws(CacheError) -> CompactionView {
-    let report = try await store.administration.compact()
-    return CompactionView(
-      backend: configuration.backend,
-      before: CompactionView.Extent(report.before), after: CompactionView.Extent(report.after))
+    CompactionView(backend: configuration.backend, report: try await store.administration.compact())
   }
 }
 
@@ -46,8 +46,7 @@ extension AppDIContainer {
       }
     } catch {
       guard error.code == .damaged || (repairs && error.code == .unsupportedFormat) else { throw error }
-      let issue = IntegrityView.IssueRow(
-        key: nil, kind: IntegrityIssue.Kind.structure.rawValue, message: error.message)
+      let issue = IntegrityIssue(kind: .structure, message: error.message)
       return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
     }
   }
@@ -58,36 +57,12 @@ extension AppDIContainer {
   /// - Parameter isDryRun: whether to leave the store as it is and only find out what would be saved.
   /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
   ///   would do.
-  func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairRow {
+  func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
     let plugin = try catalogue.plugin(named: configuration.backend)
     let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
     let configuration = try engineConfiguration(for: plugin.declaration)
-    let report =
-      isDryRun
+    return isDryRun
       ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
-    return RepairRow(
-      isDryRun: isDryRun, saved: report.saved, lost: report.lost.map(IntegrityView.IssueRow.init),
-      mended: report.mended.map(IntegrityView.IssueRow.init), movedTo: report.movedTo)
-  }
-}
-
-extension IntegrityView {
-  fileprivate init(backend: String, _ report: VerificationReport) {
-    self.init(
-      backend: backend, entriesChecked: report.entriesChecked, issues: report.issues.map(IssueRow.init),
-      issueCount: report.issueCount)
-  }
-}
-
-extension IntegrityView.IssueRow {
-  fileprivate init(_ issue: IntegrityIssue) {
-    self.init(key: issue.key?.text, kind: issue.kind.rawValue, message: issue.message)
-  }
-}
-
-extension CompactionView.Extent {
-  fileprivate init(_ extent: CompactionReport.Extent) {
-    self.init(entries: extent.entries, payloadBytes: extent.payloadBytes, storageBytes: extent.storageBytes)
   }
 }
 

@@ -41,7 +41,8 @@ extension AppDIContainer {
         guard [.noSpace, .cannotCreate].contains(error.code) else { throw error }
       }
     }
-    var view = RemovalView(backend: configuration.backend, removed: held.entries, bytes: held.payloadBytes)
+    var view = RemovalView(
+      backend: configuration.backend, RemovalReport(entries: held.entries, payloadBytes: held.payloadBytes))
     view.replacement = replacement
     return view
   }

@@ -17,13 +17,11 @@ struct TransferPresenter: Sendable {
   ///   - progress: called with the number of entries done, and the total if it is known.
   /// - Throws: `CacheError`: the engine failed, or `write` failed. Damaged entries are part of the view.
   func export(
-    _ store: OpenStore, _ conditions: EntryConditions, to file: String?,
+    _ store: OpenStore, _ selection: EntrySelection, to file: String?,
     progress: (_ done: Int, _ total: Int?) -> Void, write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) -> ExportView {
-    let report = try await StoreExport(store.entries).run(conditions.selection, progress: progress, to: write)
-    return ExportView(
-      backend: configuration.backend, file: file, exported: report.exported, bytes: report.bytes,
-      damage: DamageList(report.damage))
+    let report = try await StoreExport(store.entries).run(selection, progress: progress, to: write)
+    return ExportView(backend: configuration.backend, file: file, report: report)
   }
 
   /// Reads lines of JSON into `store` from `read`, which returns them in pieces, and an empty piece at the end.
@@ -39,9 +37,7 @@ struct TransferPresenter: Sendable {
   ) async throws(CacheError) -> ImportView {
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
     let report = try await StoreImport(into: store.entries).run(source, options, progress: progress, reading: read)
-    var view = ImportView(
-      backend: configuration.backend, imported: report.imported, bytes: report.bytes, present: report.present,
-      kept: report.kept, expired: report.expired, isDryRun: isDryRun)
+    var view = ImportView(backend: configuration.backend, report: report, isDryRun: isDryRun)
     if !isDryRun { view.warnings = try await warnings(of: store, configuration.backend) }
     return view
   }
@@ -60,7 +56,7 @@ struct TransferPresenter: Sendable {
     let migration = StoreMigration(from: source.store.entries, to: destination.store?.entries)
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
     let report = try await migration.run(options) { progress($0.label, $1, $2) }
-    var view = MigrationView(report, from: source.name, to: destination.name, isDryRun: isDryRun)
+    var view = MigrationView(from: source.name, to: destination.name, report: report, isDryRun: isDryRun)
     if !isDryRun, let store = destination.store { view.warnings = try await warnings(of: store, destination.name) }
     return view
   }
@@ -73,12 +69,11 @@ struct TransferPresenter: Sendable {
     let tally = try await store.administration.statistics().tally
     if bounds.contain(tally) { return [] }
     let total = tally.total()
-    let size = ByteCountText.text(total.payloadBytes)
     return [
       ErrorView(
         code: CacheError.Code.overBounds.rawValue,
         message:
-          "\(backend) now holds \(NumberText.count(total.entries, "entry", "entries")) (\(size)), more than "
+          "\(backend) now holds \(NumberText.entries(total.entries, total.payloadBytes)), more than "
           + "cache.maxEntries or cache.maxBytes allow",
         hint: "raise them before the next fetch, which makes room")
     ]
@@ -99,27 +94,7 @@ extension MigrationStage {
   }
 }
 
-extension MigrationView {
-  fileprivate init(_ report: MigrationReport, from: String, to: String, isDryRun: Bool) {
-    self.init(
-      from: from, to: to, copied: report.copied, skipped: report.present + report.kept + report.expired,
-      verified: report.verified, bytes: report.bytes)
-    (kept, expired, self.isDryRun) = (report.kept, report.expired, isDryRun)
-    (damage, different) = (DamageList(report.damage), KeyList(report.different))
-  }
-}
-
-extension DamageList {
-  init(_ damage: StoreDamage) {
-    self.init(entries: KeyList(damage.entries), places: damage.places, placeCount: damage.placeCount)
-  }
-}
-
-extension KeyList {
-  init(_ sample: KeySample) { self.init(count: sample.count, first: sample.first.map(\.text)) }
-}
-
 extension OpenStore {
   /// The known losses of the store that no listing or other report names.
-  var damage: DamageList { DamageList(entries.damage) }
+  var damage: StoreDamage { entries.damage }
 }

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
+internal import ResponseStorage
+internal import StorageSPI
 internal import CacheDomain
 internal import CachePresentation
 internal import Glibc
@@ -37,11 +39,14 @@ enum CompletionAnswer {
     let container = try AppDIContainer.ofProcess(place.global.configurationFlags)
     guard try await container.hasStore(backend: container.configuration.backend) != false else { return [] }
     let store = try await container.openStore()
-    let presenter = container.makeStorePresenter(store)
-    let values =
-      query.topic == namespaces
-      ? try await presenter.statistics().namespaces.map(\.name)
-      : try await presenter.keys(beginning: query.beginning, limit: maximumCount)
+    let values: [String] =
+      if query.topic == namespaces {
+        try await store.administration.statistics().tally.namespaces.keys.sorted()
+      } else {
+        try await store.administration.list(
+          EntrySelection(prefix: query.beginning), after: nil, limit: maximumCount
+        ).entries.map(\.key.text)
+      }
     try await store.close()
     return values
   }

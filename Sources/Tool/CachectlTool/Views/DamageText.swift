@@ -1,21 +1,10 @@
-public import CacheDomain
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
 
-/// The parts of a store that could not be read.
-public struct DamageList: Sendable, Hashable {
-  /// The entries whose keys are known.
-  public let entries: KeyList
-  /// The number of places whose entries are unknown.
-  public let placeCount: Int
-  /// Descriptions of the first places, each in one line. If a store is damaged but fully readable, the place says how.
-  public let places: [String]
-
-  /// A list of damage; empty by default.
-  public init(entries: KeyList = KeyList(), places: [String] = [], placeCount: Int = 0) {
-    (self.entries, self.places, self.placeCount) = (entries, places, placeCount)
-  }
-
+extension StoreDamage {
   /// The number of entries and places.
-  public var count: Int { entries.count + placeCount }
+  var count: Int { entries.count + placeCount }
 
   /// The error that these parts could not be read; `nil` if there are none.
   ///
@@ -24,7 +13,7 @@ public struct DamageList: Sendable, Hashable {
   /// read (...)".
   ///
   /// - Parameter consequence: what was not done, such as "exported"; `nil` to leave it out.
-  public func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
+  func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
     let hint = "see: cachectl --backend \(backend) verify"
     let ending = consequence.map { ", and not \($0)" } ?? ""
     guard let first = places.first else {
@@ -39,5 +28,23 @@ public struct DamageList: Sendable, Hashable {
     let verb = count == 1 ? "is" : "are"
     let more = placeCount > 1 ? "; ..." : ""
     return CacheError(.damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))", hint: repair)
+  }
+}
+
+extension KeySample {
+  /// The number of keys to name in a message.
+  private static let named = 3
+
+  /// The error that the entries have a problem, with the first of their keys; `nil` if there are none.
+  ///
+  /// It reads like "2 entries of ENGINE are damaged, and not copied (a/1, a/2)".
+  func failure(
+    _ whose: String, _ verb: (singular: String, plural: String), _ what: String, hint: String
+  ) -> CacheError? {
+    guard count > 0 else { return nil }
+    let names = first.prefix(Self.named).map(\.text).joined(separator: ", ") + (count > Self.named ? ", ..." : "")
+    let entries = NumberText.count(count, "entry", "entries")
+    return CacheError(
+      .damaged, "\(entries) \(whose) \(count == 1 ? verb.singular : verb.plural) \(what) (\(names))", hint: hint)
   }
 }

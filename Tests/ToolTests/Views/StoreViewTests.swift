@@ -1,19 +1,30 @@
 import CachePresentation
+import ResponseStorage
+import StorageSPI
 import Testing
 
+@testable import CachectlTool
+
 private enum StoreSamples {
-  static let now = Duration.seconds(1_772_366_400)
-  static let entry = EntryRow(
-    key: "v1/cities?page=0", namespace: "cities", bytes: 2_048, storedAt: now - .seconds(180),
-    freshUntil: now + .seconds(3_420), retainUntil: now + .seconds(604_800), state: .fresh,
-    contentType: "application/json")
+  static let now = Timestamp(milliseconds: 1_772_366_400_000)
+  static let entry = summary("cities/v1/page=0")
+
+  /// An entry of 2,048 bytes that was stored three minutes ago.
+  static func summary(_ key: String, attributes: [String: String] = [:]) -> EntrySummary {
+    let metadata = EntryMetadata(
+      storedAt: now.advanced(by: .seconds(-180)), freshUntil: now.advanced(by: .seconds(3_420)),
+      retainUntil: now.advanced(by: .seconds(604_800)), contentType: "application/json", attributes: attributes)
+    guard let key = try? CacheKey(key) else { preconditionFailure("\(key) is no key") }
+    return EntrySummary(key: key, metadata: metadata, payloadBytes: 2_048)
+  }
+
   static let document =
-    #"{"key":"v1/cities?page=0","namespace":"cities","bytes":2048,"storedAt":"2026-03-01T11:57:00Z","#
+    #"{"key":"cities/v1/page=0","namespace":"cities","bytes":2048,"storedAt":"2026-03-01T11:57:00Z","#
     + #""freshUntil":"2026-03-01T12:57:00Z","retainUntil":"2026-03-08T12:00:00Z","state":"fresh","#
     + #""contentType":"application/json""#
 
   static let facts = """
-    Key          v1/cities?page=0
+    Key          cities/v1/page=0
     Namespace    cities
     State        fresh
     Stored       2026-03-01T11:57:00Z (3 min ago)
@@ -28,14 +39,15 @@ private enum StoreSamples {
     """
 
   static var statistics: StatisticsView {
-    var view = StatisticsView(backend: "lmdb", path: "/cache/lmdb")
-    view.namespaces = [
-      .init(name: "cities", entries: 1_200, payloadBytes: 14_400_000),
-      .init(name: "movies", entries: 2, payloadBytes: 9),
-    ]
-    (view.storageBytes, view.fresh, view.stale, view.expired) = (16_777_216, 1_000, 200, 2)
-    (view.hits, view.misses, view.evictions) = (3, 1, 5)
-    return view
+    let slot = { (name: String) in EntryTally.Slot(namespace: name, freshSlot: 1, retainSlot: 2) }
+    var tally = EntryTally()
+    tally.add(.init(entries: 1_200, payloadBytes: 14_400_000), to: slot("cities"))
+    tally.add(.init(entries: 2, payloadBytes: 9), to: slot("movies"))
+    let report = StoreReport(
+      tally: tally, storageBytes: 16_777_216, damage: StoreDamage(),
+      states: [.fresh: 1_000, .stale: 200, .expired: 2], isEstimated: false,
+      operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
+    return StatisticsView(backend: "lmdb", path: "/cache/lmdb", report)
   }
 }
 
@@ -50,14 +62,14 @@ struct StoreViewTests {
       (.ndjson, StoreSamples.document + "}\n"),
       (
         .csv,
-        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType\r\nv1/cities?page=0,cities,2048,"
+        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType\r\ncities/v1/page=0,cities,2048,"
           + "2026-03-01T11:57:00Z,2026-03-01T12:57:00Z,2026-03-08T12:00:00Z,fresh,application/json\r\n"
       ),
       (
         .table,
         """
         Key\tSize\tState\tStored\tFresh until
-        v1/cities?page=0\t2.0 KiB\tfresh\t3 min ago\tin 57 min
+        cities/v1/page=0\t2.0 KiB\tfresh\t3 min ago\tin 57 min
 
         """
       ),
@@ -102,10 +114,7 @@ struct StoreViewTests {
       ),
     ])
   func entriesFitTheTerminal(width: Int, text: String) {
-    let entry = EntryRow(
-      key: "cities/v1/order=organizations/origin=sample/page=0/sort=desc", namespace: "cities", bytes: 2_048,
-      storedAt: StoreSamples.now - .seconds(180), freshUntil: StoreSamples.now + .seconds(3_420),
-      retainUntil: StoreSamples.now + .seconds(604_800), state: .fresh, contentType: "application/json")
+    let entry = StoreSamples.summary("cities/v1/order=organizations/origin=sample/page=0/sort=desc")
     let view = EntriesView([entry], cursor: nil, now: StoreSamples.now)
     #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
   }
@@ -121,8 +130,8 @@ struct StoreViewTests {
     arguments: [
       ([], nil, "No entries"), ([StoreSamples.entry], nil, "1 entry · 2.0 KiB"),
       ([StoreSamples.entry, StoreSamples.entry], "c1", "2 entries · 4.0 KiB · more with --cursor c1"),
-    ] as [([EntryRow], String?, String)])
-  func statusOfEntries(_ entries: [EntryRow], _ cursor: String?, _ text: String) {
+    ] as [([EntrySummary], String?, String)])
+  func statusOfEntries(_ entries: [EntrySummary], _ cursor: String?, _ text: String) {
     let view = EntriesView(entries, cursor: cursor, now: StoreSamples.now)
     #expect(view.status?.text == text)
     #expect(view.json["cursor"] == JSONValue(cursor))
@@ -138,9 +147,10 @@ struct StoreViewTests {
       ([], #""payload":""}"#, "(empty)\n"),
     ] as [([UInt8], String, String)])
   func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
+    let summary = StoreSamples.summary("cities/v1/page=0", attributes: ["etag": "\"1\""])
     let view = EntryView(
-      StoreSamples.entry, use: .init(count: 1_200, lastUsedAt: StoreSamples.now - .seconds(180)),
-      attributes: ["etag": "\"1\""], payload: payload, now: StoreSamples.now)
+      StoredEntry(summary: summary, payload: payload, readAt: StoreSamples.now),
+      use: AccessHistory(lastUsedAt: StoreSamples.now.advanced(by: .seconds(-180)), count: 1_200))
     let added = #","uses":1200,"lastUsedAt":"2026-03-01T11:57:00Z","attributes":{"etag":"\"1\""},"#
     #expect(Self.text(view, .json) == StoreSamples.document + added + json + "\n")
     #expect(Self.text(view, .ndjson) == Self.text(view, .json))
@@ -148,7 +158,8 @@ struct StoreViewTests {
   }
 
   @Test func anEntryThatWasNeverUsedSaysSo() {
-    let view = EntryView(StoreSamples.entry, use: .init(), attributes: [:], payload: [], now: StoreSamples.now)
+    let view = EntryView(
+      StoredEntry(summary: StoreSamples.entry, payload: [], readAt: StoreSamples.now), use: AccessHistory())
     #expect(view.json["uses"] == 0 && view.json["lastUsedAt"] == .null)
     #expect(Self.text(view, .table).contains("Uses         never\n"))
   }
@@ -184,7 +195,7 @@ struct StoreViewTests {
   }
 
   @Test func integrity() {
-    let issues = [IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")]
+    let issues = [IntegrityIssue(kind: .structure, message: "page 7 is torn")]
     let view = IntegrityView(backend: "lmdb", entriesChecked: 2, issues: issues)
     #expect(
       Self.text(view, .json)

@@ -1,9 +1,11 @@
+internal import CachePresentation
+
 /// The results of the checks of a backend.
-public struct ChecksView: OutputView {
+struct ChecksView: OutputView {
   /// The result of one check.
-  public struct CheckRow: Sendable, Hashable {
+  struct CheckRow: Sendable, Hashable {
     /// How a check ended.
-    public enum Result: String, Sendable, CaseIterable {
+    enum Result: String, Sendable, CaseIterable {
       /// The backend behaves as it must.
       case passed
       /// The backend does not.
@@ -13,21 +15,21 @@ public struct ChecksView: OutputView {
     }
 
     /// The name of the check.
-    public let name: String
+    let name: String
     /// How it ended.
-    public let result: Result
+    let result: Result
     /// Why it failed or was skipped; empty if there is nothing to say.
-    public let message: String
+    let message: String
 
     /// The result of the check called `name`.
-    public init(name: String, result: Result, message: String = "") {
+    init(name: String, result: Result, message: String = "") {
       self.name = name
       self.result = result
       self.message = message
     }
 
     /// The check as a line of NDJSON, with its line end.
-    public var line: String { JSONText.text(json) + "\n" }
+    var line: String { JSONText.text(json) + "\n" }
 
     fileprivate var json: JSONValue {
       ["name": .string(name), "result": .string(result.rawValue), "message": .string(message)]
@@ -38,13 +40,13 @@ public struct ChecksView: OutputView {
   private let checks: [CheckRow]
 
   /// The view of the `checks` of `backend`, in their order.
-  public init(backend: String, checks: [CheckRow]) {
+  init(backend: String, checks: [CheckRow]) {
     self.backend = backend
     self.checks = checks
   }
 
   /// The document of `backends test`.
-  public var json: JSONValue {
+  var json: JSONValue {
     [
       "backend": .string(backend), "passed": .integer(count(.passed)), "failed": .integer(count(.failed)),
       "skipped": .integer(count(.skipped)), "checks": .array(records),
@@ -52,16 +54,16 @@ public struct ChecksView: OutputView {
   }
 
   /// The names of the members of a check.
-  public var columns: [String] { ["name", "result", "message"] }
+  var columns: [String] { ["name", "result", "message"] }
 
   /// The checks.
-  public var records: [JSONValue] { checks.map(\.json) }
+  var records: [JSONValue] { checks.map(\.json) }
 
   /// Whether a check failed.
-  public var hasFailures: Bool { count(.failed) > 0 }
+  var hasFailures: Bool { count(.failed) > 0 }
 
   /// The checks, the result first, and failed checks before all others. Messages are broken between words.
-  public func table(on screen: Screen, hasHeader: Bool) -> String {
+  func table(on screen: Screen, hasHeader: Bool) -> String {
     let ordered = checks.filter { $0.result == .failed } + checks.filter { $0.result != .failed }
     let rows = ordered.map { check in
       [
@@ -74,7 +76,7 @@ public struct ChecksView: OutputView {
   }
 
   /// How many checks passed, failed and were skipped.
-  public var status: StatusLine? {
+  var status: StatusLine? {
     let counts = CheckRow.Result.allCases.map { "\(NumberText.text(count($0))) \($0.rawValue)" }
     let style: TextStyle = hasFailures ? .red : .green
     return StatusLine(["\(backend): \(counts.joined(separator: ", "))"], style: style)

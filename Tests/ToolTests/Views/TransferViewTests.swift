@@ -1,18 +1,33 @@
-import CacheDomain
 import CachePresentation
+import ResponseStorage
+import StorageSPI
 import Testing
+
+@testable import CachectlTool
 
 struct TransferViewTests {
   private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
     OutputRenderer(format, on: .file).text(view)
   }
 
-  private static var migration: MigrationView {
-    MigrationView(from: "plist", to: "lmdb", copied: 1_000, skipped: 2, verified: 1_000, bytes: 12)
+  private static var copied: MigrationReport {
+    var report = MigrationReport()
+    (report.copied, report.present, report.verified, report.bytes) = (1_000, 2, 1_000, 12)
+    return report
+  }
+
+  private static func migration(_ report: MigrationReport = copied, isDryRun: Bool = false) -> MigrationView {
+    MigrationView(from: "plist", to: "lmdb", report: report, isDryRun: isDryRun)
+  }
+
+  private static func damage(_ keys: String...) throws -> StoreDamage {
+    var damage = StoreDamage()
+    for key in keys { damage.add(try CacheKey(key)) }
+    return damage
   }
 
   @Test func aMigration() {
-    let view = Self.migration
+    let view = Self.migration()
     #expect(
       Self.text(view, .json)
         == #"{"from":"plist","to":"lmdb","copied":1000,"skipped":2,"verified":1000,"bytes":12,"kept":0,"expired":0,"#
@@ -30,30 +45,32 @@ struct TransferViewTests {
         == StatusLine(["lmdb has every entry of plist: they were compared one by one"], style: .green))
   }
 
-  @Test func aMigrationThatLeftEntriesOut() {
-    var view = Self.migration
-    (view.kept, view.expired) = (1, 1)
-    view.damage = DamageList(entries: KeyList(count: 4, first: ["a/1", "a/2", "a/3", "a/4"]))
+  @Test func aMigrationThatLeftEntriesOut() throws {
+    var report = Self.copied
+    (report.present, report.kept, report.expired) = (0, 1, 1)
+    report.damage = try Self.damage("a/1", "a/2", "a/3", "a/4")
+    let view = Self.migration(report)
     #expect(Self.text(view, .table).contains("Skipped   2 (1 older than there, 1 expired)\n"))
     #expect(Self.text(view, .table).hasSuffix("Damaged   4\n"))
     #expect(view.failure?.message == "4 entries of plist are damaged, and not copied (a/1, a/2, a/3, ...)")
     #expect(view.failure?.code == .damaged && view.status == nil)
-    view.different = KeyList(count: 1, first: ["b/1"])
-    #expect(view.failure?.message == "1 entry of lmdb is not as in plist (b/1)")
+    report.different.add(try CacheKey("b/1"))
+    #expect(Self.migration(report).failure?.message == "1 entry of lmdb is not as in plist (b/1)")
   }
 
   @Test func aDryRunOfAMigration() {
-    var view = Self.migration
-    view.isDryRun = true
+    let view = Self.migration(isDryRun: true)
     #expect(Self.text(view, .table).hasPrefix("From     plist\nTo       lmdb\nTo copy  1,000\nSkipped  2\nPayload"))
     #expect(view.status == StatusLine(["Nothing was copied: this was a dry run"]))
   }
 
   @Test(arguments: [nil, "a.ndjson"])
-  func anExport(file: String?) {
-    let view = ExportView(
-      backend: "lmdb", file: file, exported: 1, bytes: 2_048,
-      damage: DamageList(entries: KeyList(count: 1, first: ["a/1"])))
+  func anExport(file: String?) throws {
+    var report = ExportReport()
+    (report.exported, report.bytes) = (1, 2_048)
+    #expect(ExportView(backend: "lmdb", file: nil, report: report).failure == nil)
+    report.damage = try Self.damage("a/1")
+    let view = ExportView(backend: "lmdb", file: file, report: report)
     let name = file.map { "\"\($0)\"" } ?? "null"
     #expect(
       Self.text(view, .json)
@@ -62,29 +79,20 @@ struct TransferViewTests {
     #expect(Self.text(view, .table) == line + "\n")
     #expect(view.remark == StatusLine([line]))
     #expect(view.failure?.message == "1 entry of lmdb is damaged, and not exported (a/1)")
-    #expect(ExportView(backend: "lmdb", file: nil, exported: 1, bytes: 1).failure == nil)
   }
 
   @Test(arguments: [(false, "Imported"), (true, "Would import")])
   func anImport(isDryRun: Bool, verb: String) {
-    let view = ImportView(
-      backend: "plist", imported: 1_200, bytes: 9, present: 1, kept: 2, expired: 3, isDryRun: isDryRun)
+    var report = ImportReport()
+    (report.imported, report.bytes) = (1_200, 9)
+    #expect(ImportView(backend: "plist", report: report, isDryRun: isDryRun).status == nil)
+    (report.present, report.kept, report.expired) = (1, 2, 3)
+    let view = ImportView(backend: "plist", report: report, isDryRun: isDryRun)
     #expect(
       Self.text(view, .json)
         == #"{"backend":"plist","imported":1200,"skipped":6,"kept":2,"expired":3,"bytes":9,"dryRun":\#(isDryRun)}"#
         + "\n")
     #expect(Self.text(view, .table) == "\(verb) 1,200 entries (9 B) into plist\n")
     #expect(view.status == StatusLine(["1 there already", "2 older than there", "3 expired"]))
-    let whole = ImportView(backend: "plist", imported: 1, bytes: 9, present: 0, kept: 0, expired: 0, isDryRun: false)
-    #expect(whole.status == nil)
-  }
-
-  @Test(
-    arguments: [
-      ("{\"a\":\"b\"}\n{}\n", "{\"a\":\"b\"}\n{}\n"), ("", ""), ("\"é 🦜\"\n", "\"é 🦜\"\n"),
-      ("\"\u{9B}31m\u{7F}\"\n", #""\u009b31m\u007f""# + "\n"), ("\"a\u{202E}b\u{2028}\"", #""a\u202eb\u2028""#),
-    ])
-  func linesAreSafeForATerminal(lines: String, safe: String) {
-    #expect(String(decoding: JSONLines.safe(Array(lines.utf8)), as: UTF8.self) == safe)
   }
 }

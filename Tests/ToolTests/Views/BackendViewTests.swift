@@ -1,6 +1,9 @@
-import CacheDomain
+import CacheComposition
 import CachePresentation
+import StorageSPI
 import Testing
+
+@testable import CachectlTool
 
 struct BackendViewTests {
   private static let lmdb = BackendRow(
@@ -53,11 +56,9 @@ struct BackendViewTests {
 
   @Test func show() {
     let options = [
-      BackendView.OptionRow(
-        name: "durability", type: "full|normal|relaxed", defaultValue: "normal", help: "what a commit survives",
-        isRequired: false, isSecret: false),
-      BackendView.OptionRow(
-        name: "password", type: "text", defaultValue: nil, help: "how to log in", isRequired: true, isSecret: true),
+      EngineOption(
+        "durability", .choice(["full", "normal", "relaxed"]), default: .text("normal"), help: "what a commit survives"),
+      EngineOption("password", .text, help: "how to log in", isRequired: true, isSecret: true),
     ]
     let view = BackendView(Self.lmdb, options: options)
     #expect(
@@ -101,61 +102,50 @@ struct BackendViewTests {
     #expect(view.status == StatusLine(["lmdb: 1 passed, 1 failed, 1 skipped"], style: .red))
   }
 
-  private static let settings: [SettingsView.SettingRow] = [
-    .init(path: ["backend"], value: "lmdb", origin: "CACHECTL_BACKEND"),
-    .init(path: ["cache", "timeToLive"], value: "1h", origin: "default"),
-    .init(path: ["cache", "maxEntries"], value: 100_000, origin: "config.json"),
-    .init(path: ["origin", "movies", "apiKey"], value: ["env": "TMDB_API_KEY"], origin: "config.json"),
-  ]
-
-  @Test func settingsAreAConfiguration() {
-    let view = SettingsView(Self.settings, showsOrigin: false)
-    #expect(
-      Self.text(view, .json)
-        == #"{"backend":"lmdb","cache":{"timeToLive":"1h","maxEntries":100000},"#
-        + #""origin":{"movies":{"apiKey":{"env":"TMDB_API_KEY"}}}}"# + "\n")
-    #expect(Self.text(view, .csv).hasPrefix("key,value\r\nbackend,lmdb\r\ncache.timeToLive,1h\r\n"))
+  /// A configuration that sets `text`, and the environment's `CACHECTL_BACKEND`.
+  private static func configuration(_ text: String) throws -> Configuration {
+    let environment = ["CACHECTL_BACKEND": "lmdb", "TMDB_API_KEY": "k"]
+    return try Fixtures.loader(["/project/cachectl.json": text], environment: environment).load()
   }
 
-  @Test func settingsWithTheirOrigins() {
-    let view = SettingsView(Self.settings, showsOrigin: true)
-    #expect(
-      Self.text(view, .table) == """
-        Setting               Value                   Origin
-        backend               lmdb                    CACHECTL_BACKEND
-        cache.timeToLive      1h                      default
-        cache.maxEntries      100000                  config.json
-        origin.movies.apiKey  {"env":"TMDB_API_KEY"}  config.json
+  private static let apiKey = #"{"origin": {"movies": {"apiKey": {"env": "TMDB_API_KEY"}}}}"#
 
-        """)
-    #expect(
-      Self.text(view, .ndjson).hasPrefix(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
-    #expect(Self.text(view, .json).hasPrefix(#"{"file":null,"trust":null,"settings":[{"key":"backend","#))
-    #expect(view.status == StatusLine(["No file: every setting has its default"]))
-    let file = SettingsView.File(path: "/c.json", trust: "trusted")
-    #expect(SettingsView([], file: file, showsOrigin: true).status == StatusLine(["/c.json (trusted)"]))
+  @Test func settingsAreAConfiguration() throws {
+    let view = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: false)
+    #expect(view.json["backend"] == "lmdb" && view.json["cache"]?["timeToLive"] == "1h")
+    #expect(view.json["origin"]?["movies"]?["apiKey"] == ["env": "TMDB_API_KEY"])
+    #expect(Self.text(view, .csv).hasPrefix("key,value\r\n"))
+    #expect(Self.text(view, .csv).contains("\r\ncache.timeToLive,1h\r\n"))
+    #expect(view.status == nil)
   }
 
-  @Test func settingsFitANarrowScreen() {
+  @Test func settingsWithTheirOrigins() throws {
+    let view = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: true)
+    let lines = Self.text(view, .table).split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    #expect(lines.first == ["Setting", "Value", "Origin"])
+    #expect(lines.contains(["backend", "lmdb", "CACHECTL_BACKEND"]))
+    #expect(lines.contains(["cache.timeToLive", "1h", "default"]))
+    let apiKey = lines.first { $0.first == "origin.movies.apiKey" }
+    #expect(apiKey?.dropLast() == ["origin.movies.apiKey", #"{"env":"TMDB_API_KEY"}"#])
+    #expect(apiKey?.last?.hasPrefix("/project/cachectl.json:") == true)
+    #expect(
+      Self.text(view, .ndjson).contains(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
+    #expect(view.json["file"] == "/project/cachectl.json" && view.json["trust"] == "trusted")
+    #expect(view.status == StatusLine(["/project/cachectl.json (trusted)"]))
+    let none = SettingsView(try Fixtures.loader().load(), showsOrigin: true)
+    #expect(none.json["file"] == .null && none.json["trust"] == .null)
+    #expect(none.status == StatusLine(["No file: every setting has its default"]))
+  }
+
+  @Test func settingsFitANarrowScreen() throws {
     let screen = Screen.terminal(width: 40, hasColor: false)
-    let settings = [
-      SettingsView.SettingRow(path: ["backends", "sqlite", "path"], value: "/h/cache.sqlite", origin: "x")
-    ]
-    #expect(
-      SettingsView(Self.settings + settings, showsOrigin: false).table(on: screen, hasHeader: true) == """
-        backend  lmdb
-        cache.timeToLive  1h
-        cache.maxEntries  100000
-        origin.movies.apiKey
-          {"env":"TMDB_API_KEY"}
-        backends.sqlite.path  /h/cache.sqlite
-
-        """)
+    let settings = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: false)
+    let text = settings.table(on: screen, hasHeader: true)
+    #expect(text.contains("\ncache.timeToLive  1h\n"), "\(text)")
+    #expect(text.contains("\norigin.movies.apiKey\n  {\"env\":\"TMDB_API_KEY\"}\n"), "\(text)")
     let view = DoctorView([
-      .init(
-        name: "configuration", result: .problem, message: "the file says something that is wrong in it", hint: "mend it"
-      ),
-      .init(name: "home", result: .ok, message: "is there"),
+      .problem("configuration", .invalidOption, "the file says something that is wrong in it", hint: "mend it"),
+      .ok("home", "is there"),
     ])
     #expect(
       view.table(on: screen, hasHeader: true) == """
@@ -173,29 +163,5 @@ struct BackendViewTests {
     ])
     let lines = paths.table(on: screen, hasHeader: true).split(separator: "\n")
     #expect(lines == ["/a/rather/long/path/to/cachectl.json", "  not trusted", "  default"] && paths.status == nil)
-  }
-
-  @Test(
-    arguments: [
-      (.status(StatusLine(["a", "b"])), "a · b\n", #"{"status":{"message":"a · b"}}"#),
-      (.detail(topic: "store", text: "x\ny"), "store: x\\ny\n", #"{"detail":{"topic":"store","message":"x\ny"}}"#),
-      (.question("Sure?"), "Sure? [y/N] ", #"{"question":{"message":"Sure?"}}"#),
-    ] as [(Diagnostic, String, String)])
-  func diagnostics(_ diagnostic: Diagnostic, _ text: String, _ json: String) {
-    #expect(diagnostic.text(on: .file) == text)
-    #expect(JSONText.text(diagnostic.json) == json)
-  }
-
-  @Test(arguments: [
-    ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
-    ("", "cachectl: a \\u{1B} key\n", "null"),
-  ])
-  func errors(_ hint: String, _ line: String, _ json: String) {
-    let view = ErrorView(CacheError(.notCached, "a \u{1B} key", hint: hint))
-    #expect(Diagnostic.error(view).text(on: .file) == line)
-    let members = #"{"code":"notCached","message":"a \u001b key","hint":"# + json + "}"
-    #expect(JSONText.text(Diagnostic.error(view).json) == #"{"error":"# + members + "}")
-    #expect(JSONText.text(Diagnostic.warning(view).json) == #"{"warning":"# + members + "}")
-    #expect(view.errorLine(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))
   }
 }

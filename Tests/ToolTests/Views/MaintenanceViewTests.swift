@@ -1,14 +1,19 @@
 import CachePresentation
+import ResponseStorage
+import StorageSPI
 import Testing
+
+@testable import CachectlTool
 
 struct MaintenanceViewTests {
   private static func text(_ view: some OutputView, _ format: OutputFormat, on screen: Screen = .file) -> String {
     OutputRenderer(format, on: screen).text(view)
   }
 
-  static let issue = IntegrityView.IssueRow(key: "cities/v1/a", kind: "checksumMismatch", message: "changed")
-  static let miscounted = IntegrityView.IssueRow(key: nil, kind: "structure", message: "the tally is wrong")
-  static let torn = IntegrityView.IssueRow(key: nil, kind: "structure", message: "page 7 is torn")
+  static let issue = IntegrityIssue(
+    key: try? CacheKey("cities/v1/a"), kind: .checksumMismatch, message: "changed")
+  static let miscounted = IntegrityIssue(kind: .structure, message: "the tally is wrong")
+  static let torn = IntegrityIssue(kind: .structure, message: "page 7 is torn")
 
   @Test func moreIssuesThanAreListed() {
     let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue], issueCount: 1_001)
@@ -45,8 +50,10 @@ struct MaintenanceViewTests {
 
   @Test func compaction() {
     let view = CompactionView(
-      backend: "sqlite", before: .init(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
-      after: .init(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19))
+      backend: "sqlite",
+      report: CompactionReport(
+        before: .init(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
+        after: .init(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19)))
     #expect(
       Self.text(view, .json)
         == #"{"backend":"sqlite","removed":200,"freedBytes":524288,"entriesBefore":1200,"entriesAfter":1000,"#
@@ -64,13 +71,15 @@ struct MaintenanceViewTests {
 
   @Test func aStoreThatHasGrownMeanwhileFreedNothing() {
     let view = CompactionView(
-      backend: "sqlite", before: .init(entries: 1, payloadBytes: 1, storageBytes: 10),
-      after: .init(entries: 2, payloadBytes: 2, storageBytes: 20))
+      backend: "sqlite",
+      report: CompactionReport(
+        before: .init(entries: 1, payloadBytes: 1, storageBytes: 10),
+        after: .init(entries: 2, payloadBytes: 2, storageBytes: 20)))
     #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
   }
 
   @Test func repair() {
-    let repair = RepairRow(
+    let repair = RepairReport(
       saved: 1_000, lost: [Self.issue, Self.torn], mended: [Self.miscounted], movedTo: ["/cache/a.damaged-1"])
     let view = RepairView(repair, result: IntegrityView(backend: "lmdb", entriesChecked: 1_000, issues: []))
     #expect(
@@ -106,16 +115,16 @@ struct MaintenanceViewTests {
     ([issue], [], false, true), ([torn], [], false, true), ([], [torn], false, false), ([], [], true, true),
   ])
   func aRepairFailsWhereSomethingIsLostOrMayBe(
-    lost: [IntegrityView.IssueRow], mended: [IntegrityView.IssueRow], remains: Bool, isFailure: Bool
+    lost: [IntegrityIssue], mended: [IntegrityIssue], remains: Bool, isFailure: Bool
   ) {
     let result = IntegrityView(backend: "lmdb", entriesChecked: 1, issues: remains ? [Self.torn] : [])
-    let view = RepairView(RepairRow(saved: 1, lost: lost, mended: mended, movedTo: []), result: result)
+    let view = RepairView(RepairReport(saved: 1, lost: lost, mended: mended, movedTo: []), result: result)
     #expect(view.isFailure == isFailure)
   }
 
   @Test func aDryRunSaysWhatWouldBeDone() {
     let view = RepairView(
-      RepairRow(isDryRun: true, saved: 2, lost: [Self.issue], mended: [Self.miscounted], movedTo: []),
+      RepairReport(saved: 2, lost: [Self.issue], mended: [Self.miscounted]), isDryRun: true,
       result: IntegrityView(backend: "lmdb", entriesChecked: 3, issues: [Self.issue]))
     #expect(view.json["repair"]?["dryRun"] == .boolean(true) && view.isFailure)
     #expect(
@@ -138,7 +147,7 @@ struct MaintenanceViewTests {
 
   @Test func whatRemainsAfterARepairIsShownToo() {
     let view = RepairView(
-      RepairRow(saved: 0, lost: [], movedTo: []),
+      RepairReport(saved: 0, lost: [], movedTo: []),
       result: IntegrityView(backend: "lmdb", entriesChecked: 1, issues: [Self.torn]))
     #expect(view.records.map { $0["outcome"] } == [.string("remains")])
     #expect(Self.text(view, .table).hasSuffix("Issue      Key  Message\nstructure  -    page 7 is torn\n"))
@@ -147,10 +156,10 @@ struct MaintenanceViewTests {
 }
 
 struct DoctorViewTests {
-  private static let checks: [DoctorView.CheckRow] = [
-    .init(name: "home", result: .ok, message: "/cache is for you alone"),
-    .init(name: "space", result: .warning, message: "1 KiB is free", hint: "make some room for what is to come"),
-    .init(name: "lmdb", result: .problem, message: "bad\u{1B}[0m", hint: "see"),
+  private static let checks: [Finding] = [
+    .ok("home", "/cache is for you alone"),
+    .warning("space", "1 KiB is free", hint: "make some room for what is to come"),
+    .problem("lmdb", .damaged, "bad\u{1B}[0m", hint: "see"),
   ]
 
   @Test func json() {
@@ -186,19 +195,20 @@ struct DoctorViewTests {
 }
 
 struct EntriesStreamTests {
-  private static let now = Duration.seconds(1_772_366_400)
+  private static let now = Timestamp(milliseconds: 1_772_366_400_000)
 
-  private static func entries(_ count: Int) -> [EntryRow] {
-    (0..<count).map { number in
-      EntryRow(
-        key: "cities/v1/page=\(1 << number)", namespace: "cities", bytes: 1 << (2 * number), storedAt: now,
-        freshUntil: now, retainUntil: now, state: .fresh, contentType: "a,\"b\"")
+  private static func entries(_ count: Int) throws -> [EntrySummary] {
+    try (0..<count).map { number in
+      EntrySummary(
+        key: try CacheKey("cities/v1/page=\(1 << number)"),
+        metadata: EntryMetadata(storedAt: now, freshUntil: now, retainUntil: now, contentType: "a,\"b\""),
+        payloadBytes: 1 << (2 * number))
     }
   }
 
   /// The text of `entries` in pages of `size`.
   private static func streamed(
-    _ entries: [EntryRow], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
+    _ entries: [EntrySummary], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
   ) -> (text: String, status: StatusLine) {
     var stream = EntriesStream(format, on: screen)
     var text = ""
@@ -210,8 +220,8 @@ struct EntriesStreamTests {
   }
 
   @Test(arguments: [OutputFormat.json, .ndjson, .csv], [0, 1, 2, 5, 7])
-  func pagesAreTheTextOfTheWhole(format: OutputFormat, count: Int) {
-    let entries = Self.entries(count)
+  func pagesAreTheTextOfTheWhole(format: OutputFormat, count: Int) throws {
+    let entries = try Self.entries(count)
     for cursor in [nil, "cities/v1/page=\"4\""] {
       let view = EntriesView(entries, cursor: cursor, now: Self.now)
       for size in 1...8 {
@@ -222,8 +232,8 @@ struct EntriesStreamTests {
     }
   }
 
-  @Test func aTableOfOnePageIsTheTableOfTheWhole() {
-    let entries = Self.entries(6)
+  @Test func aTableOfOnePageIsTheTableOfTheWhole() throws {
+    let entries = try Self.entries(6)
     for screen in [Screen.file, .terminal(width: 50, hasColor: true)] {
       let whole = OutputRenderer(.table, on: screen).text(EntriesView(entries, cursor: nil, now: Self.now))
       #expect(Self.streamed(entries, size: 6, .table, cursor: nil, on: screen).text == whole)
@@ -231,8 +241,8 @@ struct EntriesStreamTests {
     }
   }
 
-  @Test func theColumnsOfAPageAreAsWideAsThoseBefore() {
-    let entries = Array(Self.entries(6).reversed())
+  @Test func theColumnsOfAPageAreAsWideAsThoseBefore() throws {
+    let entries = Array(try Self.entries(6).reversed())
     let lines = Self.streamed(
       entries, size: 2, .table, cursor: nil, on: .terminal(width: nil, hasColor: false)
     ).text.split(separator: "\n")

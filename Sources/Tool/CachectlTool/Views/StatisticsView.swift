@@ -1,0 +1,80 @@
+internal import CacheDomain
+internal import CachePresentation
+internal import ResponseStorage
+internal import StorageSPI
+
+/// How much a store contains, and how often it answers.
+struct StatisticsView: SingleRecordView {
+  private let backend: String
+  private let path: String?
+  private let report: StoreReport
+
+  /// The view of `report` about the store called `backend` at `path` (`nil` if it has none).
+  init(backend: String, path: String?, _ report: StoreReport) {
+    (self.backend, self.path, self.report) = (backend, path, report)
+  }
+
+  private var total: EntryTally.Count { report.tally.total() }
+  private var namespaces: [(name: String, count: EntryTally.Count)] {
+    report.tally.namespaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// The number of entries and their size, such as "12 entries, 1.4 MiB".
+  var summary: String {
+    "\(NumberText.count(total.entries, "entry", "entries")), \(ByteCountText.text(total.payloadBytes))"
+  }
+
+  /// The error that part of the store could not be counted; `nil` if all of it was.
+  var failure: CacheError? { report.damage.failure(of: backend, not: "counted") }
+
+  /// The document of `stats`.
+  var json: JSONValue {
+    [
+      "backend": .string(backend), "path": JSONValue(path), "entries": .integer(total.entries),
+      "payloadBytes": .integer(total.payloadBytes), "storageBytes": JSONValue(report.storageBytes),
+      "fresh": .integer(report.count(.fresh)), "stale": .integer(report.count(.stale)),
+      "expired": .integer(report.count(.expired)), "estimated": .boolean(report.isEstimated),
+      "hits": .integer(report.operations.hits), "misses": .integer(report.operations.misses),
+      "evictions": .integer(report.operations.evictions),
+      "namespaces": .array(
+        namespaces.map { name, count in
+          [
+            "name": .string(name), "entries": .integer(count.entries),
+            "payloadBytes": .integer(count.payloadBytes),
+          ]
+        }),
+    ]
+  }
+
+  /// The figures, one per line, then a table of the namespaces.
+  func table(on screen: Screen, hasHeader: Bool) -> String {
+    let states = EntryState.allCases.map { "\(NumberText.text(report.count($0))) \($0.rawValue)" }
+    let stateText = (report.isEstimated ? "about " : "") + states.joined(separator: ", ")
+    let figures = Details.text(
+      [
+        ("Backend", .init(backend, .bold)), ("Path", .init(path)),
+        ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
+        ("Payload", Details.bytes(total.payloadBytes)),
+        ("On disk", report.storageBytes.map(Details.bytes) ?? .init("unknown", .dim)),
+        ("Hits", .init(hitText, .plain)), ("Evictions", .init(NumberText.text(report.operations.evictions), .plain)),
+      ], on: screen)
+    return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)
+  }
+
+  private var hitText: String {
+    let (hits, answers) = (report.operations.hits, report.operations.hits + report.operations.misses)
+    let text = "\(NumberText.text(hits)) of \(NumberText.text(answers))"
+    return answers > 0 ? "\(text) (\(NumberText.decimal(100 * Double(hits) / Double(answers), places: 1))%)" : text
+  }
+
+  private var namespaceTable: Table {
+    let rows = namespaces.map { name, count in
+      [
+        Table.Cell(name, .plain), Table.Cell(NumberText.text(count.entries), .plain),
+        Table.Cell(ByteCountText.text(count.payloadBytes), .plain),
+      ]
+    }
+    return Table(
+      [.init("Namespace", isShrinkable: true), .init("Entries", .right), .init("Payload", .right)], rows: rows)
+  }
+}

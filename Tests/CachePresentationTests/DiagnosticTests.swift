@@ -1,0 +1,29 @@
+import CacheDomain
+import CachePresentation
+import Testing
+
+struct DiagnosticTests {
+  @Test(
+    arguments: [
+      (.status(StatusLine(["a", "b"])), "a · b\n", #"{"status":{"message":"a · b"}}"#),
+      (.detail(topic: "store", text: "x\ny"), "store: x\\ny\n", #"{"detail":{"topic":"store","message":"x\ny"}}"#),
+      (.question("Sure?"), "Sure? [y/N] ", #"{"question":{"message":"Sure?"}}"#),
+    ] as [(Diagnostic, String, String)])
+  func diagnostics(_ diagnostic: Diagnostic, _ text: String, _ json: String) {
+    #expect(diagnostic.text(on: .file) == text)
+    #expect(JSONText.text(diagnostic.json) == json)
+  }
+
+  @Test(arguments: [
+    ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
+    ("", "cachectl: a \\u{1B} key\n", "null"),
+  ])
+  func errors(_ hint: String, _ line: String, _ json: String) {
+    let view = ErrorView(CacheError(.notCached, "a \u{1B} key", hint: hint))
+    #expect(Diagnostic.error(view).text(on: .file) == line)
+    let members = #"{"code":"notCached","message":"a \u001b key","hint":"# + json + "}"
+    #expect(JSONText.text(Diagnostic.error(view).json) == #"{"error":"# + members + "}")
+    #expect(JSONText.text(Diagnostic.warning(view).json) == #"{"warning":"# + members + "}")
+    #expect(view.errorLine(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))
+  }
+}
