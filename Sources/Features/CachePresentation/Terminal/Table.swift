@@ -149,3 +149,97 @@ public struct Table: Sendable {
     bytes.append(UInt8(ascii: "\n"))
   }
 }
+
+/// Tables on a screen too narrow for columns.
+extension Table {
+  /// Below this number of cells, columns of names and sentences leave each other no space.
+  private static let narrow = 60
+
+  /// The rows stacked instead of in columns, if `screen` is narrow and the columns do not fit: the first `leading`
+  /// cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken between words.
+  /// `nil` if columns are to be drawn.
+  package func stackedText(on screen: Screen, leading: Int = 1) -> String? {
+    guard let width = screen.width, width < Self.narrow else { return nil }
+    let natural = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
+    guard ColumnWidths.total(natural) > width else { return nil }
+    let lines = rows.flatMap { row in Self.stacked(row, leading: leading, to: width) }
+    return lines.map { line in
+      line.indent + line.cells.map { $0.style.apply($0.text, hasColor: screen.hasColor) }.joined(separator: "  ") + "\n"
+    }.joined()
+  }
+
+  private static func stacked(
+    _ row: [Cell], leading: Int, to width: Int
+  ) -> [(indent: String, cells: [Cell])] {
+    let head = row.prefix(leading).filter { !$0.text.isEmpty }
+    let rest = row.dropFirst(leading).filter { !$0.text.isEmpty }
+    if !head.isEmpty, ColumnWidths.total((head + rest).map { DisplayWidth.width($0.text) }) <= width {
+      return [("", head + rest)]
+    }
+    let below = rest.flatMap { cell in
+      LineWrap.lines(cell.text, width: width - ColumnWidths.gap).map { (indent: "  ", cells: [Cell($0, cell.style)]) }
+    }
+    return (head.isEmpty ? [] : [("", head)]) + below
+  }
+}
+
+/// Fits the columns of a table into a line.
+enum ColumnWidths {
+  /// The number of blank cells between two columns.
+  static let gap = 2
+
+  /// The widths of the columns that fit into `limit` cells.
+  ///
+  /// The widest shrinkable columns shrink first, down to `minimum` cells each (or to their own width, if that is less).
+  /// If that is not enough, the last columns are cut and then left out.
+  static func fit(_ natural: [Int], isShrinkable: [Bool], limit: Int, minimum: Int = 8) -> [Int] {
+    var widths = natural
+    var excess = total(widths) - limit
+    while excess > 0, let index = widest(widths, isShrinkable, minimum) {
+      widths[index] -= 1
+      excess -= 1
+    }
+    return excess > 0 ? cut(widths, limit) : widths
+  }
+
+  /// The total width of columns with these widths.
+  static func total(_ widths: [Int]) -> Int {
+    widths.reduce(0, +) + gap * max(widths.count - 1, 0)
+  }
+
+  /// The widest column that can still shrink; the last one if several are equal.
+  private static func widest(_ widths: [Int], _ isShrinkable: [Bool], _ minimum: Int) -> Int? {
+    widths.indices.filter { isShrinkable[$0] && widths[$0] > minimum }.max { widths[$0] <= widths[$1] }
+  }
+
+  private static func cut(_ widths: [Int], _ limit: Int) -> [Int] {
+    var kept: [Int] = []
+    var left = limit
+    for width in widths {
+      guard left > 0 else { break }
+      kept.append(min(width, left))
+      left -= width + gap
+    }
+    return kept
+  }
+}
+
+/// Breaks text into lines.
+enum LineWrap {
+  /// `text` broken at spaces into lines of at most `width` cells; at least one line. A longer word stays whole: it may
+  /// be a key or an address that people copy.
+  static func lines(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+      if !line.isEmpty, DisplayWidth.width(longer) > width {
+        lines.append(line)
+        line = String(word)
+      } else {
+        line = longer
+      }
+    }
+    return lines + [line]
+  }
+}

@@ -1,3 +1,5 @@
+internal import CachePresentation
+
 /// A mistake in the configuration.
 public struct ConfigurationError: Error, Sendable, Hashable {
   /// A kind of mistake.
@@ -57,3 +59,6 @@ extension ConfigurationError: CustomStringConvertible {
   /// The message and the hint in one line.
   public var description: String { "\(message): \(hint)" }
 }
+
+/// `text` in quotation marks and escaped as in JSON, which is safe on a terminal: messages quote user input like this.
+func quoted(_ text: String) -> String { JSONText.text(.string(text)) }

@@ -19,3 +19,50 @@ public protocol ConfigurationSection: Sendable {
   /// Declares the keys and reads their values: always the same keys, in the order of display.
   init(_ keys: inout SectionReader)
 }
+
+/// What decides a key that no file, variable or flag sets, or demands that one of them sets it.
+enum ConfigurationRule: Sendable {
+  /// The text of the key where the key `environment` is not "dev".
+  case outsideDevelopment(String)
+  /// The addresses that belong to the values of the origin's key `kind`, which is at the given path, and the values for
+  /// which the user must give one.
+  case ofKind(String, known: [(kind: String, address: String)], required: [String])
+  /// The key is required if the one at the given path is set.
+  case requiredBy(String, reason: String, hint: String)
+}
+
+extension ConfigurationSettings {
+  /// Applies the rules of all keys.
+  mutating func applyRules() {
+    for key in table.keys {
+      switch key.rule {
+      case nil: break
+      case .outsideDevelopment(let text)?:
+        let isDevelopment = optionalText("environment") == Configuration.Environment.dev.rawValue
+        if !isDevelopment, self[key.path]?.source == .default { derive(key.path, .text(text), from: "environment") }
+      case .ofKind(let path, let known, let required)?:
+        guard self[key.path] == nil, let kind = optionalText(path) else { break }
+        if let address = known.first(where: { $0.kind == kind })?.address {
+          derive(key.path, .text(address), from: path)
+        } else if required.contains(kind) {
+          require(key, for: path, "which kind \(kind) needs", hint: "give \(key.kind.allowed)")
+        }
+      case .requiredBy(let path, let reason, let hint)?:
+        if self[path] != nil { require(key, for: path, reason, hint: hint) }
+      }
+    }
+  }
+
+  /// The text at `path`; `nil` if the key has no value or its value is not a text.
+  func optionalText(_ path: String) -> String? { self[path]?.value.text }
+
+  private mutating func require(_ key: ConfigurationKey, for other: String, _ reason: String, hint: String) {
+    guard self[key.path] == nil, let setting = self[other], !problems.contains(where: { $0.key == key.path }) else {
+      return
+    }
+    report(
+      ConfigurationError(
+        .missing, "\(setting.source): '\(key.path)' is missing, \(reason)", hint: hint, key: key.path,
+        source: setting.source))
+  }
+}

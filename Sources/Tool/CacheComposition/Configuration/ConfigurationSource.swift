@@ -24,3 +24,63 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
     }
   }
 }
+
+/// The command-line options that affect the configuration.
+public struct ConfigurationFlags: Sendable, Hashable {
+  /// The value of `--config`; `nil` if not given.
+  public var file: String?
+  /// Whether naming the file vouches for it; false if the command only checks the file.
+  public var vouchesForFile = true
+  /// The value of `--backend`; `nil` if not given.
+  public var backend: String?
+  /// The option or argument that gave `backend`.
+  public var backendFlag = "--backend"
+  /// The value of `--home`; `nil` if not given.
+  public var home: String?
+  /// The values of `--set`, each written KEY=VALUE; if a key repeats, the last counts.
+  public var settings: [String]
+
+  /// The options; without arguments none is set.
+  public init(file: String? = nil, backend: String? = nil, home: String? = nil, settings: [String] = []) {
+    self.file = file
+    self.backend = backend
+    self.home = home
+    self.settings = settings
+  }
+}
+
+/// The environment variables of a process, each looked up on demand.
+///
+/// A process has many and needs few: making a dictionary of all of them took a tenth of a warm fetch.
+public struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
+  private let value: @Sendable (String) -> String?
+  private let names: @Sendable (String) -> [String]
+
+  /// The variables that two functions look up.
+  ///
+  /// - Parameters:
+  ///   - value: returns the value of the variable with the given name; `nil` if there is none.
+  ///   - names: returns the names with the given prefix, each once, in any order.
+  public init(
+    value: @escaping @Sendable (String) -> String?, names: @escaping @Sendable (_ prefix: String) -> [String]
+  ) {
+    self.value = value
+    self.names = names
+  }
+
+  /// The variables in the dictionary `variables`.
+  public init(_ variables: [String: String]) {
+    self.init(value: { variables[$0] }, names: { prefix in variables.keys.filter { $0.hasPrefix(prefix) } })
+  }
+
+  /// The variables with the given names and values; if a name repeats, the last counts.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(Dictionary(elements) { $1 })
+  }
+
+  /// The value of the variable called `name`; `nil` if there is none.
+  public subscript(name: String) -> String? { value(name) }
+
+  /// The names that begin with `prefix`, in any order.
+  func names(beginning prefix: String) -> [String] { names(prefix) }
+}

@@ -27,3 +27,10 @@ struct ServerFactory: Sendable {
       clientIdentity: files.clientIdentity, transfer: transfer)
   }
 }
+
+/// Stands in for a transfer that cannot be made: every request fails for the same reason, without leaving the process.
+struct UnavailableTransfer: DataTransferService {
+  let reason: CacheError
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse { throw reason }
+}

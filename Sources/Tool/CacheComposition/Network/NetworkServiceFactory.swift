@@ -1,3 +1,4 @@
+internal import Base
 public import CacheData
 internal import CacheDomain
 internal import CacheNetwork
@@ -49,5 +50,81 @@ extension TransportOptions {
     (proxy, authorityFile) = (network.proxy, network.authorityFile)
     clientCertificate = network.clientCertificate.map { ClientCertificate(file: $0, keyFile: network.clientKey) }
     isInsecure = transport.demands.isInsecure
+  }
+}
+
+/// The addresses of proxies, as libcurl accepts them.
+enum ProxyAddress {
+  private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+  /// The message for an address with an unknown scheme. The address is not shown: it may contain a password.
+  static let mistake = "there is no such kind of proxy"
+  /// The hint for that message.
+  static let hint = "begin its address with one of \(schemes.map { "\($0)://" }.joined(separator: ", "))"
+
+  /// Whether `text` has the scheme of a proxy. Without a scheme it is an HTTP proxy.
+  static func hasKnownScheme(_ text: String) -> Bool {
+    !text.holds("://") || schemes.contains { text.lowercased().hasPrefix("\($0)://") }
+  }
+}
+
+/// What a command asks of its transfers beyond the configuration.
+public struct TransferDemands: Sendable, Hashable {
+  /// The time limit for a whole transfer; `nil` for none.
+  public var maxTime: Duration?
+  /// How often to repeat a request if the server is busy, fails or cannot be reached; `nil` for twice, and only if the
+  /// server is busy.
+  public var retries: Int?
+  /// The settings that override the configured ones.
+  public var network: Configuration.Network
+  /// Whether to accept servers without proof of their identity. Their answers are not stored.
+  public var isInsecure: Bool
+  /// Whether to ask for compressed answers, and decompress them after they leave the cache.
+  public var isCompressed: Bool
+
+  /// The demands; by default none.
+  public init(
+    maxTime: Duration? = nil, retries: Int? = nil, network: Configuration.Network = Configuration.Network(),
+    isInsecure: Bool = false, isCompressed: Bool = false
+  ) {
+    self.maxTime = maxTime
+    self.retries = retries
+    self.network = network
+    self.isInsecure = isInsecure
+    self.isCompressed = isCompressed
+  }
+}
+
+/// Logs transfers as lines for people, such as `GET https://example.com/a?...: 200, 7181 bytes, 120 ms`.
+struct TransferLines: TransferLogger {
+  let write: @Sendable (String) -> Void
+
+  func log(_ record: TransferRecord) {
+    let milliseconds = record.duration / .milliseconds(1)
+    let outcome =
+      if let status = record.status {
+        "\(status), \(record.byteCount) bytes"
+      } else {
+        record.failure?.rawValue ?? "no answer"
+      }
+    write("\(record.method) \(record.url): \(outcome), \(Int(milliseconds.rounded())) ms")
+  }
+}
+
+/// Warns of each answer from a server whose identity was not proved.
+struct UnprovedTransfer: DataTransferService {
+  let base: any DataTransferService
+  let warn: @Sendable (CacheError) -> Void
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let response = try await base.transfer(request)
+    if request.isSecure {
+      warn(
+        CacheError(
+          .insecure,
+          "the server did not have to prove who it is, so its answer is not stored",
+          hint: "name the certificates to trust with --cacert FILE"))
+    }
+    return response
   }
 }

@@ -1,6 +1,6 @@
 internal import LibraryStorage
 internal import Spelling
-internal import StorageSPI
+public import StorageSPI
 
 /// The named engines that are not built in: those loaded, and the problems with the others.
 struct NamedEngines {
@@ -68,4 +68,12 @@ struct NamedEngines {
     return "give one of \(known.joined(separator: ", "))\(nearest); "
       + "\(EngineName.file(of: name)) was looked for \(folders)"
   }
+}
+
+/// An engine whose library was loaded.
+public struct LoadedEngine: Sendable {
+  /// The engine.
+  public let plugin: any StoragePlugin
+  /// The absolute path of its library.
+  public let path: String
 }

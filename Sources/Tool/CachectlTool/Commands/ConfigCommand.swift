@@ -1,4 +1,8 @@
 internal import ArgumentParser
+internal import CacheComposition
+internal import CacheDomain
+internal import CachePresentation
+internal import Glibc
 
 /// `config`.
 struct ConfigCommand: ParsableCommand {
@@ -8,4 +12,177 @@ struct ConfigCommand: ParsableCommand {
       ShowConfiguration.self, ValidateConfiguration.self, InitConfiguration.self, PathOfConfiguration.self,
       SchemaOfConfiguration.self, TrustConfiguration.self,
     ])
+}
+
+/// `config show`.
+struct ShowConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show the value of every setting",
+    discussion: "With --output json, and without --origin, it prints a valid configuration file.")
+
+  @Flag(help: "Say of each value where it comes from")
+  var origin = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
+    try global.show(SettingsView(configuration, showsOrigin: origin))
+  }
+}
+
+/// `config schema`.
+struct SchemaOfConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Print the JSON Schema of the configuration file")
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    try Console.output.write(Cachectl.current.configurationSchema)
+  }
+}
+
+/// `config path`.
+struct PathOfConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "Show where the configuration is looked for, and which file is used")
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    let loader = ConfigurationLoader.ofProcess
+    let files = loader.searchPath(global.configurationFlags)
+    let used = files.firstIndex { access($0.path, F_OK) == 0 }
+    // A file that cannot be read is listed too; `config validate` says what is wrong with it.
+    let trust = (try? loader.trust(global.configurationFlags)) ?? nil
+    let rows = files.enumerated().map { index, file in
+      PathsView.PathRow(
+        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used && trust?.permits != false,
+        source: file.source.description, trust: index == used ? trust?.text : nil)
+    }
+    try global.show(PathsView(rows))
+  }
+}
+
+/// `config validate`.
+struct ValidateConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Check a configuration file, and list everything that is wrong with it",
+    discussion: """
+      Without FILE, the one is checked that would be used. The status is 78 where something is wrong. \
+      Of a file that asks for trust (see `cachectl help config trust`), no library is loaded to check its options.
+      """)
+
+  @Argument(help: "The file to check", completion: .file(extensions: ["json"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    var flags = global.configurationFlags
+    if let file { (flags.file, flags.vouchesForFile) = (file, false) }
+    let problems = ConfigurationLoader.ofProcess.problems(flags)
+    let views = problems.map { ErrorView(code: $0.code.rawValue, message: $0.message, hint: $0.hint) }
+    try global.show(ProblemsView(views))
+    let statuses = problems.map { ExitCode($0) }
+    if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
+  }
+}
+
+/// `config init`.
+struct InitConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Write a configuration file that shows every setting with its default",
+    discussion: "Without FILE, the user's own file is written (see `cachectl config path`). An existing file is kept.")
+
+  @Argument(help: "The file to write; - for the standard output", completion: .file(extensions: ["json"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    let text = Cachectl.current.configurationExample
+    if file == "-" { return try Console.output.write(text) }
+    guard let path = file ?? ConfigurationLoader.ofProcess.searchPath(global.configurationFlags).last?.path else {
+      return
+    }
+    if file == nil { try AtomicFile.makeFolders(above: path) }
+    try AtomicFile.write(Array(text.utf8), to: path, replacing: false)
+    global.remark(StatusLine(["Wrote \(path)"]))
+  }
+}
+
+/// `config trust`.
+struct TrustConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trust", abstract: "Trust a configuration file that lies in a working folder",
+    discussion: """
+      A cachectl.json in the working folder may come from another person. Where it names a library, a server, a header, \
+      a secret, a place outside the home, or a limit of the store, nothing of it is used (status 78) until you have \
+      read it and trust it. Trust holds for the file's path and content: a changed file has to be trusted again.
+
+      Without FILE, cachectl.json in the working folder is meant. What it sets that asks for trust is printed.
+      """)
+
+  @Argument(help: "The file to trust", completion: .file(extensions: ["json"]))
+  var file: String?
+
+  @Flag(help: "Stop trusting the file")
+  var revoke = false
+
+  @Flag(help: "Show which files are trusted")
+  var list = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if list, revoke || file != nil { throw ValidationError("--list takes nothing else") }
+  }
+
+  func run() throws {
+    let loader = ConfigurationLoader.ofProcess
+    if list {
+      try global.show(TrustedFilesView(loader.trustedFiles))
+    } else if revoke {
+      try end(loader)
+    } else {
+      try begin(loader)
+    }
+  }
+
+  private func begin(_ loader: ConfigurationLoader) throws {
+    let candidate = try loader.candidate(at: file, global.configurationFlags)
+    try AtomicFile.makeFolders(above: candidate.recordPath)
+    let record = try AtomicFile(candidate.recordPath, isPrivate: true)
+    try record.write(Array(candidate.record.utf8))
+    try record.commit()
+    guard loader.record(ofFileAt: file) != nil else {
+      throw CacheError(
+        .permissionDenied,
+        "\(candidate.recordPath) does not count: it, or its folder, is not yours alone to change",
+        hint: "make both yours, and take the permission to write from others")
+    }
+    try global.show(TrustView(path: candidate.path, settings: candidate.settings))
+  }
+
+  private func end(_ loader: ConfigurationLoader) throws {
+    guard let record = loader.record(ofFileAt: file) else {
+      throw CacheError(
+        .notFound, "\(file ?? "cachectl.json") is not trusted",
+        hint: "see which files are with: cachectl config trust --list")
+    }
+    guard unlink(record) == 0 else {
+      throw CacheError(
+        .ioFailed, "\(record) cannot be removed: \(String(cString: strerror(errno)))",
+        hint: "remove it yourself")
+    }
+    global.remark(StatusLine(["\(file ?? "cachectl.json") is trusted no longer"]))
+  }
 }

@@ -117,3 +117,73 @@ struct Console: Sendable {
     getenv(name).map { String(cString: $0) }
   }
 }
+
+/// The descriptors of the standard input, output and error.
+enum StandardStreams {
+  /// Occupies standard streams that were closed when the process started. Otherwise the next file opened, perhaps a
+  /// store's, would get the descriptor of one, and messages for the user would be written to it.
+  ///
+  /// A folder takes the place of a closed stream: it can be neither read nor written, so using it fails as using a
+  /// closed stream does. Call this before anything is opened. Cost: two system calls.
+  static func keepClosedOnes() {
+    while true {
+      let file = open("/", O_RDONLY | O_DIRECTORY)
+      if file > STDERR_FILENO { close(file) }
+      // If nothing can be opened, a store cannot be opened either.
+      if file < 0 || file > STDERR_FILENO { return }
+    }
+  }
+}
+
+/// Remembers whether an answer was not kept in the cache. The answer is shown all the same, with a warning if the cache
+/// failed; only `--require-store` makes that an error.
+struct WriteFailures {
+  private let isStoreRequired: Bool
+  private var error: CacheError?
+
+  init(_ flags: FetchFlags) { isStoreRequired = flags.requireStore }
+
+  /// Notes whether a fetched answer was kept.
+  mutating func note<Value>(_ snapshot: Snapshot<Value>) {
+    note(snapshot.writeFailure)
+    guard let refusal = snapshot.entry.refusal else { return }
+    require(
+      "HTTP forbids keeping the answer (\(refusal)), which --require-store demands", hint: "leave out --require-store")
+  }
+
+  /// Notes a failure to keep an answer; `nil` means there was none.
+  mutating func note(_ failure: CacheError?) {
+    guard let failure else { return }
+    require(
+      "the answer is not in the cache, as --require-store demands",
+      hint: "do what the warning says, or leave out --require-store", cause: failure)
+  }
+
+  /// Keeps the first failure as the error.
+  private mutating func require(_ message: String, hint: String, cause: CacheError? = nil) {
+    guard isStoreRequired, error == nil else { return }
+    error = CacheError(.ioFailed, message, hint: hint, cause: cause)
+  }
+
+  /// - Throws: `CacheError` with the code `ioFailed` if an answer had to be kept and was not.
+  func check() throws(CacheError) {
+    if let error { throw error }
+  }
+}
+
+/// Asks the user, on a terminal.
+enum Question {
+  /// Whether a terminal is there for the question and the answer.
+  static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Console.error.screen.isTerminal }
+
+  /// Whether the user says yes. An interruption means no.
+  static func confirm(_ question: String) -> Bool {
+    Diagnostics.standard.write(.question(question))
+    guard (try? Readiness.wait(for: STDIN_FILENO, POLLIN)) != nil else {
+      // The line of the answer still needs its end.
+      if !Diagnostics.standard.isJSON { Console.error.writeIfPossible("\n") }
+      return false
+    }
+    return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+  }
+}

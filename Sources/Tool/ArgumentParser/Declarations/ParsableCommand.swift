@@ -1,0 +1,102 @@
+/// A command of a program: its declarations and its work.
+public protocol ParsableCommand: ParsableArguments {
+  /// The name, the help and the subcommands.
+  static var configuration: CommandConfiguration { get }
+
+  /// Does the work. A command with subcommands is never run itself.
+  mutating func run() throws
+
+  /// Does the work, whether the command is asynchronous or not. Do not implement it: it exists so that running a
+  /// command needs no dynamic cast.
+  mutating func runToEnd() async throws
+}
+
+/// A command whose work is asynchronous.
+public protocol AsyncParsableCommand: ParsableCommand {
+  /// Does the work.
+  mutating func run() async throws
+}
+
+extension ParsableCommand {
+  /// An empty configuration.
+  public static var configuration: CommandConfiguration { CommandConfiguration() }
+
+  /// Throws an error: a command without work exists for its subcommands.
+  public mutating func run() throws {
+    throw ValidationError("the command '\(Self.commandName)' only has subcommands")
+  }
+
+  /// Calls `run()`.
+  public mutating func runToEnd() async throws { try run() }
+
+  /// The name on the command line: the configured one, or the name of the type in kebab case.
+  static var commandName: String { configuration.commandName ?? _typeName(Self.self, qualified: false).kebabCased }
+}
+
+extension AsyncParsableCommand {
+  /// Awaits `run()`.
+  public mutating func runToEnd() async throws { try await run() }
+}
+
+/// Options, flags and arguments to be read from a command line.
+///
+/// Declare every stored property with `@Option`, `@Flag`, `@Argument` or `@OptionGroup`. `Decodable` is synthesised;
+/// the parser uses it to set the values.
+public protocol ParsableArguments: Decodable, SendableMetatype {
+  /// Makes the declarations, with their defaults. The parser calls it; a program has no reason to.
+  init()
+
+  /// Checks what no single declaration can express, such as two options that exclude each other.
+  ///
+  /// - Throws: the contradiction.
+  mutating func validate() throws(ValidationError)
+}
+
+extension ParsableArguments {
+  /// Accepts all values.
+  public mutating func validate() throws(ValidationError) {}
+}
+
+/// A contradiction between values.
+public struct ValidationError: Error, Sendable, Hashable {
+  /// The contradiction, in one line without a final full stop.
+  public let message: String
+
+  /// An error with the message `message`.
+  public init(_ message: String) { self.message = message }
+}
+
+/// The name, the help and the subcommands of a command.
+public struct CommandConfiguration: Sendable {
+  /// The name on the command line; `nil` for the name of the type in kebab case.
+  public var commandName: String?
+  /// What the command does, in one line.
+  public var abstract: String
+  /// Further explanations, such as examples. Paragraphs are wrapped; lines that begin with a space stay as they are.
+  public var discussion: String
+  /// The answer to `--version`; empty for no such option. Only the root command's counts.
+  public var version: String
+  private let makeSubcommands: @Sendable () -> [any ParsableCommand.Type]
+  /// The subcommand to use if none is named.
+  public var defaultSubcommand: (any ParsableCommand.Type)?
+
+  /// The subcommands, in the order of help.
+  ///
+  /// They are made on each access: making generic ones creates types at run time, and a start that only passes through
+  /// the command needs none of those.
+  public var subcommands: [any ParsableCommand.Type] { makeSubcommands() }
+
+  /// A configuration; everything has a default.
+  public init(
+    commandName: String? = nil, abstract: String = "", discussion: String = "", version: String = "",
+    subcommands: @autoclosure @escaping @Sendable () -> [any ParsableCommand.Type] = [],
+    defaultSubcommand: (any ParsableCommand.Type)? = nil
+  ) {
+    self.commandName = commandName
+    self.abstract = abstract
+    self.discussion = discussion
+    self.version = version
+    makeSubcommands = subcommands
+    self.defaultSubcommand = defaultSubcommand
+  }
+}
