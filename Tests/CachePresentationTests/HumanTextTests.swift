@@ -38,15 +38,6 @@ struct HumanTextTests {
     ] as [(Duration, String)])
   func rough(_ duration: Duration, _ text: String) { #expect(ElapsedTimeText.rough(duration) == text) }
 
-  @Test(
-    arguments: [
-      (.zero, "0 µs"), (.microseconds(850), "850 µs"), (.nanoseconds(999_600), "1.0 ms"),
-      (.microseconds(12_340), "12.3 ms"),
-      (.milliseconds(1_240), "1.24 s"), (.seconds(125), "2 min 5 s"), (.milliseconds(59_999), "1 min 0 s"),
-      (.seconds(3_780), "1 h 3 min"),
-    ] as [(Duration, String)])
-  func precise(_ duration: Duration, _ text: String) { #expect(ElapsedTimeText.precise(duration) == text) }
-
   @Test(arguments: [(0, "0:00"), (42, "0:42"), (725, "12:05"), (3_723, "1:02:03")])
   func clock(_ seconds: Int, _ text: String) { #expect(ElapsedTimeText.clock(.seconds(seconds)) == text) }
 

@@ -65,8 +65,8 @@ struct UsageFilesTests {
       ])
     func path(_ values: [String: OptionValue]) -> String {
       let files = UsageFiles(of: engine, values, home: "/home")
-      #expect(files.uses.path == files.usage.path.dropLast(3) + "es" && files.uses.formerPath == nil)
-      return files.usage.path
+      #expect(files.accesses.path == files.operations.path.dropLast(3) + "es" && files.accesses.formerPath == nil)
+      return files.operations.path
     }
     let usual: [String: OptionValue] = ["url": .text("redis://127.0.0.1"), "prefix": .text("cachectl")]
     #expect(path(usual) == "/home/server.usage" && path([:]) == path(usual))

@@ -58,18 +58,6 @@ public enum ElapsedTimeText {
     return years.text((seconds / years.seconds).rounded())
   }
 
-  /// The duration with about three digits: "850 µs", "12.3 ms", "1.24 s", "2 min 5 s", "1 h 3 min". The sign is
-  /// dropped.
-  public static func precise(_ duration: Duration) -> String {
-    let seconds = seconds(duration)
-    switch seconds {
-    case ..<0.000_999_5: return "\(NumberText.decimal(seconds * 1e6, places: 0)) µs"
-    case ..<0.999_95: return "\(NumberText.decimal(seconds * 1e3, places: 1)) ms"
-    case ..<59.995: return "\(NumberText.decimal(seconds, places: 2)) s"
-    default: return long(Int(seconds.rounded()))
-    }
-  }
-
   /// The duration as on a stopwatch: "0:42", "12:05", "1:02:03". The sign is dropped.
   public static func clock(_ duration: Duration) -> String {
     let seconds = Int(duration.components.seconds.magnitude)
@@ -81,11 +69,6 @@ public enum ElapsedTimeText {
   private static func seconds(_ duration: Duration) -> Double {
     let (seconds, attoseconds) = duration.components
     return abs(Double(seconds) + Double(attoseconds) / 1e18)
-  }
-
-  private static func long(_ seconds: Int) -> String {
-    if seconds < 3_600 { return "\(seconds / 60) min \(seconds % 60) s" }
-    return "\(NumberText.text(seconds / 3_600)) h \(seconds / 60 % 60) min"
   }
 
   private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -113,11 +113,11 @@ public struct AppDIContainer: Sendable {
     let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
     let entries = EntryStore(
       engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
-      accesses: AccessRecorder(log: usage.map { FileAccessLog($0.uses, capacity: capacity) } ?? MemoryAccessLog()),
+      accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
       removesExpired: !engineOf(backend, has: .nativeExpiry))
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
-      ledger: usage.map { FileOperationLedger(file: $0.usage) } ?? MemoryOperationLedger(), warning: warning)
+      ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning)
   }
 
   /// The files that record the use of the store; `nil` if the store does not outlive the process.

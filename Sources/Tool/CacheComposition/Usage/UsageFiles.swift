@@ -8,9 +8,9 @@ package struct UsageFiles: Sendable {
   package static let suffixes = [".usage", ".uses"]
 
   /// How often the cache answered.
-  package let usage: UsageFile
-  /// The uses of each entry.
-  package let uses: UsageFile
+  package let operations: UsageFile
+  /// When and how often each entry was read.
+  package let accesses: UsageFile
 
   /// The files for the store of the engine that declares `declaration`, with `values` for its options.
   ///
@@ -26,7 +26,7 @@ package struct UsageFiles: Sendable {
     let files = Self.suffixes.map { suffix in
       UsageFile(path: path + suffix, formerPath: former.map { $0 + suffix })
     }
-    (usage, uses) = (files[0], files[1])
+    (operations, accesses) = (files[0], files[1])
   }
 
   /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.
