@@ -82,7 +82,7 @@ import Testing
     let library = try scratch.install(EngineLibraries.faulty, as: "faulty")
     let arguments = [
       "bench", "--backends", "\(library),sqlite", "--workload", "read", "--entries", "20", "--operations", "20",
-      "--rounds", "2", "--processes", "\(processes)", "--set", "backends.sqlite.busyTimeout=5m",
+      "--rounds", "2", "--processes", "\(processes)",
     ]
     let environment = ["FAULT": "forget"]
     let run = try await scratch.cachectl(arguments + ["--output", "json"], environment: environment)
@@ -96,13 +96,11 @@ import Testing
     scratch.expectNothingLeft()
   }
 
-  /// A process that a busy machine holds up while it has the store locked fails no other.
   @Test func severalProcessesShareAStore() async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl(
       "bench", "--workload", "ycsb-a", "--workload", "articles", "--processes", "3", "--entries", "20", "--operations",
-      "20", "--rounds", "2", "--set", "backends.sqlite.busyTimeout=5m", "--set", "backends.plist.busyTimeout=5m",
-      "--output", "json")
+      "20", "--rounds", "2", "--output", "json")
     expectSuccess(run)
     let results = try run.document()["results"]?.elements ?? []
     for result in results where result["phase"] == "run" && result["backend"] != "memory" {

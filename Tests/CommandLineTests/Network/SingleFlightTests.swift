@@ -28,7 +28,10 @@ import Testing
     let names = scratch.names(below: "fetches")
     #expect(
       names.count == 200 && names.allSatisfy { $0.hasSuffix(".out") }, "\(names.filter { $0.hasSuffix("failed") })")
-    let documents = try names.map { try JSON(scratch.read("fetches/\($0)")) }
+    let documents = try names.map { name in
+      let output = try scratch.read("fetches/\(name)")
+      return try #require(try? JSON(output), "\(String(decoding: output, as: UTF8.self))")
+    }
     #expect(documents.allSatisfy { $0["items"] == documents.first?["items"] && $0["stale"] == false })
     #expect(documents.count { $0["source"] == "origin" } == 1)
     #expect(server.count(of: "/cities") == 1)

@@ -46,12 +46,14 @@ extension Scratch {
     }
   }
 
-  /// The environment of a program that is run here.
+  /// The environment of a program that is run here. A process that a busy machine holds up while it has a store locked
+  /// fails no other.
   var cleanEnvironment: [String: String] {
     [
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": path("user"),
       "XDG_CONFIG_HOME": path("user/config"), "XDG_CACHE_HOME": path("user/cache"), "TMPDIR": path("temporary"),
       "CACHECTL_HOME": home, "LC_ALL": "C.UTF-8",
+      "CACHECTL_SQLITE_BUSY_TIMEOUT": "5m", "CACHECTL_PLIST_BUSY_TIMEOUT": "5m",
     ]
   }
 }
