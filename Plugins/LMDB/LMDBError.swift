@@ -34,10 +34,10 @@ extension CacheError {
   private static func meaning(of code: Int32) -> (Code, hint: String) {
     switch code {
     case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN:
-      (.damaged, damagedHint)
+      (.damaged, "")
     // The errors for mapping a folder.
     case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
-    case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use a cachectl built with the LMDB version that made it")
+    case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use the LMDB version that made it")
     case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
     case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
     case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the folder and its files")
@@ -50,16 +50,14 @@ extension CacheError {
     }
   }
 
-  static let damagedHint = "run: cachectl verify --repair"
-
   /// The error for a fault in the file or entry called `place`.
   static func lmdb(_ fault: LMDBFault, in place: String) -> CacheError {
     switch fault {
-    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", hint: damagedHint, cause: fault)
+    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", cause: fault)
     case .laterVersion(let version):
       CacheError(
         .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
-        hint: "use a newer cachectl", cause: fault)
+        hint: "use a newer version", cause: fault)
     }
   }
 

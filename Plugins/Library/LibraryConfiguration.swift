@@ -18,8 +18,7 @@ struct LibraryConfiguration: ~Copyable {
       guard let value = source.value(of: option) else { continue }
       if case .text(let text) = value, text.utf8.contains(0) {
         throw CacheError(
-          .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it",
-          hint: "see: cachectl backends show \(declaration.name)")
+          .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it")
       }
       values.append(Self.value(value, of: option, &arena))
     }

@@ -12,8 +12,8 @@ extension CacheError {
   /// The error for a call in which the backend `name` broke a rule of the interface.
   static func defect(_ text: String, of name: String) -> CacheError {
     CacheError(
-      .failed, "backend \(name) \(text)", hint: "this is a defect of its library; see: cachectl backends test \(name)",
-      cause: LibraryDefect(text))
+      .failed, "backend \(name) \(text)",
+      hint: "this is a defect of its library: the conformance suite may find more of them", cause: LibraryDefect(text))
   }
 
   /// Whether the library broke a rule of the interface, as opposed to reporting a failure.

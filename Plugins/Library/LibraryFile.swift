@@ -104,7 +104,6 @@ struct LibraryFile: Sendable, Hashable {
     if code == EACCES {
       return CacheError(.permissionDenied, "library \(path) cannot be reached: \(reason)", hint: "check its folders")
     }
-    return CacheError(
-      .invalidPlugin, "library \(path) cannot be found: \(reason)", hint: "see: cachectl backends list")
+    return CacheError(.invalidPlugin, "library \(path) cannot be found: \(reason)")
   }
 }

@@ -54,10 +54,7 @@ extension CacheError {
   init(_ problem: PlistFormatError, path: String) {
     switch problem.kind {
     case .damaged:
-      self.init(
-        .damaged, "\(path) is damaged: \(problem.message)",
-        hint: "run: cachectl verify --repair (an entry is changed by export, an editor and import)",
-        cause: problem)
+      self.init(.damaged, "\(path) is damaged: \(problem.message)", cause: problem)
     case .newerFormat:
       self.init(.unsupportedFormat, "\(path): \(problem.message)", hint: "use a newer version of this program")
     }

@@ -35,7 +35,6 @@ extension CacheError {
 
   private static func hint(for kind: Code) -> String {
     switch kind {
-    case .damaged: "save what can be read with: cachectl verify --repair"
     case .busy: "another process holds the store: try again, or raise the option busyTimeout"
     case .noSpace: "make room on the file system; nothing was changed"
     case .permissionDenied: "check the permissions of the file and its folder"
@@ -47,8 +46,7 @@ extension CacheError {
 
   /// The error for a row that this engine cannot have written.
   static func undecodable(_ what: String, key: String, path: String) -> CacheError {
-    CacheError(
-      .damaged, "\(path): entry \(key): \(what)", hint: "remove the entry, or see: cachectl verify --repair")
+    CacheError(.damaged, "\(path): entry \(key): \(what)")
   }
 
   /// The error for a store whose version is newer than this program.
@@ -56,7 +54,7 @@ extension CacheError {
     CacheError(
       .unsupportedFormat,
       "\(path): has format version \(version), and this program reads versions 1 to \(SQLiteSchema.version)",
-      hint: "use a newer cachectl; where there is none, the file is damaged: move it away")
+      hint: "use a newer version; where there is none, the file is damaged: move it away")
   }
 
   /// The error for a database that belongs to another application, or to another version of this engine.

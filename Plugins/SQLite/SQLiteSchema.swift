@@ -109,8 +109,7 @@ enum SQLiteSchema {
     if application == applicationID, readableVersions.contains(found) { return found }
     if let definitions = try? definitions(in: connection), areDefinitions(definitions) {
       throw CacheError(
-        .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))",
-        hint: "save what can be read with: cachectl verify --repair")
+        .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))")
     }
     guard application == applicationID else {
       throw .foreign("is a database of another application (application_id \(application))", path: connection.path)

@@ -63,7 +63,7 @@ struct SQLiteStoredTally {
     let (entries, payloadBytes) = (statement.integer(3), statement.integer(4))
     guard (0...largest).contains(entries), (0...largest).contains(payloadBytes) else {
       let path = statement.connection.path
-      throw CacheError(.damaged, "\(path): the tally is damaged", hint: "repair it with: cachectl verify --repair")
+      throw CacheError(.damaged, "\(path): the tally is damaged")
     }
     return EntryTally.Count(entries: Int(entries), payloadBytes: Int(payloadBytes))
   }

@@ -15,13 +15,25 @@ struct DiagnosticTests {
   }
 
   @Test(arguments: [
+    (CacheError(.damaged, "", key: "a/b"), "remove it with: cachectl rm a/b"),
+    (CacheError(.damaged, ""), "save what can be read with: cachectl verify --repair"),
+    (CacheError(.damaged, "", hint: "restore it", key: "a/b"), "restore it"),
+    (CacheError(.notCached, ""), "fetch it once without --offline"),
+    (CacheError(.invalidOption, ""), "see the options with: cachectl backends show NAME"),
+    (CacheError(.invalidPlugin, ""), "see: cachectl backends list"), (CacheError(.busy, ""), ""),
+  ])
+  func commandsThatHelp(_ error: CacheError, _ hint: String) {
+    #expect(ErrorView(error).hint == hint)
+  }
+
+  @Test(arguments: [
     ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
     ("", "cachectl: a \\u{1B} key\n", "null"),
   ])
   func errors(_ hint: String, _ line: String, _ json: String) {
-    let view = ErrorView(CacheError(.notCached, "a \u{1B} key", hint: hint))
+    let view = ErrorView(CacheError(.notFound, "a \u{1B} key", hint: hint))
     #expect(Diagnostic.error(view).text(on: .file) == line)
-    let members = #"{"code":"notCached","message":"a \u001b key","hint":"# + json + "}"
+    let members = #"{"code":"notFound","message":"a \u001b key","hint":"# + json + "}"
     #expect(JSONText.text(Diagnostic.error(view).json) == #"{"error":"# + members + "}")
     #expect(JSONText.text(Diagnostic.warning(view).json) == #"{"warning":"# + members + "}")
     #expect(view.errorLine(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))

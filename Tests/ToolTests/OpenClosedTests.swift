@@ -1,22 +1,29 @@
+import ArgumentParser
 import CacheComposition
+import CachectlTool
 import Foundation
 import StorageSPI
 import Testing
 
-/// The cache and the features on it name no engine: a new one changes none of their files.
+/// The cache and the features on it name no engine: a new one changes none of their files. The libraries and the engines
+/// name no command: another program has others.
 struct OpenClosedTests {
   static let storeys = ["Caching", "Features"]
-
-  private static var sources: URL {
-    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources")
-  }
+  /// What a program uses without the tool.
+  static let libraries =
+    ["Storage", "Caching"].map { "Sources/\($0)" }
+    + ["CacheDomain", "CacheData", "CacheNetwork", "SampleOrigin"].map { "Sources/Features/\($0)" } + ["Plugins"]
 
   /// The Swift files of a folder of the sources, by name, with their text.
   private static func files(_ storey: String) throws -> [(name: String, text: String)] {
-    let folder = sources.appending(path: storey)
+    try files(in: "Sources/\(storey)")
+  }
+
+  private static func files(in folder: String) throws -> [(name: String, text: String)] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: folder)
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    return try paths.filter { $0.hasSuffix(".swift") }.map { path in
+    return try paths.filter { $0.hasSuffix(".swift") && !$0.contains("Tests/") }.map { path in
       (path, try String(contentsOf: folder.appending(path: path), encoding: .utf8))
     }
   }
@@ -40,6 +47,34 @@ struct OpenClosedTests {
         #expect(!Self.namesEngine(name, in: file.name), "\(storey)/\(file.name) is named after \(name)")
       }
     }
+  }
+
+  /// Where the code of `text`, without the lines that are comments, tells its reader to use a command or a flag.
+  private static func commandLines(in text: String) -> [Substring] {
+    let commands =
+      (["fetch", "explain"] + [any ParsableCommand.Type].standard.compactMap { $0.configuration.commandName })
+      .joined(separator: "|")
+    let pattern = #"\bcachectl +(-|(\#(commands))\b)|(^|[\s"'`(])--[a-z]"#
+    return text.split(separator: "\n").filter { line in
+      !line.drop { $0 == " " }.hasPrefix("//") && line.range(of: pattern, options: .regularExpression) != nil
+    }
+  }
+
+  @Test(arguments: libraries)
+  func noFileNamesACommandLine(folder: String) throws {
+    let files = try Self.files(in: folder)
+    #expect(files.count >= 10, "the sources were found")
+    for file in files { #expect(Self.commandLines(in: file.text) == [], "\(folder)/\(file.name)") }
+  }
+
+  @Test(arguments: [
+    (#"hint: "see: cachectl verify""#, true), (#""run cachectl --backend x ls""#, true),
+    (#""without --offline")"#, true),
+    (#""--force makes it""#, true), (#""`--force`""#, true), ("/// As `cachectl verify` does.", false),
+    (#"static let header = "cachectl plist batch 1""#, false), (#""a -- b ---c""#, false),
+  ])
+  func theRuleFindsACommandLine(text: String, isFound: Bool) {
+    #expect(Self.commandLines(in: text).isEmpty != isFound)
   }
 
   @Test(arguments: storeys)

@@ -58,9 +58,7 @@ public struct EngineConfiguration: Sendable {
   private func missing(_ name: String) -> CacheError { Self.error(engine, name, "has no value of that type") }
 
   private static func error(_ engine: String, _ option: String, _ what: String) -> CacheError {
-    CacheError(
-      .invalidOption, "option '\(option)' of backend \(engine) \(what)",
-      hint: "see: cachectl backends show \(engine)")
+    CacheError(.invalidOption, "option '\(option)' of backend \(engine) \(what)")
   }
 }
 

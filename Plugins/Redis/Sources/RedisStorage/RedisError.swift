@@ -78,8 +78,7 @@ extension CacheError {
     case .permissionDenied: "see the options user and password, and what the user may do on the server"
     case .noSpace: "raise the server's maxmemory, or lower cache.maxBytes"
     case .ioFailed: "see the server's log: it does not take changes because it cannot keep them"
-    case .damaged:
-      "remove the entry that cachectl verify names; where another program uses these keys, give another prefix"
+    case .damaged: "remove the damaged entry; where another program uses these keys, give another prefix"
     default: ""
     }
   }
@@ -96,8 +95,7 @@ extension CacheError {
 
   /// The error for an unreadable tally.
   static func damagedTally(store: String) -> CacheError {
-    CacheError(
-      .damaged, "\(store): the tally cannot be read", hint: "rebuild it with: cachectl verify --repair")
+    CacheError(.damaged, "\(store): the tally cannot be read")
   }
 
   /// The error for something on the server that this engine cannot have written.

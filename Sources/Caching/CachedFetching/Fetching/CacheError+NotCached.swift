@@ -6,6 +6,6 @@ extension CacheError {
     let message =
       decision.forwardReason == .stale
       ? "\(name) may not be used: \(decision.reason)" : "\(name) is not in the cache"
-    return CacheError(.notCached, message, hint: "fetch it once without --offline")
+    return CacheError(.notCached, message)
   }
 }

@@ -15,7 +15,7 @@ extension StoreAdministration {
       try await giveRoomBack()
       problem = try await store.engine.checkIntegrity().first?.message
     }
-    if let problem { throw CacheError(.damaged, problem, hint: "see: cachectl verify") }
+    if let problem { throw CacheError(.damaged, problem) }
   }
 
   /// Checks that the emptied store can hold an entry: on a full disk a removal may take up more space than it frees.

@@ -22,8 +22,7 @@ extension PayloadCodec where Value: JSONPayload {
       return value
     } catch {
       throw CacheError(
-        .damaged, "entry \(key) holds JSON of another shape: \(error)", hint: "remove it with: cachectl rm \(key)",
-        cause: error)
+        .damaged, "entry \(key) holds JSON of another shape: \(error)", key: key.text, cause: error)
     }
   }
 }

@@ -119,8 +119,9 @@ extension EntryMetadata {
   func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) {
     guard isSound(key: key, payload: payload) else {
       throw CacheError(
-        .damaged, "entry \(key) is damaged: its checksum does not match",
-        hint: "remove it with: cachectl rm \(key) (an entry is changed by export, an editor and import)")
+        .damaged,
+        "entry \(key) is damaged: its checksum does not match (an entry is changed by export, an editor and import)",
+        key: key.text)
     }
   }
 }

@@ -104,9 +104,7 @@ public final class RecoveringEngine: StorageEngine {
       guard try await isStillListed(key, by: engine), try await Self.read(key, from: engine, body) == nil else {
         return nil
       }
-      throw CacheError(
-        .damaged, "entry \(key) is listed, but not found by its key",
-        hint: "repair the store with: cachectl verify --repair")
+      throw CacheError(.damaged, "entry \(key) is listed, but not found by its key")
     }
     return try result?.get()
   }

@@ -16,9 +16,9 @@ public struct ErrorView: Sendable, Hashable {
     self.hint = hint
   }
 
-  /// The failure `error`.
+  /// The failure `error`, with the command that helps if it has no hint of its own.
   public init(_ error: CacheError) {
-    self.init(code: error.code.rawValue, message: error.message, hint: error.hint)
+    self.init(code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error))
   }
 
   /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.

@@ -19,17 +19,22 @@ public struct CacheError: Error, Sendable {
   /// What went wrong, in one line without a final full stop, naming the file or key.
   public let message: String
 
-  /// What to do about it, in one line; empty if there is no advice.
+  /// What to do about it, in one line; empty if there is no advice. An engine's or a library's hint names no command:
+  /// the program adds its own commands, by the code.
   public let hint: String
+
+  /// The key of the entry whose removal would end the failure; `nil` if there is no such entry.
+  public let key: String?
 
   /// The underlying error, if there is one.
   public let cause: (any Error)?
 
   /// Creates an error; `message` and `hint` are one line each.
-  public init(_ code: Code, _ message: String, hint: String = "", cause: (any Error)? = nil) {
+  public init(_ code: Code, _ message: String, hint: String = "", key: String? = nil, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.hint = hint
+    self.key = key
     self.cause = cause
   }
 

@@ -1,3 +1,4 @@
+internal import CachePresentation
 internal import LibraryStorage
 internal import Spelling
 public import StorageSPI
@@ -51,7 +52,7 @@ struct NamedEngines {
     guard error.code == .unknownBackend else {
       return ConfigurationError(
         error.code == .permissionDenied ? .permissionDenied : .invalidPlugin, "\(source): \(error.message)",
-        hint: error.hint, key: key, source: source)
+        hint: ErrorView(error).hint, key: key, source: source)
     }
     let isFlag = if case .flag = source { true } else { false }
     let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(ValueReader.shown(reference))"

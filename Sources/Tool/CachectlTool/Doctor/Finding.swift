@@ -41,7 +41,7 @@ struct Finding: Sendable {
   }
 
   static func problem(_ name: String, _ error: CacheError) -> Finding {
-    problem(name, error.code, error.message, hint: error.hint)
+    problem(name, error.code, error.message, hint: ErrorView(error).hint)
   }
 }
 

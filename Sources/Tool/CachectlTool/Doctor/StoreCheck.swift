@@ -123,7 +123,7 @@ struct StoreCheck: Sendable {
       try await engine.close()
     } catch {
       let isDamage = error.code == .damaged
-      let hint = isDamage ? "cachectl --backend \(name) verify --repair" : error.hint
+      let hint = isDamage ? "cachectl --backend \(name) verify --repair" : ErrorView(error).hint
       result.findings.append(
         .problem(name, error.code, error.message, hint: hint))
     }

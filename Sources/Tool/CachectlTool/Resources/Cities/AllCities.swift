@@ -83,8 +83,8 @@ extension PagesSummary {
     let reason = failure.code == .cancelled ? "interrupted" : failure.message
     let count = "\(NumberText.text(keptPages)) of \(NumberText.count(totalPages, "page is", "pages are")) in the cache"
     let command = policy == .cacheFirst ? "the same command" : "--policy cache-first"
-    let hint = failure.code == .notCached ? failure.hint : "\(command) goes on from there"
-    let advice = failure.code == .notCached || failure.hint.isEmpty ? hint : "\(failure.hint); \(hint)"
+    let continuation = failure.code == .notCached ? "" : "\(command) goes on from there"
+    let advice = [failure.hint, continuation].filter { !$0.isEmpty }.joined(separator: "; ")
     return CacheError(failure.code, "\(reason); \(count)", hint: advice, cause: failure)
   }
 }
