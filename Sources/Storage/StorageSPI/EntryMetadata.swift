@@ -54,3 +54,20 @@ public enum EntryState: String, Sendable, CaseIterable {
   /// No longer usable; an engine may drop it at any moment.
   case expired
 }
+
+/// An entry as a scan reports it: everything but the payload.
+public struct EntrySummary: Sendable, Hashable {
+  /// The entry's key.
+  public let key: CacheKey
+  /// The entry's metadata.
+  public let metadata: EntryMetadata
+  /// The size of the payload, in bytes.
+  public let payloadBytes: Int
+
+  /// The summary of an entry whose payload has `payloadBytes` bytes.
+  public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int) {
+    self.key = key
+    self.metadata = metadata
+    self.payloadBytes = payloadBytes
+  }
+}

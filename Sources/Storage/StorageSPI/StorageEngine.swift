@@ -1,3 +1,6 @@
+// Engines read and write JSON.
+@_exported public import Base
+
 /// Stores entries by key. An engine knows nothing of what they mean.
 ///
 /// This is the whole interface between the cache and a storage engine. To be accepted, an engine must pass every check
@@ -83,4 +86,51 @@ extension StorageEngine {
 
   /// `nil`: the engine cannot tell whether anything has changed.
   public var changeCounter: (any ChangeCounting)? { nil }
+}
+
+/// An engine that can tell cheaply whether anything in its store has changed.
+///
+/// This lets a reader reuse what it has already read and decoded.
+public protocol ChangeCounting: StorageEngine {
+  /// A number that changes with each batch that changed something, whether this handle, another handle or another
+  /// process applied it. While it stays the same, every read finds what it found before.
+  ///
+  /// To cache a result, get the number *before* reading.
+  ///
+  /// - Returns: the number, which has no other meaning; `nil` if the engine cannot tell at the moment.
+  /// - Throws: `CacheError`: `closed`, and the errors of a read.
+  /// - Complexity: constant, without a system call, and much cheaper than a read.
+  func changeCount() throws(CacheError) -> UInt64?
+}
+
+extension ChangeCounting {
+  /// This engine.
+  public var changeCounter: (any ChangeCounting)? { self }
+}
+
+/// An engine whose reads never wait, neither for a disk or a network nor for more than a short lock.
+///
+/// It makes reads through a C interface cheap (see `StoragePluginExport`): they need neither a task nor a key text. All
+/// other callers use `read(_:_:)`.
+public protocol ImmediateReading: StorageEngine {
+  /// Does what `read(_:_:)` does, synchronously. It is not generic, which saves looking up type metadata.
+  ///
+  /// - Parameters:
+  /// - keyBytes: the bytes of a key's text, which the caller has validated.
+  ///   - body: called once if there is an entry, under the same conditions as in `read(_:_:)`.
+  /// - Returns: whether there is an entry.
+  /// - Throws: `CacheError`, as `read(_:_:)` does.
+  func readNow(
+    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool
+}
+
+extension CacheError {
+  /// The error for a batch whose requirement on the entry under `key` did not hold.
+  public static func conflict(on key: CacheKey) -> CacheError {
+    CacheError(.conflict, "entry \(key) was changed by another writer", hint: "read it again and retry")
+  }
+
+  /// The error for a call to a closed engine.
+  public static var storeClosed: CacheError { CacheError(.closed, "the store is closed") }
 }

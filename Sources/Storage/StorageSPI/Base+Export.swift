@@ -1,2 +1,0 @@
-// Engines read and write JSON.
-@_exported public import Base
