@@ -46,3 +46,34 @@ public struct CacheDecision: Sendable, Hashable {
     self.forwardReason = forward
   }
 }
+
+/// One step towards a decision: what was examined, and what was found.
+public struct CacheCriterion: Sendable, Hashable {
+  /// What was examined, in a few words, such as "freshness".
+  public let name: String
+  /// What was found, in one line.
+  public let finding: String
+
+  /// Creates a step.
+  public init(_ name: String, _ finding: String) {
+    self.name = name
+    self.finding = finding
+  }
+}
+
+/// How a fetch is answered, and what was examined to decide that.
+public struct FetchExplanation: Sendable, Hashable {
+  /// The key of the entry that answers, or would answer.
+  public let key: String
+  /// What to do, and why.
+  public let decision: CacheDecision
+  /// What was examined, in order.
+  public let criteria: [CacheCriterion]
+
+  /// Creates an explanation.
+  public init(key: String, decision: CacheDecision, criteria: [CacheCriterion]) {
+    self.key = key
+    self.decision = decision
+    self.criteria = criteria
+  }
+}
