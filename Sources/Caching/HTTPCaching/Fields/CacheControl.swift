@@ -1,3 +1,5 @@
+internal import Base
+
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2).
 package struct CacheControl: Sendable, Hashable {
   /// A directive and its argument.
@@ -93,5 +95,31 @@ enum SecondsArgument: Sendable, Hashable {
   /// The argument, if it is valid.
   var duration: Duration? {
     if case .valid(let duration) = self { duration } else { nil }
+  }
+}
+
+/// `CDN-Cache-Control` (RFC 9213): directives for shared caches, which replace `Cache-Control` and `Expires`.
+enum TargetedCacheControl {
+  /// The directives for shared caches in `fields`; `nil` if the field is absent, empty or malformed. RFC 9213, section
+  /// 2.1, tells caches to ignore a malformed field altogether.
+  static func directives(_ fields: HTTPFields) -> CacheControl? {
+    guard let value = fields["cdn-cache-control"], let dictionary = StructuredDictionary(value),
+      !dictionary.members.isEmpty
+    else { return nil }
+    return CacheControl(dictionary)
+  }
+}
+
+/// A number of seconds in a header field (RFC 9111, section 1.2.2).
+package enum DeltaSeconds {
+  /// Replaces any larger number, as the RFC says: 2^31 seconds, about 68 years.
+  static let greatest: Int64 = 2_147_483_648
+
+  /// The duration that `text` writes: ASCII digits and nothing else; `nil` if it is anything else.
+  package static func duration(_ text: some StringProtocol) -> Duration? {
+    let digits = text.utf8
+    guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
+    // A number with too many digits for an integer is still a large number.
+    return .seconds(min(Int64(text) ?? greatest, greatest))
   }
 }

@@ -1,4 +1,6 @@
 internal import Base
+public import FetchVocabulary
+public import HTTPMessages
 
 /// A URL reference (RFC 3986, section 4.1) in its normal form (section 6.2.2), without the fragment: scheme and host in
 /// lower case, and characters that a part must not contain percent-encoded.
@@ -96,5 +98,20 @@ extension URLReference {
   package static func host(of url: String) -> String? {
     guard let url = URLReference(url), let host = url.host else { return nil }
     return url.port.map { "\(host):\($0)" } ?? host
+  }
+}
+
+extension HTTPRequest {
+  /// The normalised form of the URL `text`, as requests and keys use it, without credentials or fragment.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if `text` is not the URL of a web server.
+  public static func normalizedURL(_ text: String) throws(CacheError) -> String {
+    let url = URLReference.resolve(text, against: text)
+    guard let url, ["http://", "https://"].contains(where: url.hasPrefix) else {
+      // Do not repeat the text: it may contain a password.
+      throw CacheError(
+        .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
+    }
+    return url
   }
 }

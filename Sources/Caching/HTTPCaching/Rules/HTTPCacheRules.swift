@@ -1,3 +1,7 @@
+// Requests and responses, and what a fetch asks for, are part of what the rules say.
+@_exported public import FetchVocabulary
+@_exported public import HTTPMessages
+
 /// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213): what to store, how far a stored response can be used, and
 /// what to ask the origin. They are functions of requests, responses and the time: they read no clock and store
 /// nothing.
@@ -44,5 +48,40 @@ public struct HTTPCacheRules: Sendable, Hashable {
   /// The demands that `response` makes on this cache.
   package func directives(_ response: HTTPResponseHead) -> ResponseDirectives {
     ResponseDirectives(response.fields, isShared: isShared)
+  }
+}
+
+/// The steps that led to a decision. Costs nothing unless it records.
+public struct CacheTrace: Sendable {
+  /// Whether the trace records steps.
+  public let isRecording: Bool
+  /// The steps so far, in order.
+  public private(set) var criteria: [CacheCriterion] = []
+
+  /// Creates an empty trace, which records steps if `isRecording`.
+  public init(isRecording: Bool) {
+    self.isRecording = isRecording
+  }
+
+  /// Adds a step, if the trace records.
+  public mutating func note(_ name: String, _ finding: @autoclosure () -> String) {
+    if isRecording { criteria.append(CacheCriterion(name, finding())) }
+  }
+}
+
+/// How long answers may be used if their origin does not say.
+public struct FreshnessPolicy: Sendable, Hashable {
+  /// How long an answer is fresh.
+  public let timeToLive: Duration
+  /// How long a stale answer may be used if the origin fails (RFC 5861, section 4).
+  public let staleIfError: Duration
+  /// How long a stale answer may be served while it is revalidated (RFC 5861, section 3).
+  public let staleWhileRevalidate: Duration
+
+  /// Creates a policy; no duration may be negative.
+  public init(timeToLive: Duration, staleIfError: Duration, staleWhileRevalidate: Duration) {
+    self.timeToLive = timeToLive
+    self.staleIfError = staleIfError
+    self.staleWhileRevalidate = staleWhileRevalidate
   }
 }
