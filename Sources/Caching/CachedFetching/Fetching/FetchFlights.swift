@@ -1,4 +1,5 @@
 public import FetchVocabulary
+internal import Synchronization
 
 /// Single flight: concurrent fetches of one key, in one process or in several, ask the origin once.
 public protocol FetchFlights: Sendable {
@@ -44,5 +45,120 @@ public struct FlightTicket: Sendable, Hashable {
   public init(key: String, number: UInt64 = 0) {
     self.key = key
     self.number = number
+  }
+}
+
+/// Flights within this process only. A cache needs no more if no other process uses its store.
+///
+/// Cost: one dictionary access under a lock for joining, and one for finishing.
+public final class LocalFlights: FetchFlights {
+  private typealias Waiter = CheckedContinuation<Result<JoinResult, CacheError>, Never>
+
+  /// A flight under way, and the callers that wait for it, first come first.
+  private struct Flight {
+    var ticket: FlightTicket
+    var waiters: [(number: UInt64, continuation: Waiter)] = []
+  }
+
+  private struct State {
+    var flights: [String: Flight] = [:]
+    /// The last number given to a flight or a waiting caller; each number is used once.
+    var lastNumber: UInt64 = 0
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates a table without flights.
+  public init() {}
+
+  /// The number of callers waiting for the flight for `key`.
+  func waiters(for key: String) -> Int {
+    state.withLock { $0.flights[key]?.waiters.count ?? 0 }
+  }
+
+  /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended.
+  ///
+  /// - Throws: `CacheError` with the code `cancelled`.
+  public func join(_ key: String) async throws(CacheError) -> JoinResult {
+    if Task.isCancelled { throw .cancelled }
+    let (number, ticket) = state.withLock { state in
+      let number = state.nextNumber()
+      return (number, Self.lead(key, number, &state))
+    }
+    if let ticket { return .leading(ticket) }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if let result = enqueue(key, number, continuation) { continuation.resume(returning: result) }
+      }
+    } onCancel: {
+      leave(key, number)
+    }
+    return try result.get()
+  }
+
+  /// Ends the flight of `ticket` and resumes all waiting callers. If the calling task was cancelled, the first of them
+  /// becomes the leader and the others keep waiting.
+  public func finish(_ ticket: FlightTicket, failure: CacheError?) async {
+    end(ticket, .finished(failure))
+  }
+
+  /// Ends the flight of `ticket` because the other process's flight that it waited for has vanished, and tells all
+  /// waiting callers so. If the calling task was cancelled, the first of them becomes the leader.
+  public func vanish(_ ticket: FlightTicket) { end(ticket, .vanished) }
+
+  private func end(_ ticket: FlightTicket, _ joined: JoinResult) {
+    let isAbandoned = Task.isCancelled
+    let resumed = state.withLock { state -> [(Waiter, JoinResult)] in
+      guard state.flights[ticket.key]?.ticket == ticket else { return [] }
+      return isAbandoned ? passLead(ticket.key, &state) : end(ticket.key, joined, &state)
+    }
+    for (waiter, joined) in resumed { waiter.resume(returning: .success(joined)) }
+  }
+
+  /// The result for a caller that need not wait; `nil` if the caller now waits.
+  ///
+  /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
+  /// caller not cancelled, the handler will find it among the waiting callers.
+  private func enqueue(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<JoinResult, CacheError>? {
+    state.withLock { state in
+      if Task.isCancelled { return .failure(.cancelled) }
+      if let ticket = Self.lead(key, number, &state) { return .success(.leading(ticket)) }
+      state.flights[key]?.waiters.append((number, waiter))
+      return nil
+    }
+  }
+
+  /// The ticket, if caller `number` becomes the leader; `nil` if the flight already has one.
+  private static func lead(_ key: String, _ number: UInt64, _ state: inout State) -> FlightTicket? {
+    guard state.flights[key] == nil else { return nil }
+    let ticket = FlightTicket(key: key, number: number)
+    state.flights[key] = Flight(ticket: ticket)
+    return ticket
+  }
+
+  /// Stops caller `number` from waiting, if it still waits.
+  private func leave(_ key: String, _ number: UInt64) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+      return state.flights[key]?.waiters.remove(at: index).continuation
+    }
+    waiter?.resume(returning: .failure(.cancelled))
+  }
+
+  private func end(_ key: String, _ joined: JoinResult, _ state: inout State) -> [(Waiter, JoinResult)] {
+    (state.flights.removeValue(forKey: key)?.waiters ?? []).map { ($0.continuation, joined) }
+  }
+
+  private func passLead(_ key: String, _ state: inout State) -> [(Waiter, JoinResult)] {
+    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, .finished(nil), &state) }
+    let successor = flight.waiters.removeFirst()
+    flight.ticket = FlightTicket(key: key, number: successor.number)
+    state.flights[key] = flight
+    return [(successor.continuation, .leading(flight.ticket))]
   }
 }

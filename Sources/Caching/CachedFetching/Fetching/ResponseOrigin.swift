@@ -1,5 +1,15 @@
 public import FetchVocabulary
 
+/// A request whose answer can be stored. Its parts make the canonical key of the entry.
+public protocol CacheableRequest: Sendable, Hashable {
+  /// The kind of resource, and the namespace of its entries: lower-case letters and digits.
+  static var resource: String { get }
+
+  /// Everything that the answer depends on, including the origin, and no secrets. The order does not matter, but keys
+  /// are made faster if the names are sorted.
+  var parameters: [(name: String, value: String)] { get }
+}
+
 /// A source of answers that the cache does not have: a server, or the sample data in the program.
 public protocol ResponseOrigin<Request, Response>: Sendable {
   /// The kind of request.

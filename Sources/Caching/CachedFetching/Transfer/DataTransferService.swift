@@ -8,3 +8,19 @@ public protocol DataTransferService: Sendable {
   ///   answer is not HTTP, incomplete or too large, `invalidRequest`, `cancelled`.
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse
 }
+
+/// The part of a response that arrived before its transfer failed: the `cause` of the transfer's `CacheError`.
+///
+/// A transfer reports it if the content's length is known, so that a cache can ask for the rest later.
+public struct IncompleteResponse: Error {
+  /// The head, and the beginning of the content.
+  public let response: HTTPResponse
+  /// Why the transfer failed; `nil` if the `CacheError` says it all.
+  public let cause: (any Error)?
+
+  /// Creates the part that arrived, and the error that kept the rest from arriving.
+  public init(_ response: HTTPResponse, cause: (any Error)? = nil) {
+    self.response = response
+    self.cause = cause
+  }
+}

@@ -1,2 +1,0 @@
-// A fetch is decided by the rules, whose names its callers use.
-@_exported public import HTTPCaching
