@@ -60,3 +60,70 @@ extension StoreAdministration {
       entries: first.elements.sorted().map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
   }
 }
+
+/// A page of a store's entries, and where to continue.
+public struct EntryListing: Sendable {
+  /// The entries, sorted by key.
+  public let entries: [EntrySummary]
+  /// The key after which the listing continues; `nil` if it is complete.
+  public let cursor: CacheKey?
+  /// What could not be listed.
+  public let damage: StoreDamage
+  /// When the entries were read. Their states are those at this time.
+  public let readAt: Timestamp
+}
+
+/// An entry with its payload.
+public struct StoredEntry: Sendable {
+  /// The key, the metadata and the size.
+  public let summary: EntrySummary
+  /// The payload's bytes.
+  public let payload: [UInt8]
+  /// When the entry was read. Its state is that at this time.
+  public let readAt: Timestamp
+
+  package init(summary: EntrySummary, payload: [UInt8], readAt: Timestamp) {
+    (self.summary, self.payload, self.readAt) = (summary, payload, readAt)
+  }
+}
+
+/// An order in which entries are listed; ties are broken by key.
+public enum EntryOrder: String, Sendable, CaseIterable {
+  /// By key.
+  case key
+  /// The largest payload first.
+  case size
+  /// Stored or confirmed most recently first.
+  case stored
+  /// Used most recently first; unused entries come last.
+  case used
+}
+
+/// An entry with its rank in an order.
+struct RankedEntry: Comparable {
+  let entry: EntrySummary
+  /// Entries with higher ranks come first.
+  private let rank: Int64
+
+  /// Ranks `entry` in `order`; the order of use needs `accesses`.
+  init(_ entry: EntrySummary, by order: EntryOrder, _ accesses: AccessReader?) {
+    rank =
+      switch order {
+      case .key: 0
+      case .size: Int64(entry.payloadBytes)
+      case .stored: entry.metadata.storedAt.milliseconds
+      case .used: accesses?.history(of: entry.key).lastUsedAt.milliseconds ?? 0
+      }
+    var metadata = entry.metadata
+    metadata.attributes = [:]
+    self.entry = EntrySummary(key: entry.key, metadata: metadata, payloadBytes: entry.payloadBytes)
+  }
+
+  static func < (left: RankedEntry, right: RankedEntry) -> Bool {
+    left.rank == right.rank ? left.entry.key < right.entry.key : left.rank > right.rank
+  }
+
+  static func == (left: RankedEntry, right: RankedEntry) -> Bool {
+    left.rank == right.rank && left.entry.key == right.entry.key
+  }
+}

@@ -1,5 +1,5 @@
 public import FetchVocabulary
-internal import StorageSPI
+public import StorageSPI
 
 extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
@@ -65,5 +65,38 @@ extension IntegrityIssue {
   fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")
+  }
+}
+
+/// The result of checking a store.
+public struct VerificationReport: Sendable {
+  /// How many issues to keep: a completely damaged store must not fill the memory.
+  public static let maximumIssues = 10_000
+
+  /// The number of entries checked, including unreadable ones.
+  public private(set) var entriesChecked = 0
+  /// The first `maximumIssues` issues found.
+  public private(set) var issues: [IntegrityIssue] = []
+  /// The total number of issues.
+  public private(set) var issueCount = 0
+
+  init() {}
+
+  /// The keys of the entries known to be damaged.
+  var keys: Set<CacheKey> { Set(issues.compactMap(\.key)) }
+
+  mutating func add(_ issue: IntegrityIssue) {
+    issueCount += 1
+    if issues.count < Self.maximumIssues { issues.append(issue) }
+  }
+
+  mutating func countEntries(_ count: Int) { entriesChecked += count }
+}
+
+extension RepairPlan {
+  /// A plan that keeps the entries whose checksums match. Damaged files are renamed: `suffix` is appended to their
+  /// names.
+  public static func byChecksum(suffix: String) -> RepairPlan {
+    RepairPlan(suffix: suffix) { key, payload, metadata in metadata.isSound(key: key, payload: payload) }
   }
 }

@@ -88,3 +88,45 @@ public struct StoreAdministration: Sendable {
     return walk.damage
   }
 }
+
+extension StoreAdministration {
+  /// Removes expired entries, and returns unused space to the file system.
+  ///
+  /// - Throws: `CacheError`: the engine failed; all unexpired entries are still there.
+  public func compact() async throws(CacheError) -> CompactionReport {
+    let before = try await StoreCount(store.engine)
+    try await store.engine.compact()
+    return CompactionReport(before: .init(before), after: .init(try await StoreCount(store.engine)))
+  }
+}
+
+/// The result of compacting a store.
+public struct CompactionReport: Sendable, Hashable {
+  /// How much a store holds.
+  public struct Extent: Sendable, Hashable {
+    /// The number of entries, without the leases of flights.
+    public let entries: Int
+    /// The total size of their payloads, in bytes.
+    public let payloadBytes: Int
+    /// The space that the store takes up on its medium, in bytes.
+    public let storageBytes: Int
+
+    package init(entries: Int, payloadBytes: Int, storageBytes: Int) {
+      (self.entries, self.payloadBytes, self.storageBytes) = (entries, payloadBytes, storageBytes)
+    }
+
+    init(_ held: StoreCount) {
+      let total = held.tally.total(except: Lease.namespace)
+      self.init(entries: total.entries, payloadBytes: total.payloadBytes, storageBytes: held.storageBytes ?? 0)
+    }
+  }
+
+  /// What the store held before compaction.
+  public let before: Extent
+  /// What the store holds now, including what other processes have written meanwhile.
+  public let after: Extent
+
+  package init(before: Extent, after: Extent) {
+    (self.before, self.after) = (before, after)
+  }
+}

@@ -35,3 +35,22 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }
 }
+
+extension EntryMetadata {
+  /// Whether the entry is as it was written, by its checksum.
+  func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
+    computedChecksum(key: key, payload: payload) == checksum
+  }
+
+  /// Checks that the entry is as it was written.
+  ///
+  /// - Throws: `CacheError` with the code `damaged` if it is not.
+  func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) {
+    guard isSound(key: key, payload: payload) else {
+      throw CacheError(
+        .damaged,
+        "entry \(key) is damaged: its checksum does not match (an entry is changed by export, an editor and import)",
+        key: key.text)
+    }
+  }
+}

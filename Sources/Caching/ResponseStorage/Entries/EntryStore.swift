@@ -107,25 +107,6 @@ public struct EntryStore: Sendable {
   }
 }
 
-extension EntryMetadata {
-  /// Whether the entry is as it was written, by its checksum.
-  func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
-    computedChecksum(key: key, payload: payload) == checksum
-  }
-
-  /// Checks that the entry is as it was written.
-  ///
-  /// - Throws: `CacheError` with the code `damaged` if it is not.
-  func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) {
-    guard isSound(key: key, payload: payload) else {
-      throw CacheError(
-        .damaged,
-        "entry \(key) is damaged: its checksum does not match (an entry is changed by export, an editor and import)",
-        key: key.text)
-    }
-  }
-}
-
 extension Timestamp {
   /// The time since 1970-01-01T00:00:00Z, as the domain uses it.
   public var sinceEpoch: Duration { .milliseconds(milliseconds) }
