@@ -36,3 +36,8 @@ public struct MemoryPlugin: StoragePlugin {
     RepairReport(saved: 0)
   }
 }
+
+/// The memory engine's options: it has none.
+enum MemoryOptions {
+  static let all: [EngineOption] = []
+}

@@ -1,6 +1,0 @@
-internal import StorageSPI
-
-/// The memory engine's options: it has none.
-enum MemoryOptions {
-  static let all: [EngineOption] = []
-}
