@@ -76,3 +76,74 @@ public struct SQLitePlugin: StoragePlugin {
     try await BlockingExecutor().run { () throws(CacheError) in try SQLiteRemoval.run(options) }
   }
 }
+
+/// The options of the SQLite engine: their declarations and their values.
+struct SQLiteOptions: Sendable {
+  static let path = EngineOption(
+    "path", .path, default: .text("cache.sqlite"), help: "the database file; its log lies beside it")
+
+  static let all: [EngineOption] = [path, .durability, .busyTimeout]
+
+  /// The path of the database file.
+  let path: String
+  let durability: Durability
+  /// How long to wait for another process, in milliseconds.
+  let busyTimeout: Int32
+
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
+    let path = try configuration.text(Self.path.name)
+    // SQLite treats ":memory:" specially, but not if a folder precedes it.
+    self.path = SQLiteFiles.resolved(path.hasPrefix("/") ? path : "./" + path)
+    self.durability = try configuration.durability()
+    self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
+  }
+
+  /// The options of `other` for another file.
+  init(path: String, _ other: SQLiteOptions) {
+    (self.path, durability, busyTimeout) = (path, other.durability, other.busyTimeout)
+  }
+}
+
+extension Durability {
+  /// The value of `PRAGMA synchronous` that provides the durability in write-ahead mode.
+  var synchronous: String {
+    switch self {
+    case .full: "FULL"
+    case .normal: "NORMAL"
+    case .relaxed: "OFF"
+    }
+  }
+}
+
+extension StoreInspection {
+  /// Inspects the path of `options` without SQLite, which would create a log.
+  init(_ options: SQLiteOptions) throws(CacheError) {
+    let path = options.path
+    let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
+    let isStore = try SQLiteFiles.storeMayExist(at: path)
+    let pages = isStore ? try SQLitePages(SQLiteFile(path), log: path + "-wal") : nil
+    let damage = if let pages { try SQLiteLogDamage.found(at: path, .certain, in: pages.log) } else { String?.none }
+    self.init(
+      path: path, files: isStore ? files : [], format: pages.flatMap { SQLiteMarks($0).format },
+      currentFormat: Int(SQLiteSchema.version),
+      hiddenDamage: damage)
+  }
+}
+
+/// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
+enum SQLiteRemoval {
+  /// Removes the database and the files beside it.
+  static func run(_ options: SQLiteOptions) throws(CacheError) {
+    let path = SQLiteFiles.resolved(options.path)
+    let folder = SQLiteFiles.folder(of: path)
+    guard SQLiteFiles.exists(folder) else { return }
+    try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
+      guard try SQLiteFiles.isRegularFile(path) else { return }
+      let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
+      try SQLiteMarks(try SQLitePages(file, log: path + "-wal")).requireStore(path)
+      // The database goes first: if a log is left without one, creating the next store removes it.
+      for suffix in [""] + SQLiteFiles.companions { try SQLiteFiles.removeIfPresent(path + suffix) }
+      withExtendedLifetime(file) {}
+    }
+  }
+}
