@@ -1,3 +1,4 @@
+internal import CLMDB
 internal import StorageSPI
 
 /// Maps keys of any length to LMDB's keys, which have at most 511 bytes.
@@ -36,4 +37,82 @@ struct LMDBKeyCoding: Sendable {
 
   /// Whether a stored key is shortened.
   static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
+}
+
+/// Access by cache key, of any length.
+extension LMDBTransaction {
+  /// The value under the key with the bytes `key`; `nil` if there is none.
+  func value(ofKey key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
+    if key.count <= LMDBKeyCoding.prefixSize { return try value(key, in: database) }
+    return try locate(key, in: database).value
+  }
+
+  /// Calls `body` with the stored form of a key: the existing one, or for a key that is not stored yet, the one to
+  /// store it under.
+  func withStoredKey<Output>(
+    _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    if key.count <= LMDBKeyCoding.prefixSize { return try body(key) }
+    guard let probe = try locate(key, in: database).probe else { throw Self.tooManyCollisions }
+    let stored = environment.keyCoding.shortened(key, probe: probe)
+    return try stored.span.withUnsafeBytes { stored throws(CacheError) in try body(stored) }
+  }
+
+  /// Finds a long key among those with the same prefix and hash; there is hardly ever more than one.
+  ///
+  /// - Returns: the value, and the byte that distinguishes the key; for a key that is not stored, the lowest free byte,
+  ///   or `nil` if there is none.
+  private func locate(
+    _ key: UnsafeRawBufferPointer, in database: MDB_dbi
+  ) throws(CacheError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
+    let lowest = environment.keyCoding.shortened(key, probe: 0)
+    return try lowest.span.withUnsafeBytes { lowest throws(CacheError) in
+      try withCursor(on: database) { cursor throws(CacheError) in
+        var free = 0
+        var item = try cursor.seek(lowest)
+        while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
+          if try fullKey(of: value, storedAs: stored).elementsEqual(key) { return (probe, value) }
+          if Int(probe) == free { free += 1 }
+          item = try cursor.next()
+        }
+        return (UInt8(exactly: free), nil)
+      }
+    }
+  }
+
+  /// The full key of an entry that is stored under a shortened key.
+  func fullKey(
+    of value: UnsafeRawBufferPointer, storedAs stored: UnsafeRawBufferPointer
+  ) throws(CacheError) -> UnsafeRawBufferPointer {
+    do throws(LMDBFault) {
+      guard let key = try LMDBEntry(value).fullKey() else { throw .damaged("its full key is missing") }
+      return key
+    } catch {
+      let prefix = String(decoding: stored.prefix(LMDBKeyCoding.prefixSize), as: UTF8.self)
+      throw .lmdb(error, in: "an entry whose key begins with \(prefix)")
+    }
+  }
+
+  /// The namespaces that have databases, in order. It skips each namespace's tally records (its name followed by a zero
+  /// byte) in one step, so the cost is proportional to the number of namespaces.
+  func namespaces() throws(CacheError) -> [LMDBNamespace] {
+    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
+      var found: [LMDBNamespace] = []
+      var item = try cursor.seek([1])
+      while let (name, _) = item {
+        // If the names were out of order, the search for the next one could loop forever.
+        guard let namespace = LMDBNamespace(name: name), found.last.map({ $0.name < namespace.name }) ?? true else {
+          throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
+        }
+        found.append(namespace)
+        item = try cursor.seek(Array(name) + [1])
+      }
+      return found
+    }
+  }
+
+  private static var tooManyCollisions: CacheError {
+    CacheError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
+  }
 }

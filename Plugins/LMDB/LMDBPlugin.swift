@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import EngineSupport
+internal import Glibc
 public import StorageSPI
 
 /// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.
@@ -78,6 +79,49 @@ public struct LMDBPlugin: StoragePlugin {
     let path = try LMDBOptions(configuration).path
     try await BlockingExecutor().run { () throws(CacheError) in
       try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRemoval.run(path) }
+    }
+  }
+}
+
+/// The options of the LMDB engine.
+struct LMDBOptions {
+  /// The store's folder.
+  let path: String
+  /// The initial size of the memory map, in bytes.
+  let mapSize: Int
+  let durability: Durability
+
+  static let all: [EngineOption] = [
+    EngineOption("path", .path, default: .text("lmdb"), help: "the folder that holds the store"),
+    EngineOption(
+      "mapSize", .size(1_048_576...70_368_744_177_664), default: .integer(67_108_864),
+      help: "the size of the memory map to begin with; it grows by itself"),
+    .durability,
+  ]
+
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
+    path = try configuration.text("path")
+    mapSize = Int(try configuration.integer("mapSize"))
+    durability = try configuration.durability()
+  }
+}
+
+/// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
+enum LMDBRemoval {
+  /// Removes the data file of the store in the folder `path`; the lock file stays, emptied. No environment of the store
+  /// may be open in this process.
+  static func run(_ path: String) throws(CacheError) {
+    let data = LMDBFile.data(in: path)
+    guard LMDBFile.status(data) != nil else { return }
+    let lock = try LMDBExclusiveLock(path)
+    // A folder, or a file that cannot be mapped, is not a store of a later version.
+    if let file = try? LMDBDataFile(readingIfPresentIn: path) { try LMDBSalvage(file).requireKnownFormat(path) }
+    // The next process creates a new store, and must not mistake these locks for that store's.
+    guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
+    guard unlink(data) != 0, errno != ENOENT else { return }
+    guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
+    guard rmdir(data) == 0 else {
+      throw CacheError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
     }
   }
 }
