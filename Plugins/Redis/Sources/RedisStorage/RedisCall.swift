@@ -1,4 +1,5 @@
 internal import StorageSPI
+internal import Synchronization
 
 /// Requests in progress: which have been answered, and what keeps the others from an answer.
 struct RedisCall {
@@ -73,4 +74,72 @@ struct RedisCall {
   mutating func answer(_ index: Int, _ reply: RedisReply) { replies[index] = reply }
 
   mutating func redirect(_ index: Int, to address: RedisAddress) { redirects[index] = address }
+}
+
+/// The requests that go to one server together, and their replies.
+struct RedisExchange {
+  let connection: RedisConnection
+  /// Whether the connection was idle before: then it may have been closed unnoticed.
+  let wasIdle: Bool
+  /// The positions of the requests in the call.
+  let indices: [Int]
+  /// For each request, whether it follows a redirection, and is sent with `ASKING`.
+  let isAsking: [Bool]
+  /// Whether replicas must confirm the changes.
+  let needsReplicas: Bool
+
+  /// Sends the requests.
+  func send(_ call: RedisCall) throws(RedisDisconnection) {
+    var bytes: [UInt8] = []
+    for (index, isAsking) in zip(indices, isAsking) {
+      if isAsking { RedisCommand("ASKING").encode(into: &bytes) }
+      call.requests[index].command(hashes: connection.hashes).encode(into: &bytes)
+    }
+    if needsReplicas { RedisCommand("ROLE").encode(into: &bytes) }
+    try connection.send(bytes)
+  }
+
+  /// Waits for the replies and the replicas, and returns whether the replicas have confirmed the changes.
+  func receive(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> (
+    replies: [RedisReply], isConfirmed: Bool
+  ) {
+    var replies: [RedisReply] = []
+    for isAsking in isAsking {
+      if isAsking { _ = try connection.receive() }
+      replies.append(try connection.receive())
+    }
+    return (replies, needsReplicas ? try waitForReplicas(until: deadline) : true)
+  }
+
+  /// Waits until every current replica of the server has all changes of this connection.
+  private func waitForReplicas(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> Bool {
+    let role = try connection.receive().value.elements ?? []
+    // Only a server that reports itself as master has no replicas to ask: one that does not answer, or has become a
+    // replica, confirms nothing.
+    guard role.count == 3, role[0].text == "master", let replicas = role[2].elements else { return false }
+    if replicas.isEmpty { return true }
+    // In steps, because a server that waits does not learn that the call's time is up.
+    let left = min(max(ContinuousClock.now.duration(to: deadline), .milliseconds(1)), .milliseconds(500))
+    let wait = RedisCommand("WAIT", String(replicas.count), String(left.components.attoseconds / 1_000_000_000_000_000))
+    let confirmed = try connection.exchange([wait])[0].value.integer ?? 0
+    return confirmed >= replicas.count
+  }
+}
+
+/// How long a call waits for servers after its caller is cancelled.
+///
+/// The call goes on for a moment, because a cancelled caller still releases what it holds, and a healthy server answers
+/// in that time.
+final class RedisPatience: Sendable {
+  private let rest: Duration
+  private let end = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// The patience of a call with `options`: a twenty-fifth of the server's time to answer.
+  init(_ options: RedisOptions) { rest = options.timeout / 25 }
+
+  /// Records that the caller was cancelled.
+  func cancel() { end.withLock { $0 = $0 ?? .now.advanced(by: rest) } }
+
+  /// Whether a cancelled caller's call has waited long enough.
+  var isOver: Bool { end.withLock { $0.map { $0 <= .now } ?? false } }
 }

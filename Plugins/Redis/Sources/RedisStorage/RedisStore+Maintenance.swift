@@ -1,4 +1,5 @@
 internal import StorageSPI
+internal import Synchronization
 
 /// What a store holds, and how often it has changed.
 struct RedisCount: Sendable {
@@ -76,5 +77,93 @@ extension RedisStore {
     let numbers = [now.milliseconds, now.milliseconds + 60_000, kept, 1_000]
     return RedisRequest(
       part, .compact, keys: layout.tables(of: part), arguments: numbers.map { Array(String($0).utf8) }, isChange: true)
+  }
+}
+
+/// Where the next search for index lines without an entry begins, by part.
+final class RedisTidying: Sendable {
+  fileprivate let positions = Mutex<[Int: String]>([:])
+}
+
+extension RedisStore {
+  /// How many index lines to check in one step, during which the server answers no other client.
+  private static let linesPerStep = 1_000
+  /// How many steps a write takes if the server has no room.
+  private static let stepsPerWrite = 4
+
+  /// Forgets index lines of `parts` whose entries the server has evicted, and returns whether there were any. Cost: up
+  /// to four round trips for each part; the next call continues where this one ends.
+  func tidy(_ parts: Set<Int>) throws(CacheError) -> Bool {
+    var count = 0
+    for part in parts {
+      var position = tidying.positions.withLock { $0[part] ?? "-" }
+      for _ in 0..<Self.stepsPerWrite {
+        let step = try tidy(part, from: position)
+        count += step.forgotten
+        position = step.next ?? "-"
+        if step.next == nil { break }
+      }
+      let reached = position
+      tidying.positions.withLock { $0[part] = reached }
+    }
+    return count > 0
+  }
+
+  /// Forgets all index lines of `part` whose entries the server has evicted. Cost: a round trip for each 1,000 lines.
+  func tidy(_ part: Int) throws(CacheError) {
+    var position: String? = "-"
+    while let from = position { position = try tidy(part, from: from).next }
+  }
+
+  private func tidy(_ part: Int, from: String) throws(CacheError) -> (forgotten: Int, next: String?) {
+    let arguments = [from, String(Self.linesPerStep)].map { Array($0.utf8) }
+    let answer = try router.perform(
+      RedisRequest(part, .tidy, keys: layout.tables(of: part), arguments: arguments, isChange: true))
+    guard let values = answer.elements, values.count == 2, let forgotten = values[0].integer, let next = values[1].text
+    else { throw router.undecodable("tidying gives no count") }
+    return (Int(forgotten), next.isEmpty ? nil : next)
+  }
+}
+
+extension RedisStore {
+  /// Removes all entries and the tables, whatever their state, without needing memory.
+  ///
+  /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on the part's server.
+  func removeAll() throws(CacheError) {
+    do throws(CacheError) {
+      try checkFormat()
+    } catch {
+      guard error.code == .damaged else { throw error }
+    }
+    for part in layout.parts {
+      while try clear(part) == 1 {}
+      try removeUnlisted(part)
+    }
+  }
+
+  /// Removes the entries of `part` that the index does not name: they were lost, but are still found by key. Entries
+  /// that another process puts meanwhile stay.
+  func removeUnlisted(_ part: Int) throws(CacheError) {
+    let base = layout.base(of: part)
+    var cursor = "0"
+    repeat {
+      let command = RedisCommand("SCAN", cursor, "MATCH", base + "*/*", "COUNT", "1000")
+      guard let page = try router.perform(RedisRequest(part, command)).elements, page.count == 2,
+        let next = page[0].text, let names = page[1].elements
+      else { throw router.undecodable("a listing gives no keys") }
+      // Everything else is not an entry of this store.
+      let keys = names.compactMap { try? CacheKey(String($0.text?.dropFirst(base.count) ?? "")) }
+      if !keys.isEmpty { _ = try clear(part, naming: keys) }
+      cursor = next
+    } while cursor != "0"
+  }
+
+  /// Removes some of what the tables of `part` name; returns 1 if there is more. If `keys` are given, it only removes
+  /// those entries under them that the index does not name.
+  private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(CacheError) -> Int64? {
+    let arguments = keys.map { Array($0.text.utf8) }
+    return try router.perform(
+      RedisRequest(part, .clear, keys: layout.tables(of: part), arguments: arguments, isChange: true)
+    ).integer
   }
 }
