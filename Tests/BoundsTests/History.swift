@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Testing

@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 
 /// One row of the table of fetch tests: the request, and the behaviour of storage and origin.
 struct FetchCase: Sendable, CustomStringConvertible {

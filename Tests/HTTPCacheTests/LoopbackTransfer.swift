@@ -1,6 +1,6 @@
 import CacheData
-import CacheDomain
-import CacheNetwork
+import FetchVocabulary
+import HTTPTransfer
 import TestOrigin
 
 /// Sends requests to a scripted origin with the tool's own transport, through a server on the loopback interface.

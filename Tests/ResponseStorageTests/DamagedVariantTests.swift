@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 import ResponseStorage
 import StorageSPI
 import Testing

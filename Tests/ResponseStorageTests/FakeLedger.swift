@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import ResponseStorage
 
 /// A ledger that holds the given counts, or fails.

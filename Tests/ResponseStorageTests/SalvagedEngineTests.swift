@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import EngineSupport
 import StorageConformance
 import StorageSPI

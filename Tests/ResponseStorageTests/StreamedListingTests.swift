@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import ResponseStorage
 import StorageConformance
 import StorageSPI

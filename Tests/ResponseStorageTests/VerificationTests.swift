@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import MemoryStorage
 import StorageConformance
 import StorageSPI

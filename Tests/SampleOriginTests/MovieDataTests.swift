@@ -1,6 +1,6 @@
 import CSampleData
 import CZlib
-import CacheDomain
+import FetchVocabulary
 import Foundation
 import Testing
 

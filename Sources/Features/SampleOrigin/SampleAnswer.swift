@@ -1,5 +1,5 @@
 internal import CacheData
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// The common part of the three sample origins: every answer has a validator, and a cache that already has the answer
 /// learns that it is unchanged.

@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 import Testing
 
 /// How servers' answers are understood before their bodies are read.

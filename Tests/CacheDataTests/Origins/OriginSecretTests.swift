@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 import Testing
 
 /// Secrets are sent, and appear nowhere else.

@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 import Testing
 
 /// Redirects are followed if that is safe, a limited number of times, and without revealing secrets.

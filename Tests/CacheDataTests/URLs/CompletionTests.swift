@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import Synchronization
 import Testing
 @testable import CacheData

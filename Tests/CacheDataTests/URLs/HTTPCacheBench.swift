@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import Synchronization
 @testable import CacheData
 @testable import CachedFetching

@@ -1,5 +1,5 @@
 import CacheData
-import CacheDomain
+import FetchVocabulary
 import Synchronization
 
 /// A storage of responses in memory that can fail on demand.

@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import Testing
 
 @testable import ResponseStorage

@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import Foundation
 import ResponseStorage
 import Testing

@@ -1,4 +1,4 @@
-import CacheDomain
+import FetchVocabulary
 import CachePresentation
 import StorageConformance
 import StorageSPI

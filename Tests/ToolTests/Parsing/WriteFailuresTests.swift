@@ -1,5 +1,5 @@
 import ArgumentParser
-import CacheDomain
+import FetchVocabulary
 import Testing
 
 @testable import CachectlTool

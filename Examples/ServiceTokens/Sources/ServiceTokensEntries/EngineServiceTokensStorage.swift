@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 public import ResponseStorage
 public import ServiceTokensData
 public import ServiceTokensDomain

@@ -1,5 +1,5 @@
 import CacheComposition
-import CacheDomain
+import FetchVocabulary
 import ServiceTokens
 import ServiceTokensDomain
 import Testing

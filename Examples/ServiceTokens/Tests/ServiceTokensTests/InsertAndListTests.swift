@@ -1,5 +1,5 @@
 import CacheComposition
-import CacheDomain
+import FetchVocabulary
 import ResponseStorage
 import ServiceTokens
 import ServiceTokensDomain

@@ -1,5 +1,5 @@
 import CacheComposition
-import CacheDomain
+import FetchVocabulary
 import Foundation
 import ServiceTokens
 import ServiceTokensDomain

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// Cities from any server that speaks this package's own protocol.
 ///

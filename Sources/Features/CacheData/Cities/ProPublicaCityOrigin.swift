@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// Cities from ProPublica's Nonprofit Explorer API, version 2, or from a server that answers like it.
 ///

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 internal import ResponseStorage
 internal import StorageSPI
 

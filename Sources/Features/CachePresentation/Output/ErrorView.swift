@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// A failure as people and scripts see it.
 public struct ErrorView: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// A resource that is one thing, and can be shown as its fields. A new resource needs only this.
 public protocol PresentableDetails: Sendable {

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// How a fetch would be answered, and why.
 public struct ExplanationView: SingleRecordView {

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// A page of items of a resource that can be shown. A new resource needs only this.
 public protocol PresentablePage: Sendable {

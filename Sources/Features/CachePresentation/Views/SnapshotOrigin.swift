@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Where a fetched value came from and its state in the cache: the part that all fetched resources share.
 struct SnapshotOrigin: Sendable {

@@ -1,5 +1,5 @@
 internal import CZlib
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Writes PNG files (ISO/IEC 15948, W3C Portable Network Graphics): palette images, eight bits per pixel, not
 /// interlaced.

@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Draws posters: artwork above, title and year on a dark panel below. The movie's identifier determines pattern and
 /// colours.

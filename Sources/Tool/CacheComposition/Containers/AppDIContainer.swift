@@ -1,5 +1,5 @@
 public import CacheData
-internal import CacheDomain
+internal import FetchVocabulary
 internal import ResponseStorage
 public import StorageSPI
 

@@ -1,5 +1,5 @@
 internal import CacheData
-public import CacheDomain
+public import FetchVocabulary
 public import ResponseStorage
 internal import StorageSPI
 

@@ -1,6 +1,6 @@
 internal import CacheData
-internal import CacheDomain
-internal import CacheNetwork
+internal import FetchVocabulary
+internal import HTTPTransfer
 
 /// Makes the servers that origins ask.
 struct ServerFactory: Sendable {

@@ -1,6 +1,6 @@
 internal import Base
 internal import CacheData
-public import CacheDomain
+public import FetchVocabulary
 internal import Glibc
 
 /// The files named by the network settings, examined before any server is asked.

@@ -1,7 +1,7 @@
 internal import Base
 public import CacheData
-internal import CacheDomain
-internal import CacheNetwork
+internal import FetchVocabulary
+internal import HTTPTransfer
 internal import Glibc
 internal import ResponseStorage
 public import StorageSPI

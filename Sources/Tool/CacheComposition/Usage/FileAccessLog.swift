@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 internal import ResponseStorage
 internal import Synchronization

@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// A small file beside a store, which several processes read and change under a lock.

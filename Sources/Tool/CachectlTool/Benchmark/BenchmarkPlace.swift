@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheDomain
+internal import FetchVocabulary
 internal import StorageBenchmark
 
 /// Where a benchmark runs: its folder, and its share in a run by several processes.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// `completion`.
 struct CompletionCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 public import ResponseStorage
 internal import StorageSPI

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Checks who may change the folders and files that the tool trusts.
 struct FolderChecks: Sendable {

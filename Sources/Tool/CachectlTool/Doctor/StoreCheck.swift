@@ -1,6 +1,6 @@
 internal import Base
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// The files that `bench` reads and writes besides its workloads.
 struct BenchmarkFiles: ParsableArguments {

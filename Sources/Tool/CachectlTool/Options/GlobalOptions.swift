@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import CacheComposition
-public import CacheDomain
+public import FetchVocabulary
 public import CachePresentation
 
 /// The options that every command has.

@@ -1,6 +1,6 @@
 internal import Base
 internal import CacheData
-internal import CacheDomain
+internal import FetchVocabulary
 internal import ResponseStorage
 internal import StorageSPI
 

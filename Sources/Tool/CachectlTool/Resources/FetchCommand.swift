@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Fetches a resource from the cache, the origin, or both.
 struct FetchCommand: ParsableCommand {

@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// A file written for the user, whole or not at all: a temporary file beside it takes its place in the end. If the file

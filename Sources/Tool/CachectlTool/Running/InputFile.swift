@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// A file named by the user, read piece by piece.

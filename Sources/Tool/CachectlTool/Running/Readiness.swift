@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// Waits for a stream that may block indefinitely, such as a pipe or a terminal.

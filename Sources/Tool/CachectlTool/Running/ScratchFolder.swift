@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// A new folder for temporary files, for the user alone.

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// This process's share of a benchmark by several processes. `SharedBenchmark` started the process.

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// A benchmark by several processes of this program, each of which works on its share of the same stores.

@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 
 /// Shows the snapshots of a fetch as they become known.

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import Glibc
 
 /// Another process of this program, whose standard output is read line by line.

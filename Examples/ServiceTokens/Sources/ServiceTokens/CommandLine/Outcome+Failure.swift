@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 
 extension ServiceTokensTool.Outcome {
   /// The outcome of what ended with `failure`.

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 public import ServiceTokensDomain
 
 /// Service tokens from a storage.

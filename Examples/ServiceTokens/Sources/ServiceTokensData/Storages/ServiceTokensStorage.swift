@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 public import ServiceTokensDomain
 
 /// Keeps service tokens. What it keeps them in is not known here.

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// What a service is asked with: a name to know it by, a secret value, and an end.
 public struct ServiceToken: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// The secret part of a token. It is shown masked wherever a value is turned into text; whoever wants to see it has to
 /// say so.

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// Keeps the tokens that services are asked with.
 public protocol ServiceTokenRepository: Sendable {

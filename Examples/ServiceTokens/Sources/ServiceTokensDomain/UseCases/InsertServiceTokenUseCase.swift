@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// Adds a token.
 public struct InsertServiceTokenUseCase: Sendable {

@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// Shows which tokens there are.
 public struct ListServiceTokensUseCase: Sendable {
