@@ -53,19 +53,18 @@ let package = Package(
     .library(name: "StorageBenchmark", targets: ["StorageBenchmark"]),
     .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
     .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
-    // What answers a typed hit, without the composition root and the network.
-    .library(
-      name: "ResponseStorage",
-      targets: [
-        "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
-        "CacheDomain", "CacheData", "SampleOrigin",
-      ]),
+    // The cache alone: no feature, no network, no engine.
     .library(
       name: "ResponseCache",
       targets: [
         "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
-        "CacheDomain", "CacheData", "SampleOrigin", "CacheComposition",
       ]),
+    // The cache's requests to servers.
+    .library(name: "HTTPTransfer", targets: ["HTTPMessages", "HTTPTransfer", "Transport"]),
+    // What is built on the cache: cities, movies, posters and URLs, with the sample.
+    .library(name: "CacheFeatures", targets: ["CacheDomain", "CacheData", "SampleOrigin"]),
+    // All of this, put together as a configuration says.
+    .library(name: "CacheComposition", targets: ["CacheComposition"]),
     // The program, for one with more resources, engines or commands.
     .library(
       name: "CachectlTool",
@@ -77,6 +76,11 @@ let package = Package(
     .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
     // The cache under a URLSession.
     .library(name: "ResponseCacheURLSession", targets: ["ResponseCacheURLSession"]),
+    // One engine, or all that are built in.
+    .library(name: "MemoryStorage", targets: ["MemoryStorage"]),
+    .library(name: "PlistStorage", targets: ["PlistStorage"]),
+    .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
+    .library(name: "LMDBStorage", targets: ["LMDBStorage"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     // The same engines as shared libraries: libcachectl-memory.so and so on.
     .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
@@ -115,6 +119,10 @@ let package = Package(
     // libcurl, loaded when the first request is made.
     .target(name: "CCurl", path: "Sources/Caching/CCurl"),
     layer("Caching", "Transport", ["Base", "HTTPMessages", "CCurl"]),
+    // The cache's requests over `Transport`, and compression.
+    .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CZstd", path: "Sources/Caching/CZstd", providers: [.apt(["libzstd-dev"])]),
+    layer("Caching", "HTTPTransfer", caching + ["Transport", "CZlib", "CZstd"]),
     // The only target that imports Foundation; the tool does not link it.
     layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage"]),
 
@@ -133,16 +141,13 @@ let package = Package(
     library("LMDB"),
 
     // The articles' app on the cache.
-    layer("Features", "CacheDomain", ["Base", "FetchVocabulary"]),
+    layer("Features", "CacheDomain", ["Base", "FetchVocabulary", "HTTPMessages"]),
     layer("Features", "CacheData", caching + ["CacheDomain", "StorageSPI", "ResponseStorage"]),
-    layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "CacheDomain"]),
-    .systemLibrary(name: "CZlib", path: "Sources/Features/CZlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CZstd", path: "Sources/Features/CZstd", providers: [.apt(["libzstd-dev"])]),
+    layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "HTTPMessages", "CacheDomain"]),
     .target(
       name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
       exclude: ["README.md", "Data"]),
     layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
-    layer("Features", "CacheNetwork", caching + ["CacheDomain", "CacheData", "Transport", "CZlib", "CZstd"]),
 
     // The program.
     layer("Tool", "ArgumentParser", ["Spelling"]),
@@ -150,8 +155,8 @@ let package = Package(
     layer(
       "Tool", "CacheComposition",
       caching + [
-        "Spelling", "StorageSPI", "ResponseStorage", "Transport", "CacheDomain", "CacheData", "CachePresentation",
-        "SampleOrigin", "CacheNetwork", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage",
+        "Spelling", "StorageSPI", "ResponseStorage", "Transport", "HTTPTransfer", "CacheDomain", "CacheData",
+        "CachePresentation", "SampleOrigin", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage",
         "LibraryStorage",
       ]),
     // The commands and their views, as a library: a program adds its own.
@@ -159,7 +164,7 @@ let package = Package(
       "Tool", "CachectlTool",
       caching + [
         "ArgumentParser", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark", "ResponseStorage",
-        "Transport", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "CacheNetwork",
+        "Transport", "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
       ]),
     .executableTarget(
@@ -191,7 +196,7 @@ let package = Package(
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
     tests("EngineSupportTests", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
-    tests("CacheDomainTests", "Base", "FetchVocabulary", "CacheDomain", "SeededNumbers"),
+    tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
     tests(
       "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "SeededNumbers"),
@@ -209,8 +214,8 @@ let package = Package(
       "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",
       data: ["Data"]),
     tests(
-      "CacheNetworkTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI", "Base",
-      "CacheDomain", "CacheData", "HTTPMessages", "CacheNetwork", "TestOrigin"),
+      "HTTPTransferTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "Transport",
+      "HTTPTransfer", "TestOrigin"),
     tests(
       "ResponseCacheURLSessionTests", "FetchVocabulary", "CacheDomain", "Base", "StorageSPI", "StorageConformance",
       "MemoryStorage",
@@ -218,7 +223,9 @@ let package = Package(
       "TestOrigin"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
-    tests("CachePresentationTests", "Base", "FetchVocabulary", "CacheDomain", "CachePresentation", "SeededNumbers"),
+    tests(
+      "CachePresentationTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "CachePresentation",
+      "SeededNumbers"),
     tests(
       "ToolTests", "ArgumentParser", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
       "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport", "ResponseStorage",
@@ -247,7 +254,7 @@ let package = Package(
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
       "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData", "HTTPMessages",
-      "CacheNetwork", "Base", "StorageSPI",
+      "Transport", "HTTPTransfer", "Base", "StorageSPI",
       "ResponseStorage",
       "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(

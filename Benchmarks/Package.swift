@@ -16,7 +16,8 @@ let package = Package(
       name: "Driver",
       dependencies: [
         .product(name: "BuiltInEngines", package: "cachectl"), .product(name: "LibraryStorage", package: "cachectl"),
-        .product(name: "ResponseStorage", package: "cachectl"), .product(name: "StorageBenchmark", package: "cachectl"),
+        .product(name: "ResponseCache", package: "cachectl"), .product(name: "CacheFeatures", package: "cachectl"),
+        .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -8,7 +8,10 @@ let features = [
 
 /// A program that gives a decoder the bytes that libFuzzer thinks of. libFuzzer brings `main`: hence the flag.
 func fuzzer(
-  _ name: String, _ products: [String] = ["ResponseCache", "StorageSPI", "EngineSupport", "BuiltInEngines"]
+  _ name: String,
+  _ products: [String] = [
+    "ResponseCache", "CacheFeatures", "CacheComposition", "StorageSPI", "EngineSupport", "BuiltInEngines",
+  ]
 ) -> Target {
   .executableTarget(
     name: name,

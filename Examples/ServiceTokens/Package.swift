@@ -7,8 +7,9 @@ let features = [
 ]
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
-/// The library of the tool. Nothing in it knows of this package.
+/// The cache, and what opens one by the configuration of the tool. Nothing in them knows of this package.
 let cache = Target.Dependency.product(name: "ResponseCache", package: "cachectl")
+let composition = Target.Dependency.product(name: "CacheComposition", package: "cachectl")
 
 let package = Package(
   name: "service-tokens",
@@ -22,12 +23,14 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ServiceTokens",
-      dependencies: [cache, "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries"],
+      dependencies: [cache, composition, "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries"],
       swiftSettings: settings),
     .executableTarget(name: "service-tokens", dependencies: ["ServiceTokens"], swiftSettings: settings),
     .testTarget(
       name: "ServiceTokensTests",
-      dependencies: [cache, "ServiceTokens", "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries"],
+      dependencies: [
+        cache, composition, "ServiceTokens", "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries",
+      ],
       swiftSettings: settings),
   ]
 )

@@ -43,7 +43,7 @@ let package = Package(
       name: "RedisStorageTests",
       dependencies: [
         "RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance"),
-        core("LibraryStorage"), core("ResponseStorage"), core("BuiltInEngines"),
+        core("LibraryStorage"), core("ResponseCache"), core("BuiltInEngines"),
       ],
       swiftSettings: settings),
   ]

@@ -5,7 +5,7 @@ import Testing
 struct URLAnswerViewTests {
   private static func view(_ body: [UInt8], field: String = "text/plain") -> URLAnswerView {
     let answer = URLAnswer(
-      url: "https://example.com/a", status: 404, fields: [.init(name: "Content-Type", value: field)], body: body)
+      url: "https://example.com/a", status: 404, fields: ["Content-Type": field], body: body)
     let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
     return URLAnswerView(Snapshot(value: answer, source: .cache, entry: entry), backend: "lmdb")
   }
@@ -17,10 +17,10 @@ struct URLAnswerViewTests {
   @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
     let hints = URLAnswer(
       url: "https://example.com/a", version: "HTTP/1.1", status: 103, reason: "Early Hints",
-      fields: [.init(name: "Link", value: "</b>")])
+      fields: ["Link": "</b>"])
     let answer = URLAnswer(
-      url: "https://example.com/a", version: "HTTP/2", status: 200, fields: [], interim: [hints],
-      trailers: [.init(name: "X-Sum", value: "1")])
+      url: "https://example.com/a", version: "HTTP/2", status: 200, fields: [:], interim: [hints],
+      trailers: ["X-Sum": "1"])
     let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
     let view = URLAnswerView(Snapshot(value: answer, source: .origin, entry: entry), backend: "lmdb")
     #expect(view.head == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")

@@ -34,16 +34,16 @@ struct URLQueryTests {
     arguments: [
       ("https://user:pass@example.com/", [], "Basic dXNlcjpwYXNz"), ("https://user@example.com/", [], "Basic dXNlcjo="),
       ("https://a%40b:c@example.com/", [], "Basic YUBiOmM="), ("https://example.com/", [], nil),
-      ("https://user:pass@example.com/", [URLQuery.Field(name: "authorization", value: "Bearer t")], "Bearer t"),
-    ] as [(String, [URLQuery.Field], String?)])
-  func credentialsInTheURLBecomeAField(url: String, fields: [URLQuery.Field], authorization: String?) throws {
-    let request = try HTTPRequest(URLQuery(url: url, fields: fields))
+      ("https://user:pass@example.com/", [HTTPFields.Field("authorization", "Bearer t")], "Bearer t"),
+    ] as [(String, [HTTPFields.Field], String?)])
+  func credentialsInTheURLBecomeAField(url: String, fields: [HTTPFields.Field], authorization: String?) throws {
+    let request = try HTTPRequest(URLQuery(url: url, fields: HTTPFields(fields)))
     #expect(request.fields["Authorization"] == authorization)
   }
 
   @Test(arguments: [("", "a"), ("a b", "c"), ("a:", "b"), ("a", "b\r\nc: d"), ("a", "\u{0}"), ("ä", "b")])
   func malformedFieldsAreRefused(name: String, value: String) {
-    let query = URLQuery(url: "http://a/", fields: [URLQuery.Field(name: name, value: value)])
+    let query = URLQuery(url: "http://a/", fields: HTTPFields([HTTPFields.Field(name, value)]))
     #expect(throws: CacheError.self) { try HTTPRequest(query) }
   }
 
@@ -65,8 +65,8 @@ struct URLQueryTests {
   @Test func contentHasAType() throws {
     let form = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", body: [1]))
     #expect(form.fields["Content-Type"] == "application/x-www-form-urlencoded")
-    let type = URLQuery.Field(name: "content-type", value: "text/plain")
-    let text = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", fields: [type], body: [1]))
+    let type: HTTPFields = ["content-type": "text/plain"]
+    let text = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", fields: type, body: [1]))
     #expect(text.fields.values(of: "Content-Type") == ["text/plain"])
     #expect(try HTTPRequest(URLQuery(url: "http://a/")).fields.lines.isEmpty)
   }

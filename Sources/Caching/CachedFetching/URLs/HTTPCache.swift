@@ -1,9 +1,18 @@
 public import FetchVocabulary
 
+/// Where the responses to requests for URLs come from: an `HTTPCache`, or what changes its answers.
+public protocol HTTPResponseSource: Sendable {
+  /// Fetches the responses to `request` as `options` say, and follows at most `maxRedirects` redirects in a row. More
+  /// are an error with the cause `TooManyRedirects`; with 0, a redirect is returned as the response.
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse>
+}
+
 /// An HTTP cache: answers requests for URLs from a storage or from the server, by the rules of HTTP caching.
 ///
 /// Every answer carries `Cache-Status` (RFC 9211), and `Age` if it comes from the storage.
-public struct HTTPCache: Sendable {
+public struct HTTPCache: HTTPResponseSource {
   private let storage: any HTTPResponseStorage
   private let transfer: any DataTransferService
   private let services: FetchServices
@@ -38,14 +47,20 @@ public struct HTTPCache: Sendable {
       maxContentBytes: maxContentBytes)
   }
 
-  /// Like `responses(to:options:)`, but follows at most `maxRedirects` redirects in a row. More are an error with the
-  /// cause `TooManyRedirects`; with 0, a redirect is returned as the response.
+  /// Like `responses(to:options:)`, but follows redirects, as `HTTPResponseSource` says.
+  public func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing: { $0 })
+  }
+
+  /// Like `followedResponses(to:options:maxRedirects:)`, with requests that are completed on the way.
   ///
   /// - Parameter completing: turns a request that follows a redirect into what is sent, for example by adding cookies
   ///   for its URL. It is not called for `request` itself, which is complete.
   public func followedResponses(
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
-    completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest = { $0 }
+    completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest
   ) -> Snapshots<LocatedResponse> {
     followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
@@ -86,6 +101,12 @@ public struct LocatedResponse: Sendable, Hashable {
   public let url: String
   /// The response from that URL.
   public let response: HTTPResponse
+
+  /// Creates the response from `url`.
+  public init(url: String, response: HTTPResponse) {
+    self.url = url
+    self.response = response
+  }
 }
 
 /// A request was redirected more often than the caller allows.

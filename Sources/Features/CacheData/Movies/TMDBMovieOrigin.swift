@@ -1,4 +1,5 @@
-public import CacheDomain
+internal import Base
+public import FetchVocabulary
 
 /// Movies from The Movie Database API, version 3, or from a server that answers like it.
 public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
@@ -42,5 +43,22 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
       try TMDBSearchDTO(json)
     }
     return MoviesPageDTO(search.page(request.page))
+  }
+}
+
+extension OriginCredentials {
+  /// The credentials for TMDB. An access token (version 4, a JSON Web Token as in RFC 7519) is sent as a bearer token;
+  /// anything else is an API key (version 3) and becomes a parameter. Surrounding white space is dropped.
+  public static func tmdb(_ text: String) -> OriginCredentials {
+    let key = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    guard !key.isEmpty else { return .none }
+    return isWebToken(key) ? .bearerToken(key) : .queryParameter(name: "api_key", value: key)
+  }
+
+  /// Whether `key` has three parts separated by full stops, and begins like a JSON object in base64.
+  private static func isWebToken(_ key: String) -> Bool {
+    let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+    return key.hasPrefix("eyJ") && parts.count == 3
+      && key.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "=") }
   }
 }

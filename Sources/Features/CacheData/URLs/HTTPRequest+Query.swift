@@ -18,7 +18,7 @@ extension HTTPRequest {
         .invalidRequest, "a \(query.method) has no content",
         hint: "leave it out, or send it with another method such as POST")
     }
-    var fields = HTTPFields(try query.fields.map { field throws(CacheError) in try Self.field(field) })
+    var fields = HTTPFields(try query.fields.lines.map { field throws(CacheError) in try Self.field(field) })
     if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
       fields.append("Authorization", credentials)
     }
@@ -27,7 +27,7 @@ extension HTTPRequest {
     }
     self.init(
       method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body,
-      stream: query.stream.map { source in StreamedContent(length: source.length) { try await source.next() } })
+      stream: query.stream)
   }
 
   private static func credentials(_ url: String) -> String? {
@@ -38,7 +38,7 @@ extension HTTPRequest {
     return "Basic \(String(decoding: Base64.encoded(login), as: UTF8.self))"
   }
 
-  private static func field(_ field: URLQuery.Field) throws(CacheError) -> HTTPFields.Field {
+  private static func field(_ field: HTTPFields.Field) throws(CacheError) -> HTTPFields.Field {
     guard HTTPSyntax.isToken(field.name), HTTPSyntax.isFieldValue(field.value) else {
       throw CacheError(.invalidRequest, "a header field is malformed", hint: "write it as 'Name: value'")
     }

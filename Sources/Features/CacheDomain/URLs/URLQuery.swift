@@ -1,29 +1,17 @@
+public import HTTPMessages
+
 /// A request for a URL, as a person writes it.
 public struct URLQuery: Sendable, Hashable {
-  /// A line of a header.
-  public struct Field: Sendable, Hashable {
-    /// The field's name, as it was written.
-    public let name: String
-    /// The field's value.
-    public let value: String
-
-    /// Creates a header line.
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
   /// An absolute http or https URL.
   public let url: String
   /// The method, such as GET.
   public let method: String
   /// The header fields, in order.
-  public var fields: [Field]
+  public var fields: HTTPFields
   /// The content; empty if there is none.
   public let body: [UInt8]
   /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
-  public let stream: ContentStream?
+  public let stream: StreamedContent?
   /// How many redirects to follow, 0 or more; with 0, a redirect is an answer like any other.
   public let maxRedirects: Int
 
@@ -32,7 +20,7 @@ public struct URLQuery: Sendable, Hashable {
 
   /// Creates a request, by default a GET without content.
   public init(
-    url: String, method: String = "GET", fields: [Field] = [], body: [UInt8] = [], stream: ContentStream? = nil,
+    url: String, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
     maxRedirects: Int = usualRedirects
   ) {
     self.url = url
@@ -55,20 +43,20 @@ public struct URLAnswer: Sendable, Hashable {
   /// The words after the status, as they arrived; `nil` if there are none, as always with HTTP/2.
   public let reason: String?
   /// The header fields as they arrived, with `Age` and `Cache-Status` (RFC 9211) added.
-  public let fields: [URLQuery.Field]
+  public let fields: HTTPFields
   /// The content, or its beginning if `rest` follows.
   public let body: [UInt8]
   /// The content after `body`, if there is more than the cache keeps; `nil` if `body` is all of it.
-  public let rest: ContentStream?
+  public let rest: StreamedContent?
   /// The interim answers (1xx) that came first, in order and without content; empty if the answer comes from the cache.
   public let interim: [URLAnswer]
   /// The fields after the content, if `body` is all of it; empty if the answer comes from the cache.
-  public let trailers: [URLQuery.Field]
+  public let trailers: HTTPFields
 
   /// Creates an answer.
   public init(
-    url: String, version: String? = nil, status: Int, reason: String? = nil, fields: [URLQuery.Field],
-    body: [UInt8] = [], rest: ContentStream? = nil, interim: [URLAnswer] = [], trailers: [URLQuery.Field] = []
+    url: String, version: String? = nil, status: Int, reason: String? = nil, fields: HTTPFields,
+    body: [UInt8] = [], rest: StreamedContent? = nil, interim: [URLAnswer] = [], trailers: HTTPFields = [:]
   ) {
     self.url = url
     self.version = version

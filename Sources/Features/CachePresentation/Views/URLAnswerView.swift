@@ -1,4 +1,5 @@
 public import CacheDomain
+internal import HTTPMessages
 
 /// The answer of a URL, without its content.
 public struct URLAnswerView: SingleRecordView {
@@ -14,7 +15,7 @@ public struct URLAnswerView: SingleRecordView {
   /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes"
   /// (null if an answer still coming in does not say), and "body" if the content is text and complete.
   public var json: JSONValue {
-    let headers = answer.fields.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
+    let headers = answer.fields.lines.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
     let body = answer.rest == nil ? String(validating: answer.body, as: UTF8.self) : nil
     return .object(
       origin.members(resource: "url") + [
@@ -39,8 +40,8 @@ public struct URLAnswerView: SingleRecordView {
     "\(answer.version ?? "HTTP/1.1") \(answer.status) \(answer.reason ?? "")\r\n\(lines(answer.fields))\r\n"
   }
 
-  private static func lines(_ fields: [URLQuery.Field]) -> String {
-    fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+  private static func lines(_ fields: HTTPFields) -> String {
+    fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined()
   }
 
   /// The content for a terminal; `nil` if it is not text, or too long to hold in memory.

@@ -1,6 +1,6 @@
 internal import CacheData
 public import CacheDomain
-internal import CacheNetwork
+internal import HTTPTransfer
 internal import ResponseStorage
 
 /// Builds the feature that fetches URLs.
@@ -29,9 +29,9 @@ public struct URLsDIContainer: Sendable {
       storage: EngineHTTPResponseStorage(store: context.store),
       transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? context.servers.makeTransfer(transport),
       services: services, maxContentBytes: maxEntryBytes)
-    let repository = DefaultURLRepository(
-      cache: cache, userAgent: context.servers.userAgent, clientIdentity: files.clientIdentity)
-    return demands.isCompressed ? DecodingURLRepository(repository, limit: maxEntryBytes) : repository
+    return DefaultURLRepository(
+      source: demands.isCompressed ? DecodingResponseSource(cache, limit: maxEntryBytes) : cache,
+      userAgent: context.servers.userAgent, clientIdentity: files.clientIdentity)
   }
 }
 

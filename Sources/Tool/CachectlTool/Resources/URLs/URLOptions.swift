@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
 internal import CacheDomain
+internal import HTTPMessages
 internal import Synchronization
 
 /// The options that describe the request for a URL, spelled as in curl.
@@ -47,7 +48,8 @@ struct URLOptions: ParsableArguments {
     get throws(CacheError) {
       URLQuery(
         url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
-        fields: headers.compactMap { Self.field($0) }, body: text, stream: try stream, maxRedirects: maxRedirects)
+        fields: HTTPFields(headers.compactMap { Self.field($0) }), body: text, stream: try stream,
+        maxRedirects: maxRedirects)
     }
   }
 
@@ -58,13 +60,13 @@ struct URLOptions: ParsableArguments {
   private var file: Substring? { data.first.flatMap { $0.hasPrefix("@") ? $0.dropFirst() : nil } }
 
   /// The content of the file, which is read as it is sent.
-  private var stream: ContentStream? {
+  private var stream: StreamedContent? {
     get throws(CacheError) {
       guard let name = file else { return nil }
       let file = try InputFile(String(name))
       let left = Mutex(file.length ?? .max)
       // A file that grows meanwhile, such as a log, is sent up to the length it had at the start.
-      return ContentStream(length: file.length) { () async throws(CacheError) in
+      return StreamedContent(length: file.length) { () async throws(CacheError) in
         let bytes = try await file.next()
         let sent = left.withLock { left in
           defer { left -= min(left, bytes.count) }
@@ -75,10 +77,10 @@ struct URLOptions: ParsableArguments {
     }
   }
 
-  private static func field(_ header: String) -> URLQuery.Field? {
+  private static func field(_ header: String) -> HTTPFields.Field? {
     guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else { return nil }
     let value = header[header.index(after: colon)...].drop { $0 == " " }
-    return URLQuery.Field(name: String(header[..<colon]), value: String(value))
+    return HTTPFields.Field(String(header[..<colon]), String(value))
   }
 }
 

@@ -1,4 +1,30 @@
 internal import Base
+public import FetchVocabulary
+
+/// Reads the JSON of answers, and reports where it is not as expected. Error messages do not quote it.
+public enum JSONAnswer {
+  /// Decodes the body of `response` with `read`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidAnswer`.
+  public static func read<Value>(
+    _ response: HTTPResponse, origin: String, _ read: (AnswerValue) throws(AnswerValue.Mistake) -> Value
+  ) throws(CacheError) -> Value {
+    if response.body.isEmpty { throw .invalidAnswer(origin, "an empty answer") }
+    if HTMLPage.isIn(response) { throw .invalidAnswer(origin, "a page of HTML instead of JSON") }
+    guard let document = try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true) else {
+      throw misunderstood("it is not valid JSON", origin)
+    }
+    do throws(AnswerValue.Mistake) { return try read(AnswerValue(document)) } catch {
+      throw misunderstood(error.text, origin)
+    }
+  }
+
+  private static func misunderstood(_ reason: String, _ origin: String) -> CacheError {
+    .invalidAnswer(
+      origin, "an answer that is not understood: \(reason)",
+      hint: "check the base URL of this origin; if it is right, its server is at fault")
+  }
+}
 
 /// A value in the JSON of an origin's answer. It knows its position in the answer.
 public struct AnswerValue {
@@ -25,7 +51,7 @@ public struct AnswerValue {
   }
 
   /// The mistake that the member `name` is missing.
-  func missing(_ name: String) -> Mistake { Mistake(text: "'\(place(name))' is missing") }
+  public func missing(_ name: String) -> Mistake { Mistake(text: "'\(place(name))' is missing") }
 
   /// The member `name`, which must exist but may be null.
   public func member(_ name: String) throws(Mistake) -> AnswerValue {
@@ -86,5 +112,28 @@ public struct AnswerValue {
   private func unexpected(_ noun: String) -> Mistake {
     if case .null = value { return mistake("is null") }
     return mistake("is not \(noun)")
+  }
+}
+
+/// Recognises the HTML pages that servers and proxies send instead of answers.
+package enum HTMLPage {
+  /// Whether `response` is labelled as HTML, or looks like it.
+  package static func isIn(_ response: HTTPResponse) -> Bool {
+    let type = response.mediaType
+    return type == "text/html" || type == "application/xhtml+xml" || beginsLikeOne(response.body)
+  }
+
+  private static func beginsLikeOne(_ body: [UInt8]) -> Bool {
+    let start = body.prefix(256).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }.prefix(16)
+    let text = String(decoding: start, as: UTF8.self).lowercased()
+    return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+  }
+}
+
+extension HTTPResponse {
+  /// The body's media type in lower case, without parameters; `nil` if the header does not give one.
+  package var mediaType: String? {
+    guard let type = head.fields["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return nil }
+    return FieldList.trimmed(type).lowercased()
   }
 }

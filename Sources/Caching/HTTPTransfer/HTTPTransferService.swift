@@ -1,5 +1,6 @@
-internal import CacheDomain
-public import CacheData
+public import CachedFetching
+internal import FetchVocabulary
+public import HTTPMessages
 internal import Synchronization
 public import Transport
 
@@ -97,7 +98,7 @@ public final class HTTPTransferService: DataTransferService {
     _ exchange: Exchange, _ body: [UInt8], since start: ContinuousClock.Instant
   ) -> HTTPResponse {
     let length = exchange.announcedLength.map { $0 - body.count }
-    let rest = StreamedContent(length: length, trailers: { exchange.trailers }) {
+    let rest = StreamedContent(length: length, trailers: { exchange.trailers }) { () async throws(CacheError) in
       do throws(TransportError) {
         return try await exchange.next()
       } catch {
@@ -118,10 +119,10 @@ private final class ContentSource: Sendable {
   var length: Int? { stream.length }
   var failure: CacheError? { thrown.withLock { $0 } }
 
-  func next() async throws -> [UInt8]? {
-    do {
+  func next() async throws(CacheError) -> [UInt8]? {
+    do throws(CacheError) {
       return try await stream.next()
-    } catch let error as CacheError {
+    } catch {
       thrown.withLock { $0 = error }
       throw error
     }

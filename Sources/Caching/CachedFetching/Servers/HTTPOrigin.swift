@@ -1,4 +1,4 @@
-public import CacheDomain
+public import FetchVocabulary
 
 /// An origin that is an HTTP server. An implementation only says what to ask and how to read the answers.
 public protocol HTTPOrigin: ResponseOrigin {
@@ -70,5 +70,5 @@ extension HTTPOrigin {
 
 extension HTTPResponseHead {
   /// Whether the status means success, with the whole content.
-  var isSuccess: Bool { (200...299).contains(status) && status != 206 }
+  package var isSuccess: Bool { (200...299).contains(status) && status != 206 }
 }

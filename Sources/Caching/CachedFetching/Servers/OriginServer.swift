@@ -1,7 +1,10 @@
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// The server that an origin asks: its address, what every request carries, and the service that sends requests.
 public struct OriginServer: Sendable {
+  /// How many redirects in a row a request follows.
+  private static let maxRedirects = 5
+
   /// The server's address.
   public let baseURL: BaseURL
   private let fields: HTTPFields
@@ -57,12 +60,12 @@ public struct OriginServer: Sendable {
   ) async throws(CacheError) -> HTTPResponse {
     var request = httpRequest(for: endpoint)
     request.fields = request.fields.replacing(with: conditions)
-    for _ in 0...URLQuery.usualRedirects {
+    for _ in 0...Self.maxRedirects {
       let response = try await send(request, origin: origin)
       guard let redirect = Redirect(response.head, to: request) else { return response }
       request = redirect.request(without: secretFields.replacing(with: credentials.fields))
     }
-    throw .invalidAnswer(origin, "more than \(URLQuery.usualRedirects) redirects for \(endpoint.subject)")
+    throw .invalidAnswer(origin, "more than \(Self.maxRedirects) redirects for \(endpoint.subject)")
   }
 
   private func send(_ request: HTTPRequest, origin: String) async throws(CacheError) -> HTTPResponse {

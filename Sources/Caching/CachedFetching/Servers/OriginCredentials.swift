@@ -1,4 +1,5 @@
 internal import Base
+internal import FetchVocabulary
 
 /// The credentials that a server wants. The secret in them is sent, but never shown.
 public enum OriginCredentials: Sendable, Hashable {
@@ -8,14 +9,6 @@ public enum OriginCredentials: Sendable, Hashable {
   case queryParameter(name: String, value: String)
   /// A token in the `Authorization` field (RFC 6750, section 2.1).
   case bearerToken(String)
-
-  /// The credentials for TMDB. An access token (version 4, a JSON Web Token as in RFC 7519) is sent as a bearer token;
-  /// anything else is an API key (version 3) and becomes a parameter. Surrounding white space is dropped.
-  public static func tmdb(_ text: String) -> OriginCredentials {
-    let key = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    guard !key.isEmpty else { return .none }
-    return isWebToken(key) ? .bearerToken(key) : .queryParameter(name: "api_key", value: key)
-  }
 
   /// The header fields that carry the credentials.
   var fields: HTTPFields {
@@ -37,13 +30,6 @@ public enum OriginCredentials: Sendable, Hashable {
     case .bearerToken(let token): token
     }
   }
-
-  /// Whether `key` has three parts separated by full stops, and begins like a JSON object in base64.
-  private static func isWebToken(_ key: String) -> Bool {
-    let parts = key.split(separator: ".", omittingEmptySubsequences: false)
-    return key.hasPrefix("eyJ") && parts.count == 3
-      && key.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "=") }
-  }
 }
 
 extension OriginCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -61,4 +47,35 @@ extension OriginCredentials: CustomStringConvertible, CustomDebugStringConvertib
 
   /// Hides the secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The secrets sent to a server, to make sure that no text passed on contains one.
+struct SecretTexts: Sendable {
+  /// Each secret in lower case, both as it is and percent-encoded.
+  private let texts: Set<String>
+
+  /// Collects secrets. In a field such as `Bearer TOKEN`, the token alone is a secret too.
+  init(_ secrets: [String]) {
+    let parts = secrets.flatMap { [$0] + $0.split(separator: " ").dropFirst().map(String.init) }
+    texts = Set(
+      parts.flatMap { [$0, PercentEncoding.text($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
+  }
+
+  /// Whether there are no secrets.
+  var isEmpty: Bool { texts.isEmpty }
+
+  /// Whether `text` contains a secret.
+  func occur(in text: String) -> Bool {
+    let text = text.lowercased()
+    return texts.contains { text.holds($0) }
+  }
+
+  /// `error`, or what may be said of it if its texts or its cause contain a secret.
+  func withheld(from error: CacheError, origin: String) -> CacheError {
+    let cause = error.cause.map { String(reflecting: $0) } ?? ""
+    guard occur(in: "\(error.message)\n\(error.hint)\n\(cause)") else { return error }
+    if !occur(in: "\(error.message)\n\(error.hint)") { return CacheError(error.code, error.message, hint: error.hint) }
+    return CacheError(
+      error.code, "the request to \(origin) failed", hint: "the reason is not shown, because it holds a secret")
+  }
 }

@@ -1,11 +1,13 @@
-import CacheDomain
-import CacheNetwork
+import CachedFetching
+import FetchVocabulary
+import HTTPMessages
+import HTTPTransfer
 import Synchronization
 import TestOrigin
 import Testing
 
 /// Compression that is undone behind the cache, also of content that is still coming in.
-struct DecodingURLRepositoryTests {
+struct DecodingResponseSourceTests {
   private static let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
   private static let gzip = Gzip.compress(content)
 
@@ -15,13 +17,12 @@ struct DecodingURLRepositoryTests {
     let decoded = try #require(try await Self.decoded(answer))
     let (body, rest) = try await Self.whole(decoded)
     #expect(body + rest == Self.content)
-    #expect(body.count <= 1_000 + 65_536 && decoded.fields == answer.fields)
+    #expect(body.count <= 1_000 + 65_536 && decoded.head.fields == answer.head.fields)
   }
 
   @Test func whatIsShortIsHeldWhole() async throws {
-    let short = URLAnswer(
-      url: "http://a/", status: 200, fields: [.init(name: "Content-Encoding", value: "gzip")],
-      body: Gzip.compress([1, 2, 3]))
+    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
+    let short = HTTPResponse(head, body: Gzip.compress([1, 2, 3]))
     let decoded = try await Self.decoded(short)
     #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
   }
@@ -29,18 +30,18 @@ struct DecodingURLRepositoryTests {
   /// What came before and after the content stays with it.
   @Test(arguments: [0, 10, 1 << 20])
   func interimAnswersAndTrailersStay(held: Int) async throws {
-    let plain = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
-    let hint = URLAnswer(url: plain.url, status: 103, fields: [])
-    let sum = URLQuery.Field(name: "Sum", value: "1")
-    let answer = URLAnswer(
-      url: plain.url, status: 200, fields: plain.fields, body: plain.body,
-      rest: plain.rest.map { rest in
-        ContentStream(trailers: { [sum] }) { () async throws(CacheError) in try await rest.next() }
-      }, interim: [hint], trailers: plain.rest == nil ? [sum] : [])
+    var answer = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
+    let (hint, sum) = (HTTPResponseHead(status: 103), ["Sum": "1"] as HTTPFields)
+    answer.interim = [hint]
+    if let rest = answer.rest {
+      answer.rest = StreamedContent(trailers: { sum }) { () async throws(CacheError) in try await rest.next() }
+    } else {
+      answer.trailers = sum
+    }
     let decoded = try #require(try await Self.decoded(answer))
     #expect(decoded.interim == [hint])
     _ = try await Self.whole(decoded)
-    #expect(decoded.rest?.trailers ?? decoded.trailers == [sum])
+    #expect(decoded.rest?.trailers ?? decoded.trailers == sum)
   }
 
   @Test func contentThatBreaksOffIsAFailure() async throws {
@@ -56,18 +57,18 @@ struct DecodingURLRepositoryTests {
     arguments: [
       ([:], "gzip, deflate, zstd", true), (["accept-encoding": "gzip"], "gzip", true),
       (["Range": "bytes=0-1"], nil, false),
-    ] as [([String: String], String?, Bool)])
-  func whatIsAskedFor(_ fields: [String: String], accepted: String?, isDecoded: Bool) async throws {
-    let asked = Mutex<[URLQuery]>([])
+    ] as [(HTTPFields, String?, Bool)])
+  func whatIsAskedFor(_ fields: HTTPFields, accepted: String?, isDecoded: Bool) async throws {
+    let asked = Mutex<[HTTPRequest]>([])
     let answer = Self.answer(["Content-Encoding": "gzip"], held: Self.gzip.count, pieceSize: 1)
-    let decoded = try #require(try await Self.decoded(answer, fields) { query in asked.withLock { $0.append(query) } })
-    let field = asked.withLock { $0 }.first?.fields.first { $0.name.lowercased() == "accept-encoding" }
-    #expect(field?.value == accepted)
+    let decoded = try #require(
+      try await Self.decoded(answer, fields) { request in asked.withLock { $0.append(request) } })
+    #expect(asked.withLock { $0 }.first?.fields["accept-encoding"] == accepted)
     #expect((try await Self.whole(decoded).body == Self.gzip) == !isDecoded)
   }
 
-  @Test(arguments: [["Content-Encoding": "identity"], [:]])
-  func contentWithoutACodingStays(fields: [String: String]) async throws {
+  @Test(arguments: [["Content-Encoding": "identity"], [:]] as [HTTPFields])
+  func contentWithoutACodingStays(fields: HTTPFields) async throws {
     let answer = Self.answer(fields, held: 10, pieceSize: 10)
     #expect(try await Self.decoded(answer) == answer)
   }
@@ -96,14 +97,15 @@ struct DecodingURLRepositoryTests {
   ) async throws {
     for size in [10, 200_000] {
       let base = KeptAnswers([first, second], content: Array(Self.content.prefix(size)))
-      let repository = DecodingURLRepository(base, limit: 1_000)
+      let source = DecodingResponseSource(base, limit: 1_000)
       var (found, error) = ([[UInt8]](), CacheError?.none)
       do throws(CacheError) {
-        var answers = repository.answer(to: URLQuery(url: "http://a/"), options: FetchOptions(policy: policy))
-          .makeAsyncIterator()
+        var answers = source.followedResponses(
+          to: HTTPRequest(url: "http://a/"), options: FetchOptions(policy: policy), maxRedirects: 5
+        ).makeAsyncIterator()
         while let snapshot = try await answers.next() {
-          var content = snapshot.value.body
-          while let piece = try await snapshot.value.rest?.next() { content += piece }
+          var content = snapshot.value.response.body
+          while let piece = try await snapshot.value.response.rest?.next() { content += piece }
           found.append(content)
         }
       } catch let failure { error = failure }
@@ -115,30 +117,32 @@ struct DecodingURLRepositoryTests {
 
   /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
   private static func answer(
-    _ fields: [String: String], held: Int, pieceSize: Int, count: Int = gzip.count
-  ) -> URLAnswer {
+    _ fields: HTTPFields, held: Int, pieceSize: Int, count: Int = gzip.count
+  ) -> HTTPResponse {
     let left = Mutex(gzip[..<count].dropFirst(held))
-    let rest = ContentStream { () throws(CacheError) in
+    let rest = StreamedContent { () throws(CacheError) in
       left.withLock { left in
         defer { left = left.dropFirst(pieceSize) }
         return left.isEmpty ? nil : Array(left.prefix(pieceSize))
       }
     }
-    return URLAnswer(
-      url: "http://a/", status: 200, fields: fields.map { .init(name: $0.key, value: $0.value) },
-      body: Array(gzip[..<count].prefix(held)), rest: held < count ? rest : nil)
+    return HTTPResponse(
+      HTTPResponseHead(status: 200, fields: fields), body: Array(gzip[..<count].prefix(held)),
+      rest: held < count ? rest : nil)
   }
 
   private static func decoded(
-    _ answer: URLAnswer, _ fields: [String: String] = [:], asked: @escaping @Sendable (URLQuery) -> Void = { _ in }
-  ) async throws -> URLAnswer? {
-    let repository = DecodingURLRepository(FixedAnswer(answer: answer, asked: asked), limit: 1_000)
-    let query = URLQuery(url: "http://a/", fields: fields.map { .init(name: $0.key, value: $0.value) })
-    for try await snapshot in repository.answer(to: query, options: FetchOptions()) { return snapshot.value }
+    _ answer: HTTPResponse, _ fields: HTTPFields = [:], asked: @escaping @Sendable (HTTPRequest) -> Void = { _ in }
+  ) async throws -> HTTPResponse? {
+    let source = DecodingResponseSource(FixedAnswer(answer: answer, asked: asked), limit: 1_000)
+    let request = HTTPRequest(url: "http://a/", fields: fields)
+    for try await snapshot in source.followedResponses(to: request, options: FetchOptions(), maxRedirects: 5) {
+      return snapshot.value.response
+    }
     return nil
   }
 
-  private static func whole(_ answer: URLAnswer) async throws -> (body: [UInt8], rest: [UInt8]) {
+  private static func whole(_ answer: HTTPResponse) async throws -> (body: [UInt8], rest: [UInt8]) {
     var rest: [UInt8] = []
     while let piece = try await answer.rest?.next() { rest += piece }
     return (answer.body, rest)
@@ -146,12 +150,15 @@ struct DecodingURLRepositoryTests {
 }
 
 /// Gives one answer.
-private struct FixedAnswer: URLRepository {
-  let answer: URLAnswer
-  let asked: @Sendable (URLQuery) -> Void
+private struct FixedAnswer: HTTPResponseSource {
+  let answer: HTTPResponse
+  let asked: @Sendable (HTTPRequest) -> Void
 
-  func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
-    asked(query)
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    asked(request)
+    let answer = LocatedResponse(url: request.url, response: answer)
     let entry = EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero)
     return Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
       Snapshots.Step(Snapshot(value: answer, source: .origin, entry: entry))
@@ -160,21 +167,21 @@ private struct FixedAnswer: URLRepository {
 }
 
 /// Gives the answers of a table, one row for each time it is asked.
-private final class KeptAnswers: URLRepository {
+private final class KeptAnswers: HTTPResponseSource {
   /// Where an answer comes from, what its content is, and what it warns of.
   fileprivate typealias Kind = (source: String, content: String, warning: CacheError.Code?)
 
-  private let rows: [[Snapshot<URLAnswer>]]
+  private let rows: [[Snapshot<LocatedResponse>]]
   private let asked = Mutex<[FetchPolicy]>([])
 
   init(_ rows: [[Kind]], content: [UInt8]) {
     let gzip = Gzip.compress(content)
     self.rows = rows.map { row in
       row.map { kind in
-        let answer = URLAnswer(
-          url: "http://a/", status: 200,
-          fields: [.init(name: "Content-Encoding", value: kind.content == "unknown" ? "br" : "gzip")],
-          body: kind.content == "damaged" ? gzip.dropLast(5) : gzip)
+        let head = HTTPResponseHead(
+          status: 200, fields: ["Content-Encoding": kind.content == "unknown" ? "br" : "gzip"])
+        let answer = LocatedResponse(
+          url: "http://a/", response: HTTPResponse(head, body: kind.content == "damaged" ? gzip.dropLast(5) : gzip))
         return Snapshot(
           value: answer, source: kind.source == "cache" ? .cache : .origin,
           entry: EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero),
@@ -185,7 +192,9 @@ private final class KeptAnswers: URLRepository {
 
   var policies: [FetchPolicy] { asked.withLock { $0 } }
 
-  func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
     Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
       let row = self.asked.withLock { asked in
         defer { asked.append(options.policy) }
@@ -195,7 +204,7 @@ private final class KeptAnswers: URLRepository {
     }
   }
 
-  private static func step(_ row: ArraySlice<Snapshot<URLAnswer>>) -> Snapshots<URLAnswer>.Step {
+  private static func step(_ row: ArraySlice<Snapshot<LocatedResponse>>) -> Snapshots<LocatedResponse>.Step {
     let rest = row.dropFirst()
     guard !rest.isEmpty else { return Snapshots.Step(row[row.startIndex]) }
     return Snapshots.Step(row[row.startIndex]) { () throws(CacheError) in step(rest) }

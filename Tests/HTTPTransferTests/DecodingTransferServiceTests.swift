@@ -1,6 +1,7 @@
-import CacheData
-import CacheDomain
-import CacheNetwork
+import CachedFetching
+import FetchVocabulary
+import HTTPMessages
+import HTTPTransfer
 import Synchronization
 import TestOrigin
 import Testing

@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Content from which one coding is removed while it is read.
 actor DecodedContent {

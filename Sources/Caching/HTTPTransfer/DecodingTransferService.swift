@@ -1,5 +1,6 @@
-internal import CacheDomain
-public import CacheData
+public import CachedFetching
+internal import FetchVocabulary
+public import HTTPMessages
 
 /// Asks servers for compressed content, and decompresses it: for content that the program reads itself.
 ///
@@ -38,7 +39,7 @@ public struct DecodingTransferService: DataTransferService {
   private func decoded(
     _ body: [UInt8], _ codings: [ContentCoding], server: String
   ) async throws(CacheError) -> [UInt8] {
-    let source = ContentStream(body, rest: nil)
+    let source = StreamedContent(body, rest: nil)
     let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
     }
     var content: [UInt8] = []
