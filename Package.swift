@@ -217,10 +217,8 @@ let package = Package(
       "HTTPTransferTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "Transport",
       "HTTPTransfer", "TestOrigin"),
     tests(
-      "ResponseCacheURLSessionTests", "FetchVocabulary", "CacheDomain", "Base", "StorageSPI", "StorageConformance",
-      "MemoryStorage",
-      "ResponseCacheURLSession",
-      "TestOrigin"),
+      "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
+      "ResponseCacheURLSession", "TestOrigin"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests(
@@ -249,22 +247,20 @@ let package = Package(
       "StorageBenchmarkTests", "Base", "StorageSPI", "EngineSupport", "StorageBenchmark", "MemoryStorage",
       "SeededNumbers"),
     tests(
-      "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "CacheDomain", "Base",
-      "StorageSPI", "StorageConformance", "ResponseStorage", "MemoryStorage",
+      "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "Base", "StorageSPI",
+      "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
-      "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData", "HTTPMessages",
-      "Transport", "HTTPTransfer", "Base", "StorageSPI",
-      "ResponseStorage",
-      "StorageConformance", "MemoryStorage", "TestOrigin"),
+      "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "Transport", "HTTPTransfer",
+      "Base", "StorageSPI", "ResponseStorage", "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
       "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
       "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),
     tests("StoragePluginExportTests", "Base", "StorageSPI", "EngineSupport", "CCachectlPlugin", "StoragePluginExport"),
     tests(
-      "CommandLineTests", "Base", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CacheDomain",
-      "CachePresentation", "cachectl",
+      "CommandLineTests", "Base", "ChildProcesses", "ArgumentParser", "FetchVocabulary", "CachePresentation",
+      "cachectl",
       "TestOrigin",
       data: ["Libraries"]),
   ]

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 
 /// The suite's checks: of each response as it arrives, and of all requests to the origin at the end.
 struct SuiteChecks {

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 
 extension SuiteFields {
   private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]

@@ -1,7 +1,6 @@
 import FetchVocabulary
 import Synchronization
 import Testing
-@testable import CacheData
 @testable import CachedFetching
 @testable import HTTPCaching
 

@@ -1,6 +1,5 @@
 import FetchVocabulary
 import Synchronization
-@testable import CacheData
 @testable import CachedFetching
 @testable import HTTPCaching
 

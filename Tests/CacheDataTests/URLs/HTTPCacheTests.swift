@@ -1,6 +1,5 @@
 import FetchVocabulary
 import Testing
-@testable import CacheData
 @testable import CachedFetching
 @testable import HTTPCaching
 

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 import StorageSPI
 
 /// A request of a history, and its demands on responses.

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 
 /// The conditions that every answer must meet, whatever was requested before.
 struct HistoryInvariants: Sendable {

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 import FetchVocabulary
 import MemoryStorage
 import ResponseStorage

@@ -3,7 +3,6 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 import Testing
-@testable import CacheData
 @testable import CachedFetching
 @testable import HTTPCaching
 @testable import ResponseStorage

@@ -1,4 +1,4 @@
-import CacheData
+import CachedFetching
 import StorageConformance
 import StorageSPI
 import Testing

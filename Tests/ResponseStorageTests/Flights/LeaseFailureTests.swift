@@ -2,7 +2,6 @@ import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Testing
-@testable import CacheData
 @testable import CachedFetching
 @testable import HTTPCaching
 @testable import ResponseStorage

@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheData
+internal import CachedFetching
 internal import CachePresentation
 
 /// A secret in the environment. The configuration only names the variable; no description contains the value.

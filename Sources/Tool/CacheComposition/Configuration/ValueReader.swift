@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheData
+internal import CachedFetching
 internal import Spelling
 internal import StorageSPI
 

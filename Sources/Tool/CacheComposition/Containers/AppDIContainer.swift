@@ -1,4 +1,4 @@
-public import CacheData
+public import CachedFetching
 internal import FetchVocabulary
 internal import ResponseStorage
 public import StorageSPI

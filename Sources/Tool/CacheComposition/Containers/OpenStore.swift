@@ -1,4 +1,4 @@
-internal import CacheData
+internal import CachedFetching
 public import FetchVocabulary
 public import ResponseStorage
 internal import StorageSPI

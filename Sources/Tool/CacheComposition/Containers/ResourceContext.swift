@@ -1,6 +1,5 @@
-public import CacheData
-internal import CacheDomain
 public import CachedFetching
+internal import CacheDomain
 internal import FetchVocabulary
 public import ResponseStorage
 

@@ -1,4 +1,4 @@
-internal import CacheData
+internal import CachedFetching
 internal import FetchVocabulary
 internal import HTTPTransfer
 

@@ -1,5 +1,5 @@
 internal import Base
-public import CacheData
+public import CachedFetching
 internal import FetchVocabulary
 internal import HTTPTransfer
 internal import Glibc

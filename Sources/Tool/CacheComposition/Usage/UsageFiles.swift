@@ -1,4 +1,4 @@
-internal import CacheData
+internal import CachedFetching
 package import StorageSPI
 
 /// The files that record the use of a store. They are beside the store and named after it. Those of a store without a

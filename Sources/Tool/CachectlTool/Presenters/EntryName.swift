@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheData
+internal import CachedFetching
 internal import FetchVocabulary
 internal import ResponseStorage
 internal import StorageSPI

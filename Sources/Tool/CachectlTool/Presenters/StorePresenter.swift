@@ -1,7 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import CacheData
+internal import CachedFetching
 internal import ResponseStorage
 internal import StorageSPI
 
