@@ -1,4 +1,6 @@
 public import CacheDomain
+public import ResponseStorage
+public import StorageSPI
 
 /// A page of cities as it is stored and transferred.
 public struct CitiesPageDTO: Codable, Sendable, Hashable {
@@ -51,5 +53,65 @@ public struct CitiesPageDTO: Codable, Sendable, Hashable {
           id: city.id, name: city.name, subName: city.subName, revenue: city.revenue,
           organizationCount: city.organizationCount)
       })
+  }
+}
+
+extension CitiesPageDTO: JSONPayload {
+  /// Reads a page of cities as `write` has written it.
+  ///
+  /// - Throws: `JSONReader.Failure` if the document has another shape.
+  public init(json: inout JSONReader) throws(JSONReader.Failure) {
+    let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try CityDTO(json: &json) }
+    self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
+  }
+
+  /// Writes the page, its members in the order of their names.
+  public func write(to json: inout JSONWriter) {
+    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
+    frame.write(to: &json) { json, city in city.write(to: &json) }
+  }
+}
+
+extension CitiesPageDTO.CityDTO {
+  /// The members, in the order in which they are written.
+  private enum Member: Int {
+    case id, name, organizationCount, revenue, subName
+  }
+
+  private static let names = JSONNames(["id", "name", "organizationCount", "revenue", "subName"])
+
+  fileprivate init(json: inout JSONReader) throws(JSONReader.Failure) {
+    var (id, name, subName) = (String?.none, String?.none, String?.none)
+    var (revenue, organizationCount) = (Int?.none, Int?.none)
+    try json.object(Self.names) { json, member throws(JSONReader.Failure) in
+      switch Member(rawValue: member) {
+      case .id: id = try json.string()
+      case .name: name = try json.string()
+      case .organizationCount: organizationCount = try json.optionalInteger()
+      case .revenue: revenue = try json.optionalInteger()
+      case .subName: subName = try json.optionalString()
+      case nil: try json.skipValue()
+      }
+    }
+    self.init(
+      id: try json.required(id, "id"), name: try json.required(name, "name"), subName: subName, revenue: revenue,
+      organizationCount: organizationCount)
+  }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", id)
+      json.member("name", name)
+      json.member("organizationCount", organizationCount)
+      json.member("revenue", revenue)
+      json.member("subName", subName)
+    }
+  }
+}
+
+extension JSONReader {
+  /// Reads a whole number, or `null` as `nil`.
+  fileprivate mutating func optionalInteger() throws(Failure) -> Int? {
+    try optional { json throws(Failure) in try json.integer() }
   }
 }

@@ -1,4 +1,47 @@
 public import CacheDomain
+public import CachedFetching
+public import ResponseStorage
+
+/// A request for a page of cities.
+public struct CitiesRequestDTO: CacheableRequest {
+  /// The namespace of pages of cities.
+  public static let resource = "cities"
+
+  /// The origin's name.
+  public let origin: String
+  /// Which page to fetch.
+  public let query: CitiesQuery
+
+  /// Creates a request for `query` to the origin called `origin`.
+  public init(origin: String, query: CitiesQuery) {
+    self.origin = origin
+    self.query = query
+  }
+
+  /// The order, the origin, the page and the direction.
+  public var parameters: [(name: String, value: String)] {
+    [
+      ("order", query.order.rawValue), ("origin", origin), ("page", String(query.page)),
+      ("sort", query.direction.rawValue),
+    ]
+  }
+}
+
+/// An origin of pages of cities.
+public protocol CityOrigin: ResponseOrigin where Request == CitiesRequestDTO, Response == CitiesPageDTO {}
+
+/// Stores pages of cities.
+public protocol CityResponseStorage: ResponseStore where Request == CitiesRequestDTO, Response == CitiesPageDTO {}
+
+/// Stores pages of cities as entries of an engine.
+public typealias EngineCityResponseStorage = EngineResponseStorage<CitiesRequestDTO, CitiesPageDTO>
+
+extension EngineResponseStorage: CityResponseStorage where Request == CitiesRequestDTO, Response == CitiesPageDTO {
+  /// Creates a storage over `store` whose payloads are JSON.
+  public init(store: EntryStore) {
+    self.init(store: store, codec: .json)
+  }
+}
 
 /// Cities from a storage and an origin.
 public struct DefaultCityRepository: CityRepository {

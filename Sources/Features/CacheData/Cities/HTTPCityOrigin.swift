@@ -1,4 +1,4 @@
-public import FetchVocabulary
+public import CacheDomain
 
 /// Cities from any server that speaks this package's own protocol.
 ///
@@ -72,5 +72,17 @@ extension CitiesPageDTO.CityDTO {
       id: try json.member("id").text, name: try json.member("name").text,
       subName: try json.optionalMember("subName")?.text, revenue: try json.optionalMember("revenue")?.wholeNumber,
       organizationCount: try json.optionalMember("organizationCount")?.wholeNumber)
+  }
+}
+
+extension CitiesQuery {
+  /// The query itself, once checked.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` for a page that no origin has.
+  func checked() throws(CacheError) -> CitiesQuery {
+    guard page >= 0 else {
+      throw CacheError(.invalidRequest, "there is no page \(page) of cities", hint: "pages of cities begin at 0")
+    }
+    return self
   }
 }

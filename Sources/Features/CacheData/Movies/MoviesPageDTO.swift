@@ -1,4 +1,6 @@
 public import CacheDomain
+public import ResponseStorage
+public import StorageSPI
 
 /// A page of movies as it is stored and transferred.
 public struct MoviesPageDTO: Codable, Sendable, Hashable {
@@ -55,5 +57,89 @@ public struct MoviesPageDTO: Codable, Sendable, Hashable {
           id: movie.id, title: movie.title, overview: movie.overview, releaseDate: movie.releaseDate,
           posterPath: movie.posterPath, genres: movie.genres)
       })
+  }
+}
+
+extension MoviesPageDTO: JSONPayload {
+  /// Reads a page of movies as `write` has written it.
+  ///
+  /// - Throws: `JSONReader.Failure` if the document has another shape.
+  public init(json: inout JSONReader) throws(JSONReader.Failure) {
+    let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try MovieDTO(json: &json) }
+    self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
+  }
+
+  /// Writes the page, its members in the order of their names.
+  public func write(to json: inout JSONWriter) {
+    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
+    frame.write(to: &json) { json, movie in movie.write(to: &json) }
+  }
+}
+
+extension MoviesPageDTO.MovieDTO {
+  /// The members, in the order in which they are written.
+  private enum Member: Int {
+    case genres, id, overview, posterPath, releaseDate, title
+  }
+
+  private static let names = JSONNames(["genres", "id", "overview", "posterPath", "releaseDate", "title"])
+
+  fileprivate init(json: inout JSONReader) throws(JSONReader.Failure) {
+    var (id, title, genres) = (String?.none, String?.none, [String]?.none)
+    var (overview, posterPath, releaseDate) = (String?.none, String?.none, String?.none)
+    try json.object(Self.names) { json, member throws(JSONReader.Failure) in
+      switch Member(rawValue: member) {
+      case .genres: genres = try json.array { json throws(JSONReader.Failure) in try json.string() }
+      case .id: id = try json.optionalString()
+      case .overview: overview = try json.optionalString()
+      case .posterPath: posterPath = try json.optionalString()
+      case .releaseDate: releaseDate = try json.optionalString()
+      case .title: title = try json.optionalString()
+      case nil: try json.skipValue()
+      }
+    }
+    self.init(
+      id: try json.required(id, "id"), title: try json.required(title, "title"), overview: overview,
+      releaseDate: releaseDate, posterPath: posterPath, genres: try json.required(genres, "genres"))
+  }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.name("genres")
+      json.array(genres) { json, genre in json.text(genre) }
+      json.member("id", id)
+      json.member("overview", overview)
+      json.member("posterPath", posterPath)
+      json.member("releaseDate", releaseDate)
+      json.member("title", title)
+    }
+  }
+}
+
+/// Encodes and decodes pages of movies as the cache does, to measure the cost.
+public struct MoviesPageCoding: Sendable {
+  private let codec = PayloadCodec<MoviesPageDTO>.json
+  private let key: CacheKey
+  private let metadata = EntryMetadata(
+    storedAt: Timestamp(milliseconds: 0), freshUntil: .distantFuture, retainUntil: .distantFuture,
+    contentType: "application/json")
+
+  /// Creates the coding.
+  ///
+  /// - Throws: `CacheError` if no key can be made for movies.
+  public init() throws(CacheError) {
+    key = try CacheKey("\(MoviesRequestDTO.resource)/page")
+  }
+
+  /// Makes the payload that `EngineMoviesResponseStorage` stores for `page`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidAnswer` if the page cannot be encoded.
+  public func encode(_ page: MoviesPageDTO) throws(CacheError) -> [UInt8] { try codec.encode(page).payload }
+
+  /// Decodes the page in `payload`, as a hit does.
+  ///
+  /// - Throws: `CacheError` with the code `damaged` if `payload` is not such a page.
+  public func decode(_ payload: Span<UInt8>) throws(CacheError) -> MoviesPageDTO {
+    try codec.decode(payload, key, metadata)
   }
 }

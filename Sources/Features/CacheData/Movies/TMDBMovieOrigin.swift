@@ -1,5 +1,5 @@
 internal import Base
-public import FetchVocabulary
+public import CacheDomain
 
 /// Movies from The Movie Database API, version 3, or from a server that answers like it.
 public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
@@ -61,4 +61,59 @@ extension OriginCredentials {
     return key.hasPrefix("eyJ") && parts.count == 3
       && key.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "=") }
   }
+}
+
+/// A page of movies, as TMDB's search returns it. It must have results, and a movie must have an identifier and a
+/// title; any other key may be missing or null.
+struct TMDBSearchDTO: Sendable {
+  private let movies: [Movie]
+  private let totalPages: Int?
+  private let totalResults: Int?
+
+  init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    movies = try json.member("results").elements.map { element throws(AnswerValue.Mistake) in try Movie(element) }
+    totalPages = try json.optionalMember("total_pages")?.count
+    totalResults = try json.optionalMember("total_results")?.count
+  }
+
+  /// Page `number`, from 1. Of the server's page count it reports no more than can be requested.
+  func page(_ number: Int) -> MoviesPage {
+    let known = movies.isEmpty ? 0 : number
+    return MoviesPage(
+      page: number, totalPages: min(totalPages ?? known, TMDBMovieOrigin.pages.upperBound),
+      totalItems: totalResults ?? movies.count, movies: movies)
+  }
+}
+
+extension Movie {
+  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    func text(_ name: String) throws(AnswerValue.Mistake) -> String? {
+      let text = try json.optionalMember(name)?.text
+      return text?.isEmpty == true ? nil : text
+    }
+    let original = if let title = try text("title") { title } else { try text("original_title") }
+    guard let title = original else { throw json.missing("title") }
+    let genres = try json.optionalMember("genre_ids")?.elements.map { element throws(AnswerValue.Mistake) in
+      try element.wholeNumber
+    }
+    self.init(
+      id: String(try json.member("id").wholeNumber), title: title, overview: try text("overview"),
+      releaseDate: try text("release_date"), posterPath: try text("poster_path"),
+      genres: TMDBGenre.names(of: genres ?? []))
+  }
+}
+
+/// The genres of TMDB's movies, which search results give only as numbers.
+///
+/// They come from its resource `genre/movie/list` in English, which has not changed for years. Asking for it would cost
+/// another request before each first search.
+enum TMDBGenre {
+  private static let names = [
+    28: "Action", 12: "Adventure", 16: "Animation", 35: "Comedy", 80: "Crime", 99: "Documentary", 18: "Drama",
+    10751: "Family", 14: "Fantasy", 36: "History", 27: "Horror", 10402: "Music", 9648: "Mystery", 10749: "Romance",
+    878: "Science Fiction", 10770: "TV Movie", 53: "Thriller", 10752: "War", 37: "Western",
+  ]
+
+  /// The names of the genres `identifiers`, in order. Skips unknown numbers.
+  static func names(of identifiers: [Int]) -> [String] { identifiers.compactMap { names[$0] } }
 }

@@ -1,4 +1,71 @@
 public import CacheDomain
+public import CachedFetching
+public import ResponseStorage
+internal import StorageSPI
+
+/// A request for a poster.
+public struct PosterRequestDTO: CacheableRequest {
+  /// The namespace of posters.
+  public static let resource = "posters"
+
+  /// The origin's name.
+  public let origin: String
+  /// Which poster to fetch, and how wide.
+  public let query: PosterQuery
+
+  /// Creates a request for `query` to the origin called `origin`.
+  public init(origin: String, query: PosterQuery) {
+    self.origin = origin
+    self.query = query
+  }
+
+  /// The origin, the path and the width.
+  public var parameters: [(name: String, value: String)] {
+    [("origin", origin), ("path", query.path), ("width", String(query.width))]
+  }
+}
+
+/// A poster as it is stored and transferred: the bytes as they arrived.
+public struct PosterDTO: Sendable, Hashable {
+  /// The encoded image.
+  public let bytes: [UInt8]
+  /// Its media type, such as "image/png".
+  public let contentType: String
+
+  /// Creates the DTO of a poster.
+  public init(bytes: [UInt8], contentType: String) {
+    self.bytes = bytes
+    self.contentType = contentType
+  }
+
+  /// The poster as the domain represents it.
+  public func toDomain() -> Poster { Poster(bytes: bytes, contentType: contentType) }
+}
+
+/// An origin of posters.
+public protocol PosterOrigin: ResponseOrigin where Request == PosterRequestDTO, Response == PosterDTO {}
+
+/// Stores posters.
+public protocol PosterResponseStorage: ResponseStore where Request == PosterRequestDTO, Response == PosterDTO {}
+
+/// Stores posters as entries of an engine.
+public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterRequestDTO, PosterDTO>
+
+extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
+  /// Creates a storage over `store` whose payloads are the images' bytes, as they arrived.
+  public init(store: EntryStore) {
+    self.init(store: store, codec: PosterCoding.codec)
+  }
+}
+
+/// The codec that all storages of posters share.
+private enum PosterCoding {
+  static let codec = PayloadCodec<PosterDTO>(
+    encode: { poster in (poster.bytes, poster.contentType) },
+    decode: { bytes, _, metadata in
+      PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
+    })
+}
 
 /// Posters from a storage and an origin.
 public struct DefaultPosterImagesRepository: PosterImagesRepository {

@@ -1,3 +1,4 @@
+internal import Base
 public import CacheDomain
 
 /// Answers to requests for URLs from an HTTP cache.
@@ -41,5 +42,50 @@ extension URLAnswer {
     self.init(
       url: url, version: head.version?.rawValue, status: head.status, reason: head.reason, fields: head.fields,
       body: body, rest: rest, interim: interim, trailers: trailers)
+  }
+}
+
+extension HTTPRequest {
+  /// Creates the request that `query` describes. The URL is normalised (RFC 3986, section 6.2.2.1 and 6.2.3): scheme
+  /// and host in lower case, without a default port, with a path. Credentials before an `@` are sent in a field (RFC
+  /// 7617) and removed from the URL, and so is the fragment.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
+  init(_ query: URLQuery) throws(CacheError) {
+    guard HTTPSyntax.isToken(query.method) else {
+      throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
+    }
+    // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would answer anyway.
+    let hasContent = !query.body.isEmpty || query.stream != nil
+    guard !hasContent || !Self.retrieves(query.method) else {
+      throw CacheError(
+        .invalidRequest, "a \(query.method) has no content",
+        hint: "leave it out, or send it with another method such as POST")
+    }
+    var fields = HTTPFields(try query.fields.lines.map { field throws(CacheError) in try Self.field(field) })
+    if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
+      fields.append("Authorization", credentials)
+    }
+    if hasContent, !fields.contains("content-type") {
+      fields.append("Content-Type", "application/x-www-form-urlencoded")
+    }
+    self.init(
+      method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body,
+      stream: query.stream)
+  }
+
+  private static func credentials(_ url: String) -> String? {
+    guard let parts = URLReference(url)?.userInfo?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    else { return nil }
+    let login =
+      PercentEncoding.decoded(parts[0]) + [UInt8(ascii: ":")] + PercentEncoding.decoded(parts.dropFirst().first ?? "")
+    return "Basic \(String(decoding: Base64.encoded(login), as: UTF8.self))"
+  }
+
+  private static func field(_ field: HTTPFields.Field) throws(CacheError) -> HTTPFields.Field {
+    guard HTTPSyntax.isToken(field.name), HTTPSyntax.isFieldValue(field.value) else {
+      throw CacheError(.invalidRequest, "a header field is malformed", hint: "write it as 'Name: value'")
+    }
+    return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
   }
 }

@@ -1,3 +1,9 @@
+/// A source of answers to requests for URLs.
+public protocol URLRepository: Sendable {
+  /// Fetches the answer to `query` as `options` say, and follows redirects.
+  func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer>
+}
+
 /// Fetches any URL through the cache.
 public struct FetchURLUseCase: Sendable {
   private let repository: any URLRepository

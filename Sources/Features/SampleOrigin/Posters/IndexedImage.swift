@@ -1,3 +1,6 @@
+internal import CZlib
+internal import FetchVocabulary
+
 /// A colour with eight bits per channel.
 struct RGB: Sendable, Hashable {
   var red: UInt8
@@ -49,5 +52,61 @@ struct IndexedImage: Sendable {
     self.height = height
     self.palette = palette
     self.pixels = [UInt8](repeating: 0, count: width * height)
+  }
+}
+
+/// Writes PNG files (ISO/IEC 15948, W3C Portable Network Graphics): palette images, eight bits per pixel, not
+/// interlaced.
+enum PNGEncoder {
+  private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+  /// The PNG file of `image`.
+  ///
+  /// - Throws: `CacheError`: `invalidAnswer` if zlib runs out of memory.
+  static func encode(_ image: IndexedImage) throws(CacheError) -> [UInt8] {
+    let data = try compressed(scanlines(image))
+    var file = signature
+    // Eight bits per pixel, palette, the only compression and filter methods, no interlace.
+    append("IHDR", bigEndian(image.width) + bigEndian(image.height) + [8, 3, 0, 0, 0], to: &file)
+    append("PLTE", image.palette.flatMap { [$0.red, $0.green, $0.blue] }, to: &file)
+    append("IDAT", data, to: &file)
+    append("IEND", [], to: &file)
+    return file
+  }
+
+  /// The rows, each after the number of its filter: none, which suits palettes best.
+  private static func scanlines(_ image: IndexedImage) -> [UInt8] {
+    var lines: [UInt8] = []
+    lines.reserveCapacity((image.width + 1) * image.height)
+    for row in 0..<image.height {
+      lines.append(0)
+      lines.append(contentsOf: image.pixels[row * image.width..<(row + 1) * image.width])
+    }
+    return lines
+  }
+
+  private static func compressed(_ bytes: [UInt8]) throws(CacheError) -> [UInt8] {
+    var size = compressBound(uLong(bytes.count))
+    var status = Z_OK
+    let output = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+      status = compress2(buffer.baseAddress, &size, bytes, uLong(bytes.count), compressionLevel)
+      count = status == Z_OK ? Int(size) : 0
+    }
+    if status == Z_OK { return output }
+    throw CacheError(.invalidAnswer, "the poster cannot be compressed (zlib error \(status))", hint: "free some memory")
+  }
+
+  /// zlib's own default.
+  private static let compressionLevel: Int32 = 6
+
+  private static func append(_ type: String, _ data: [UInt8], to file: inout [UInt8]) {
+    let body = Array(type.utf8) + data
+    file += bigEndian(data.count)
+    file += body
+    file += bigEndian(Int(crc32(0, body, uInt(body.count))))
+  }
+
+  private static func bigEndian(_ number: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 }

@@ -1,4 +1,0 @@
-public import CachedFetching
-
-/// An origin of pages of cities.
-public protocol CityOrigin: ResponseOrigin where Request == CitiesRequestDTO, Response == CitiesPageDTO {}

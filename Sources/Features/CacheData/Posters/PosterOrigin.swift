@@ -1,4 +1,0 @@
-public import CachedFetching
-
-/// An origin of posters.
-public protocol PosterOrigin: ResponseOrigin where Request == PosterRequestDTO, Response == PosterDTO {}
