@@ -1,5 +1,5 @@
 import CacheData
-import FetchVocabulary
+import CacheDomain
 import Testing
 
 /// How servers' answers are understood before their bodies are read.

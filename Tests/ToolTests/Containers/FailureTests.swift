@@ -1,4 +1,4 @@
-import FetchVocabulary
+import CacheDomain
 import Foundation
 import ResponseStorage
 import StorageSPI

@@ -1,6 +1,6 @@
 public import CacheDomain
 public import ResponseStorage
-public import StorageSPI
+internal import StorageSPI
 
 /// A page of cities as it is stored and transferred.
 public struct CitiesPageDTO: Codable, Sendable, Hashable {

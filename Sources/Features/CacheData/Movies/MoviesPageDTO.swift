@@ -1,6 +1,6 @@
 public import CacheDomain
 public import ResponseStorage
-public import StorageSPI
+internal import StorageSPI
 
 /// A page of movies as it is stored and transferred.
 public struct MoviesPageDTO: Codable, Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import FetchVocabulary
+public import CacheDomain
 
 /// Posters from The Movie Database's image server, or from one that answers like it. It needs no key.
 public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {

@@ -1,6 +1,6 @@
 internal import Base
 public import CacheData
-internal import FetchVocabulary
+internal import CacheDomain
 
 /// The posters of the bundled movies: PNG images drawn by the program, each with its own pattern and colours, and with
 /// title and year.
