@@ -7,7 +7,7 @@ struct LatencyHistogramTests {
   @Test func anEmptyHistogramHasNoValues() {
     let histogram = LatencyHistogram()
     #expect(histogram.count == 0 && histogram.minimum == 0 && histogram.maximum == 0 && histogram.mean == 0)
-    #expect(histogram.percentile(50) == 0 && histogram.buckets.isEmpty)
+    #expect(histogram.percentile(50) == 0)
   }
 
   @Test(arguments: [0, 1, 127, 128, 255, 256, 257, 511, 512, 1_000, 65_535, 65_536, 1 << 41, 1 << 42 - 1] as [UInt64])

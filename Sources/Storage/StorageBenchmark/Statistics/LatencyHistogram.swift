@@ -79,18 +79,19 @@ public struct LatencyHistogram: Sendable, Hashable {
   }
 
   /// A histogram from its parts; `nil` if they are inconsistent.
-  init?(buckets: [(index: Int, count: UInt64)], minimum: UInt64, maximum: UInt64, sum: UInt64) {
+  ///
+  /// - Parameter buckets: the index and the count of each bucket that is not empty.
+  init?(buckets: [[Int]], minimum: UInt64, maximum: UInt64, sum: UInt64) {
     for bucket in buckets {
-      guard counts.indices.contains(bucket.index), bucket.count > 0, counts[bucket.index] == 0 else { return nil }
-      let (total, overflow) = count.addingReportingOverflow(bucket.count)
+      guard bucket.count == 2, counts.indices.contains(bucket[0]), bucket[1] > 0, counts[bucket[0]] == 0 else {
+        return nil
+      }
+      let (total, overflow) = count.addingReportingOverflow(UInt64(bucket[1]))
       guard !overflow else { return nil }
-      counts[bucket.index] = bucket.count
-      count = total
+      (counts[bucket[0]], count) = (UInt64(bucket[1]), total)
     }
     guard count == 0 || minimum <= maximum else { return nil }
-    self.maximum = count == 0 ? 0 : maximum
-    self.sum = count == 0 ? 0 : sum
-    least = count == 0 ? .max : minimum
+    if count > 0 { (self.maximum, self.sum, least) = (maximum, sum, minimum) }
   }
 }
 
@@ -122,14 +123,6 @@ extension LatencyHistogram {
 
   /// The largest value that the bucket at `index` counts.
   static func greatestValue(in index: Int) -> UInt64 { leastValue(in: index + 1) - 1 }
-
-  /// The buckets that are not empty, in ascending order: the smallest and the largest value of each, in nanoseconds,
-  /// and its count. Use them to draw curves.
-  public var buckets: [(values: ClosedRange<UInt64>, count: UInt64)] {
-    counts.indices.filter { counts[$0] > 0 }.map {
-      (Self.leastValue(in: $0)...Self.greatestValue(in: $0), counts[$0])
-    }
-  }
 }
 
 /// The latencies of a phase in a few numbers, all in nanoseconds.
@@ -148,25 +141,14 @@ public struct LatencySummary: Sendable, Hashable {
   public internal(set) var p999: UInt64
   /// The exact longest latency.
   public internal(set) var max: UInt64
+}
 
+extension LatencySummary {
   /// The summary of `histogram`.
-  public init(_ histogram: LatencyHistogram) {
+  init(_ histogram: LatencyHistogram) {
     self.init(
       count: histogram.count, mean: UInt64(histogram.mean.rounded()), p50: histogram.percentile(50),
-      p90: histogram.percentile(90),
-      p99: histogram.percentile(99), p999: histogram.percentile(99.9), max: histogram.maximum)
-  }
-
-  /// A summary in nanoseconds.
-  public init(
-    count: UInt64, mean: UInt64, p50: UInt64, p90: UInt64, p99: UInt64, p999: UInt64, max: UInt64
-  ) {
-    self.count = count
-    self.mean = mean
-    self.p50 = p50
-    self.p90 = p90
-    self.p99 = p99
-    self.p999 = p999
-    self.max = max
+      p90: histogram.percentile(90), p99: histogram.percentile(99), p999: histogram.percentile(99.9),
+      max: histogram.maximum)
   }
 }
