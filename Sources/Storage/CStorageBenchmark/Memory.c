@@ -6,6 +6,7 @@
 #include <fcntl.h>
 // Swift's module of the C library leaves this header out.
 #include <malloc.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

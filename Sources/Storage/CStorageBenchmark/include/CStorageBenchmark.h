@@ -2,7 +2,6 @@
 #define CSTORAGEBENCHMARK_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /// The number of workload files inside the program. All of them are constant and there as long as it runs.
 ptrdiff_t cstoragebenchmark_workload_count(void);
@@ -10,11 +9,8 @@ ptrdiff_t cstoragebenchmark_workload_count(void);
 /// The name of the file at `index`, which is below the count, without ".json".
 const char *_Nonnull cstoragebenchmark_workload_name(ptrdiff_t index);
 
-/// The bytes of the file at `index`.
-const uint8_t *_Nonnull cstoragebenchmark_workload_bytes(ptrdiff_t index);
-
-/// The number of bytes of the file at `index`.
-ptrdiff_t cstoragebenchmark_workload_size(ptrdiff_t index);
+/// The text of the file at `index`, with a zero at its end.
+const char *_Nonnull cstoragebenchmark_workload_text(ptrdiff_t index);
 
 /// Gives memory that is free, but still held by the process, back to the system.
 void cstoragebenchmark_trim_memory(void);

@@ -9,32 +9,13 @@ public enum WorkloadCatalogue {
     (0..<cstoragebenchmark_workload_count()).map { String(cString: cstoragebenchmark_workload_name($0)) }
   }
 
-  /// All of them, in the same order.
-  public static func all() throws(CacheError) -> [Workload] {
-    var workloads: [Workload] = []
-    for index in 0..<cstoragebenchmark_workload_count() { workloads.append(try workload(at: index)) }
-    return workloads
-  }
-
   /// The workload called `name`; `nil` if there is none.
   public static func workload(named name: String) throws(CacheError) -> Workload? {
     guard let index = names.firstIndex(of: name) else { return nil }
-    return try workload(at: index)
+    let text = String(cString: cstoragebenchmark_workload_text(index))
+    return try WorkloadReader.read(Array(text.utf8), file: name + ".json")
   }
 
   /// The name closest to `name`.
   public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
-
-  /// The file of the workload called `name`, as a start for a new one; `nil` if there is none.
-  public static func file(named name: String) -> [UInt8]? { names.firstIndex(of: name).map(bytes) }
-
-  private static func workload(at index: Int) throws(CacheError) -> Workload {
-    try WorkloadReader.read(bytes(index), file: names[index] + ".json")
-  }
-
-  private static func bytes(_ index: Int) -> [UInt8] {
-    Array(
-      UnsafeBufferPointer(start: cstoragebenchmark_workload_bytes(index), count: cstoragebenchmark_workload_size(index))
-    )
-  }
 }
