@@ -24,9 +24,7 @@ struct FileObject {
     }
   }
 
-  let file: String
-  let path: String
-  let place: SourcePlace
+  private let object: Value
   private let members: [JSONDocument.Member]
 
   /// The object in `value`.
@@ -34,7 +32,7 @@ struct FileObject {
   /// - Parameter known: the allowed keys; `nil` to ignore unknown keys.
   init(_ value: Value, known: [String]? = nil) throws(CacheError) {
     guard case .object(let members) = value.node.value else { throw value.wrongType("an object") }
-    (file, path, place, self.members) = (value.file, value.path, value.node.place, members)
+    (object, self.members) = (value, members)
     guard let known, let unknown = members.first(where: { !known.contains($0.key) }) else { return }
     throw Self.unknownKey(unknown, in: value, known)
   }
@@ -53,13 +51,14 @@ struct FileObject {
   func value(_ key: String) -> Value? {
     guard let member = members.first(where: { $0.key == key }) else { return nil }
     if case .null = member.node.value { return nil }
-    return Value(file: file, path: path.hasPrefix("the ") ? key : "\(path).\(key)", node: member.node)
+    let path = object.path.hasPrefix("the ") ? key : "\(object.path).\(key)"
+    return Value(file: object.file, path: path, node: member.node)
   }
 
   /// The value of `key`, which is required.
   func required(_ key: String) throws(CacheError) -> Value {
     if let value = value(key) { return value }
-    throw .mistake(in: file, at: place, "\(path) has no \(JSONString.quoted(key))", hint: "add it")
+    throw object.error("\(object.path) has no \(JSONString.quoted(key))", hint: "add it")
   }
 
   private static func unknownKey(
@@ -88,17 +87,20 @@ extension FileObject.Value {
 
   /// The whole number of this value.
   func integer(in range: ClosedRange<Int> = 0...Int.max) throws(CacheError) -> Int {
-    let allowed = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    guard case .number(let digits) = node.value else { throw wrongType(allowed) }
-    guard let number = Int(digits), range.contains(number) else { throw outOfRange(allowed) }
-    return number
+    try number("a whole number", in: range)
   }
 
   /// The number of this value.
   func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(CacheError) -> Double {
-    let allowed = "a number from \(range.lowerBound) to \(range.upperBound)"
+    try number("a number", in: range)
+  }
+
+  private func number<Number: LosslessStringConvertible>(
+    _ noun: String, in range: ClosedRange<Number>
+  ) throws(CacheError) -> Number {
+    let allowed = "\(noun) from \(range.lowerBound) to \(range.upperBound)"
     guard case .number(let digits) = node.value else { throw wrongType(allowed) }
-    guard let number = Double(digits), range.contains(number) else { throw outOfRange(allowed) }
+    guard let number = Number(digits), range.contains(number) else { throw outOfRange(allowed) }
     return number
   }
 

@@ -97,10 +97,20 @@ struct PhaseReader {
   func read() throws(CacheError) -> WorkloadPhase {
     let kind = try kind()
     try checkPayload(kind)
+    let scans = if case .operations(let shares) = kind { shares[.scan] != nil } else { false }
+    let repeats = kind != .load && kind != .expire
     return WorkloadPhase(
       name: try WorkloadReader.name(try object.required("name")), kind: kind, distribution: try distribution(kind),
-      batchSize: try batchSize(kind), operationsFactor: try operationsFactor(kind), scanLength: try scanLength(kind),
+      batchSize: try batchSize(kind),
+      operationsFactor: try value("operationsFactor", hasEffect: repeats)?.number(in: 1e-6...1_000) ?? 1,
+      scanLength: try WorkloadReader.size(value("scanLength", hasEffect: scans), in: 1...10_000) ?? .uniform(1...100),
       isMeasured: try object.value("measured")?.boolean() ?? true)
+  }
+
+  /// The value of `key`, which is allowed only where it has an effect; `nil` if there is none.
+  private func value(_ key: String, hasEffect: Bool) throws(CacheError) -> FileObject.Value? {
+    guard let value = object.value(key), !hasEffect else { return object.value(key) }
+    throw value.error("\(value.path) has no effect in a phase of that kind", hint: "remove it")
   }
 
   private func kind() throws(CacheError) -> WorkloadPhase.Kind {
@@ -146,8 +156,7 @@ struct PhaseReader {
   }
 
   private func distribution(_ kind: WorkloadPhase.Kind) throws(CacheError) -> KeyDistribution {
-    guard let value = object.value("distribution") else { return .uniform }
-    guard kind != .expire else { throw noEffect(value) }
+    guard let value = try value("distribution", hasEffect: kind != .expire) else { return .uniform }
     let distribution = try value.choice(KeyDistribution.self)
     guard kind != .load || distribution == .uniform || distribution == .sequential else {
       throw value.outOfRange("uniform or sequential: a load stores each entry once")
@@ -156,28 +165,10 @@ struct PhaseReader {
   }
 
   private func batchSize(_ kind: WorkloadPhase.Kind) throws(CacheError) -> Int {
-    guard let value = object.value("batchSize") else { return 1 }
-    let size = try value.integer(in: 1...100_000)
+    let size = try object.value("batchSize")?.integer(in: 1...100_000) ?? 1
     let hasBatches = kind == .load || kind == .operations([.update: 1]) || kind == .operations([.insert: 1])
-    guard size == 1 || (hasBatches && !payload.isThroughCache) else { throw noEffect(value) }
+    _ = try value("batchSize", hasEffect: size == 1 || (hasBatches && !payload.isThroughCache))
     return size
-  }
-
-  private func operationsFactor(_ kind: WorkloadPhase.Kind) throws(CacheError) -> Double {
-    guard let value = object.value("operationsFactor") else { return 1 }
-    guard kind != .load, kind != .expire else { throw noEffect(value) }
-    return try value.number(in: 1e-6...1_000)
-  }
-
-  private func scanLength(_ kind: WorkloadPhase.Kind) throws(CacheError) -> SizeDistribution {
-    let standard = SizeDistribution.uniform(1...100)
-    guard let value = object.value("scanLength") else { return standard }
-    guard case .operations(let shares) = kind, shares[.scan] != nil else { throw noEffect(value) }
-    return try WorkloadReader.size(value, in: 1...10_000) ?? standard
-  }
-
-  private func noEffect(_ setting: FileObject.Value) -> CacheError {
-    setting.error("\(setting.path) has no effect in a phase of that kind", hint: "remove it")
   }
 }
 
