@@ -104,10 +104,10 @@ struct BenchmarkReportTests {
     }
   }
 
-  @Test(arguments: [([3.0], 3.0, 0.0), ([1, 3], 2, 1), ([5, 1, 3], 3, 2), ([10, 10, 11, 12, 90], 11, 1)])
-  func theSpreadIsThatOfTheMedian(figures: [Double], median: Double, deviation: Double) throws {
+  @Test(arguments: [([3.0], 3.0), ([1, 3], 2), ([5, 1, 3], 3), ([10, 10, 11, 12, 90], 11)] as [([Double], Double)])
+  func theSpreadIsAroundTheMedian(figures: [Double], median: Double) throws {
     let spread = try #require(Spread(figures))
-    #expect(spread.median == median && spread.deviation == deviation)
+    #expect(spread.median == median)
     #expect(spread.minimum == figures.min() && spread.maximum == figures.max())
     #expect(Spread([]) == nil)
   }

@@ -1,7 +1,8 @@
-import StorageBenchmark
 import Synchronization
 
-/// A clock that goes on by a fixed step whenever it is asked, and jumps where somebody waits.
+@testable import StorageBenchmark
+
+/// A clock that goes on by a fixed step whenever it is asked, and jumps where a task waits.
 final class TestClock: Sendable {
   private let nanoseconds = Atomic<UInt64>(1_000)
   private let step: UInt64

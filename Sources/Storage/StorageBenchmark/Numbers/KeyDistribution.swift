@@ -45,7 +45,11 @@ struct KeyChooser: Sendable {
   mutating func next(count: UInt64, _ random: inout SeededGenerator) -> UInt64 {
     switch method {
     case .uniform: return random.below(count)
-    case .scrambled(let zipfian): return Self.draw(zipfian, count: count, &random)
+    case .scrambled(let zipfian):
+      while true {
+        let number = zipfian.next(&random)
+        if number < count { return number }
+      }
     case .latest(var zipfian):
       if count > zipfian.count {
         zipfian.grow(to: count)
@@ -56,13 +60,6 @@ struct KeyChooser: Sendable {
       let number = next < count ? next : 0
       method = .sequential(next: number + 1)
       return number
-    }
-  }
-
-  private static func draw(_ zipfian: ScrambledZipfian, count: UInt64, _ random: inout SeededGenerator) -> UInt64 {
-    while true {
-      let number = zipfian.next(&random)
-      if number < count { return number }
     }
   }
 }
@@ -145,21 +142,13 @@ struct ScrambledZipfian: Sendable {
   init(count: UInt64) { self.count = count }
 
   /// Draws a number below `count`.
-  func next(_ random: inout SeededGenerator) -> UInt64 { FNVHash.hash(drawn.next(&random)) % count }
-}
+  func next(_ random: inout SeededGenerator) -> UInt64 { Self.hash(drawn.next(&random)) % count }
 
-/// YCSB's hash for scattering numbers: the 64-bit FNV-1a hash of a number's eight bytes, least significant first,
-/// without its sign (Fowler, Noll and Vo).
-enum FNVHash {
-  /// The hash of `number`, from 0 to 2^63.
+  /// YCSB's hash: FNV-1a of the eight bytes of `number`, which is at most 2^63, least significant first, without the
+  /// sign.
   @inline(__always)
   static func hash(_ number: UInt64) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    var rest = number
-    for _ in 0..<8 {
-      hash = (hash ^ (rest & 0xFF)) &* 0x100_0000_01B3
-      rest >>= 8
-    }
+    let hash = withUnsafeBytes(of: number.littleEndian) { FNV1a.hash($0) }
     return Int64(bitPattern: hash).magnitude
   }
 }

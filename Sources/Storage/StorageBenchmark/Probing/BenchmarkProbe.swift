@@ -9,58 +9,45 @@ public struct BenchmarkProbe: Sendable {
   /// Blocks the thread until `now` reaches a time.
   public var waitUntil: @Sendable (UInt64) -> Void
   /// The processor time of the process, in nanoseconds: in itself and in the kernel, on all threads.
-  public var processorNanoseconds: @Sendable () -> UInt64
+  public var processorNanoseconds: @Sendable () -> UInt64 = { 0 }
   /// The resident memory of the process, in bytes, including mapped files; `nil` if unknown.
-  public var residentBytes: @Sendable () -> Int?
+  public var residentBytes: @Sendable () -> Int? = { nil }
   /// Resets the peak of the resident memory, and says whether that is possible.
-  public var resetPeakMemory: @Sendable () -> Bool
+  public var resetPeakMemory: @Sendable () -> Bool = { false }
   /// The peak of the resident memory since `resetPeakMemory`, in bytes; `nil` if unknown.
-  public var peakMemoryBytes: @Sendable () -> Int?
+  public var peakMemoryBytes: @Sendable () -> Int? = { nil }
   /// Returns free memory that the process still holds to the system, so that a round does not use the leftovers of
   /// another.
-  public var trimMemory: @Sendable () -> Void
+  public var trimMemory: @Sendable () -> Void = {}
 
   /// Does the same work whenever and wherever it is called: how long that takes shows how fast the machine is. With a
   /// folder, the work includes a write that the disk must confirm, in a file that nothing else sees.
-  public var doReferenceWork: @Sendable (_ folder: String?) -> Void
-
-  /// A probe that measures with these functions.
-  public init(
-    now: @escaping @Sendable () -> UInt64, waitUntil: @escaping @Sendable (UInt64) -> Void,
-    processorNanoseconds: @escaping @Sendable () -> UInt64 = { 0 },
-    residentBytes: @escaping @Sendable () -> Int? = { nil },
-    resetPeakMemory: @escaping @Sendable () -> Bool = { false },
-    peakMemoryBytes: @escaping @Sendable () -> Int? = { nil }, trimMemory: @escaping @Sendable () -> Void = {},
-    doReferenceWork: @escaping @Sendable (String?) -> Void = { _ in }
-  ) {
-    (self.now, self.waitUntil, self.processorNanoseconds) = (now, waitUntil, processorNanoseconds)
-    (self.residentBytes, self.resetPeakMemory) = (residentBytes, resetPeakMemory)
-    (self.peakMemoryBytes, self.trimMemory) = (peakMemoryBytes, trimMemory)
-    self.doReferenceWork = doReferenceWork
-  }
+  public var doReferenceWork: @Sendable (_ folder: String?) -> Void = { _ in }
 
   /// Measures through the operating system: CLOCK_MONOTONIC (about 20 nanoseconds a call), CLOCK_PROCESS_CPUTIME_ID
   /// (the same as `getrusage`, but in nanoseconds), and /proc/self/status; writing 5 to /proc/self/clear_refs resets
   /// the peak.
   public static let system = BenchmarkProbe(
-    now: { LinuxProbe.now() }, waitUntil: { LinuxProbe.wait(until: $0) },
-    processorNanoseconds: { LinuxProbe.processorNanoseconds() },
+    now: { LinuxProbe.nanoseconds(CLOCK_MONOTONIC) }, waitUntil: { LinuxProbe.wait(until: $0) },
+    processorNanoseconds: { LinuxProbe.nanoseconds(CLOCK_PROCESS_CPUTIME_ID) },
     residentBytes: { LinuxProbe.status("VmRSS") }, resetPeakMemory: { LinuxProbe.resetPeakMemory() },
-    peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { LinuxProbe.trimMemory() },
+    peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { cstoragebenchmark_trim_memory() },
     doReferenceWork: { cstoragebenchmark_do_reference_work($0) })
 }
 
 /// What Linux reports about the process; see `BenchmarkProbe.system`.
 enum LinuxProbe {
   @inline(__always)
-  static func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
+  static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
 
   static func wait(until nanoseconds: UInt64) {
     var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
   }
-
-  static func processorNanoseconds() -> UInt64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
   static func resetPeakMemory() -> Bool {
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
@@ -69,20 +56,11 @@ enum LinuxProbe {
     return write(file, "5", 1) == 1
   }
 
-  static func trimMemory() { cstoragebenchmark_trim_memory() }
-
   /// The line `name` of /proc/self/status, converted from KiB to bytes.
   static func status(_ name: String) -> Int? {
     SystemFile.lines("/proc/self/status").first { $0.hasPrefix(name + ":") }.flatMap { line in
       Int(line.filter { ("0"..."9").contains($0) }).map { $0 * 1_024 }
     }
-  }
-
-  @inline(__always)
-  private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
 }
 
@@ -90,21 +68,11 @@ enum LinuxProbe {
 enum SystemFile {
   /// The lines of the file at `path`, at most 1 MiB of it; empty if it cannot be read.
   static func lines(_ path: String) -> [Substring] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return [] }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    while bytes.count < 1 << 20 {
-      let part = readPart(file)
-      if part.isEmpty { break }
-      bytes += part
+    guard let file = fopen(path, "re") else { return [] }
+    defer { fclose(file) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+      count = fread(buffer.baseAddress, 1, buffer.count, file)
     }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-  }
-
-  private static func readPart(_ file: Int32) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-      count = max(0, read(file, buffer.baseAddress, buffer.count))
-    }
   }
 }

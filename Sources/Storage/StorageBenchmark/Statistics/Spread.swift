@@ -6,8 +6,6 @@ public struct Spread: Sendable, Hashable {
   public let minimum: Double
   /// The largest figure.
   public let maximum: Double
-  /// The median of the distances from the median (MAD), which a single bad round does not change.
-  public let deviation: Double
 
   /// The interval that contains the median of all rounds that could have been measured with a probability of at least
   /// 93 %, whatever their distribution; `nil` for fewer than five figures, which have no such interval.
@@ -20,11 +18,11 @@ public struct Spread: Sendable, Hashable {
 
   /// The spread of `figures`; `nil` if there are none.
   public init?(_ figures: [Double]) {
-    guard let least = figures.min(), let greatest = figures.max() else { return nil }
     let sorted = figures.sorted()
-    let middle = Self.median(sorted)
-    (median, minimum, maximum, interval) = (middle, least, greatest, Self.interval(sorted))
-    deviation = Self.median(figures.map { abs($0 - middle) }.sorted())
+    guard let least = sorted.first, let greatest = sorted.last else { return nil }
+    let middle = sorted.count / 2
+    median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+    (minimum, maximum, interval) = (least, greatest, Self.interval(sorted))
   }
 
   private static func interval(_ sorted: [Double]) -> ClosedRange<Double>? {
@@ -37,10 +35,5 @@ public struct Spread: Sendable, Hashable {
       probability *= Double(sorted.count - rank + 1) / Double(rank)
     }
     return rank == 0 ? nil : sorted[rank - 1]...sorted[sorted.count - rank]
-  }
-
-  private static func median(_ sorted: [Double]) -> Double {
-    let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 }
