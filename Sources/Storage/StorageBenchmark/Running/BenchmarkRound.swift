@@ -35,11 +35,12 @@ struct BenchmarkRound {
     if phase.kind == .load { try await begin() }
     let referenceSeconds = timeReferenceWork(phase)
     try await context.options.rendezvous?("\(storeNumber).\(index)")
+    let engine = try await openEngine()
+    // The workers open the store themselves then, and use no other engine.
     if phase.kind == .open { try await close() }
-    let job = PhaseJob(self, phase, engine: try await openEngine(unless: phase.kind == .open), check: check)
-    let runner = PhaseRunner(job, context, resident: residentBytes, operations: workload.operations(of: phase))
+    let job = PhaseJob(self, phase, engine: engine, check: check)
     var random = SeededGenerator(seed: context.options.seed, path: UInt64(number), UInt64(index))
-    var cost = try await runner.run(seed: random.next())
+    var cost = try await job.run(on: context.threads, seed: random.next(), resident: residentBytes)
     if phase.kind == .load { check.ledger.noteLoad(count: workload.entries) }
     cost.round.storageBytes = try await inspect(after: phase)
     cost.round.referenceSeconds = referenceSeconds
@@ -73,13 +74,7 @@ struct BenchmarkRound {
     check = Self.check(context, workload, keys)
     context.probe.trimMemory()
     residentBytes = context.probe.residentBytes()
-    try await open()
-  }
-
-  private mutating func open() async throws(CacheError) {
-    let engine = try await store.open()
-    self.engine = engine
-    fetcher = try await context.actions.fetcher(of: workload.payload)?(engine)
+    _ = try await openEngine()
   }
 
   private mutating func close() async throws(CacheError) {
@@ -88,18 +83,39 @@ struct BenchmarkRound {
     try await engine?.close()
   }
 
-  /// The engine, opened if necessary; a `ClosedEngine` if the phase opens stores itself.
-  private mutating func openEngine(unless isClosed: Bool) async throws(CacheError) -> any StorageEngine {
-    if isClosed { return ClosedEngine() }
-    if engine == nil { try await open() }
-    return engine ?? ClosedEngine()
+  /// The engine, opened if necessary.
+  private mutating func openEngine() async throws(CacheError) -> any StorageEngine {
+    if let engine { return engine }
+    let engine = try await store.open()
+    self.engine = engine
+    fetcher = try await context.actions.fetcher(of: workload.payload)?(engine)
+    return engine
   }
 
-  /// Checks the store after a phase, and returns its size.
+  /// Checks outside the measurement that the store contains what was written, through the engine's own count and a
+  /// sample of entries: that catches an engine that loses entries that no worker happens to read. Returns its size.
   private mutating func inspect(after phase: WorkloadPhase) async throws(CacheError) -> Int {
-    let engine = try await openEngine(unless: false)
-    let inspection = StoreInspector(engine: engine, check: check, workload: workload, subject: subject)
-    return try await inspection.run(after: phase, isShared: context.options.share != nil)
+    let engine = try await openEngine()
+    let statistics = try await engine.statistics()
+    guard phase.writes, !workload.payload.isThroughCache else { return statistics.storageBytes }
+    if context.options.share == nil, let fault = faultOfCount(statistics.entries) { throw fault }
+    let count = check.ledger.count
+    for number in stride(from: 0, to: count, by: max(1, count / Self.sampleSize)) {
+      try await check.read(engine, keys.key(number), number, floor: check.ledger.committed(number))
+    }
+    return statistics.storageBytes
+  }
+
+  /// The maximum number of entries to read after a phase.
+  private static let sampleSize = 1_000
+
+  private func faultOfCount(_ entries: Int) -> CacheError? {
+    let all = check.ledger.count
+    let dropsByItself = subject.plugin.declaration.capabilities.contains(.nativeExpiry)
+    let kept = workload.expiringShare > 0 ? (0..<all).count { !check.values.isExpired($0) } : all
+    let allowed = check.ledger.isCompacted ? kept...kept : (dropsByItself ? kept : all)...all
+    guard !allowed.contains(entries) else { return nil }
+    return .wrongAnswer("the engine counts \(entries) entries where there are \(allowed.upperBound)")
   }
 
   private static func check(
@@ -170,23 +186,4 @@ struct RoundStore: Sendable {
 /// A clock that stands still: no entry expires by itself during a benchmark.
 struct FixedClock: WallClock {
   let now: Timestamp
-}
-
-/// Takes the place of the engine in phases that open the store themselves: every use is an error.
-final class ClosedEngine: StorageEngine {
-  func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output? { throw .storeClosed }
-
-  func apply(_ batch: WriteBatch) async throws(CacheError) { throw .storeClosed }
-
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] { throw .storeClosed }
-
-  func statistics() async throws(CacheError) -> StorageStatistics { throw .storeClosed }
-
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { throw .storeClosed }
-
-  func compact() async throws(CacheError) { throw .storeClosed }
-
-  func close() async throws(CacheError) {}
 }
