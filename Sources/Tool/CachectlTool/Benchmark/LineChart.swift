@@ -91,22 +91,13 @@ struct LineChart: Sendable {
 
   /// A disc, a square, a diamond, a triangle, a small square or a small disc.
   private static func mark(_ x: Double, _ y: Double, _ number: Int, label: String) -> String {
-    let corners: [[(Double, Double)]] = [
-      [], [(-4, -4), (4, -4), (4, 4), (-4, 4)], [(0, -6), (6, 0), (0, 6), (-6, 0)], [(0, -6), (6, 5), (-6, 5)],
-      [(-3, -3), (3, -3), (3, 3), (-3, 3)], [],
-    ]
-    let (kind, title) = (number % 6, HTMLText.element("title", text: label))
-    if corners[kind].isEmpty {
-      return HTMLText.element(
-        "circle",
-        [
-          ("class", "mark series\(kind)"), ("cx", HTMLText.number(x)), ("cy", HTMLText.number(y)),
-          ("r", kind == 0 ? "4.5" : "3"),
-        ], title)
-    }
-    let points = corners[kind].map { "\(HTMLText.number(x + $0.0)),\(HTMLText.number(y + $0.1))" }
+    let shape = ["●", "■", "◆", "▲", "▪", "•"][number % 6]
     return HTMLText.element(
-      "polygon", [("class", "mark series\(kind)"), ("points", points.joined(separator: " "))], title)
+      "text",
+      [
+        ("class", "mark series\(number % 6)"), ("x", HTMLText.number(x)), ("y", HTMLText.number(y)),
+        ("text-anchor", "middle"), ("dominant-baseline", "central"),
+      ], shape + HTMLText.element("title", text: label))
   }
 }
 
