@@ -21,61 +21,29 @@ import Testing
     scratch.expectNothingLeft()
   }
 
+  /// Each what own.json says, the arguments with @ for the scratch folder, the status, and words of the error.
   @Test(
     arguments: [
-      ("{\n  \"name\": \"x\",\n  \"sumary\": \"y\"\n}", ["own.json:3:3", "sumary", "summary"]),
-      ("{", ["own.json:1"]),
+      ("{\n  \"name\": \"x\",\n  \"sumary\": \"y\"\n}", ["--workload", "@own.json"], 65, ["own.json:3:3", "summary"]),
+      ("{", ["--workload", "@own.json"], 65, ["own.json:1"]),
       (
-        "{\"name\": \"x\", \"summary\": \"y\",\n \"phases\": [{\"name\": \"a\", \"kind\": \"lod\"}]}",
-        ["own.json:2", "lod", "load"]
+        #"{"name": "x", "summary": "y", "phases": [{"name": "a", "kind": "lod"}]}"#, ["--workload", "@own.json"], 65,
+        ["own.json:1", "lod", "load"]
       ),
-      (
-        "{\"name\": \"x\", \"summary\": \"y\", \"entries\": 0, \"phases\": []}", ["own.json:1", "entries"]
-      ),
-    ] as [(String, [String])])
-  func workloadFiles(text: String, words: [String]) async throws {
+      ("{}", ["--compare", "@own.json"], 65, ["own.json:1"]), ("[1,", ["--compare", "@own.json"], 65, ["own.json:1"]),
+      (#"{"version": 99}"#, ["--compare", "@own.json"], 65, ["newer"]),
+      ("", ["--report", "@no/where.json"], 74, ["/no/where.json"]), ("", ["--report", "@user"], 74, []),
+      ("", ["--save", "@no/where.json"], 74, ["/no/where.json"]), ("", ["--save", "@user"], 74, []),
+      ("", ["--compare", "@no/where.json"], 74, ["/no/where.json"]),
+      ("", ["--workload", "@no/where.json"], 74, ["/no/where.json"]),
+      ("", ["--backends", "memory,./libcachectl-none.so"], 78, ["libcachectl-none.so"]),
+      (#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, ["--config", "@own.json"], 78, ["mapSize"]),
+    ] as [(String, [String], Int32, [String])])
+  func files(text: String, arguments: [String], status: Int32, words: [String]) async throws {
     let scratch = try Scratch()
     try scratch.write(text, to: "own.json")
-    let run = try await scratch.cachectl("bench", "--workload", scratch.path("own.json"))
-    expectFailure(run, status: 65, mentioning: words)
-    scratch.expectNothingLeft()
-  }
-
-  @Test(arguments: ["--report", "--save", "--compare", "--workload"])
-  func filesThatAreNotThere(option: String) async throws {
-    let scratch = try Scratch()
-    let run = try await scratch.cachectl("bench", option, scratch.path("no/where.json"))
-    expectFailure(run, status: 74, mentioning: [scratch.path("no/where.json")])
-    scratch.expectNothingLeft()
-  }
-
-  @Test(arguments: ["--report", "--save"])
-  func aFolderIsNoFile(option: String) async throws {
-    let scratch = try Scratch()
-    expectFailure(try await scratch.cachectl("bench", option, scratch.path("user")), status: 74)
-    scratch.expectNothingLeft()
-  }
-
-  @Test(arguments: [("{}", "own.json:1"), ("[1,", "own.json:1"), ("{\"version\": 99}", "newer")])
-  func reportsThatAreNone(text: String, word: String) async throws {
-    let scratch = try Scratch()
-    try scratch.write(text, to: "own.json")
-    let run = try await scratch.cachectl("bench", "--compare", scratch.path("own.json"))
-    expectFailure(run, status: 65, mentioning: [word])
-  }
-
-  @Test func aLibraryHasToBeThere() async throws {
-    let scratch = try Scratch()
-    let run = try await scratch.cachectl("bench", "--backends", "memory,./libcachectl-none.so")
-    expectFailure(run, status: 78, mentioning: ["libcachectl-none.so"])
-    scratch.expectNothingLeft()
-  }
-
-  @Test func theConfigurationIsChecked() async throws {
-    let scratch = try Scratch()
-    try scratch.write(#"{"backends": {"lmdb": {"mapSize": "1B"}}}"#, to: "config.json")
-    let run = try await scratch.cachectl("bench", "--config", scratch.path("config.json"))
-    expectFailure(run, status: 78, mentioning: ["mapSize"])
+    let run = try await scratch.cachectl(["bench"] + arguments.map { $0.replacing("@", with: scratch.path("")) })
+    expectFailure(run, status: status, mentioning: words)
     scratch.expectNothingLeft()
   }
 }
