@@ -16,13 +16,11 @@ struct BenchmarkRunTests {
     ]
     let started = Task {
       for await _ in gate.stream {}
-      return try await BenchmarkRunner(
-        subjects: [BenchmarkSubject(plugin: plugin)], workloads: workloads,
-        options: Fixtures.options { $0.rounds = 3 },
+      return try await Fixtures.run(
+        [plugin], workloads, Fixtures.options { $0.rounds = 3 },
         progress: { one in
           if one.completed == 3 { task.withLock { $0?.cancel() } }
-        }
-      ).run()
+        })
     }
     task.withLock { $0 = started }
     gate.continuation.finish()
@@ -41,10 +39,8 @@ struct BenchmarkRunTests {
   @Test(arguments: [(nil, 100, 100), (1_000, 200, 200), (1e9, 200, 200 * 50 - 49)] as [(Double?, UInt64, UInt64)])
   func waitingForTheOneBeforeCounts(rate: Double?, shortest: UInt64, longest: UInt64) async throws {
     let workload = try Fixtures.workload(#""kind": "read""#, entries: 10, count: 50)
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload],
-      options: Fixtures.options { ($0.rounds, $0.targetRate) = (1, rate) }, probe: TestClock(step: 100).probe
-    ).run()
+    let options = Fixtures.options { ($0.rounds, $0.targetRate) = (1, rate) }
+    let report = try await Fixtures.run([TestPlugin()], [workload], options, probe: TestClock(step: 100).probe)
     let measurement = try #require(report.results.last?.measurement)
     let histogram = try #require(measurement.histogram)
     #expect(histogram.minimum == shortest && histogram.maximum == longest)
@@ -99,9 +95,7 @@ struct BenchmarkRunTests {
         $0.share = BenchmarkShare(index: index, count: 3)
         $0.rendezvous = { name in names.withLock { $0.append(name) } }
       }
-      let report = try await BenchmarkRunner(
-        subjects: [BenchmarkSubject(plugin: plugin)], workloads: [workload], options: options
-      ).run()
+      let report = try await Fixtures.run([plugin], [workload], options)
       let json = report.json(includingHistograms: true)
       reports.append(try BenchmarkReport(json: json, file: "share"))
       #expect(reports[index] == report)
@@ -120,19 +114,13 @@ struct BenchmarkRunTests {
 
   @Test func enginesThatAreNotSharedHaveNoShares() async throws {
     let options = Fixtures.options { $0.share = BenchmarkShare(index: 0, count: 2) }
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [try Fixtures.workload(#""kind": "read""#)],
-      options: options
-    ).run()
+    let report = try await Fixtures.run([TestPlugin()], [try Fixtures.workload(#""kind": "read""#)], options)
     #expect(report.results.allSatisfy { $0.outcome == .skipped("cannot be used by several processes") })
   }
 
   @Test func storesOnAServerAreEmptiedAndHaveNamesOfTheirOwn() async throws {
     let plugin = TestPlugin(isNamed: true)
-    _ = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: plugin)],
-      workloads: [try Fixtures.workload(#""kind": "insert""#, entries: 1_500)], options: Fixtures.options()
-    ).run()
+    _ = try await Fixtures.run([plugin], [try Fixtures.workload(#""kind": "insert""#, entries: 1_500)])
     #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])
   }
 
@@ -164,10 +152,9 @@ struct BenchmarkRunTests {
     let plugin = TestPlugin(isNamed: true)
     let workloads = [try Fixtures.workload(#""kind": "insert""#), try Fixtures.workload(#""kind": "read""#)]
     let options = Fixtures.options { ($0.entries, $0.warmUpRounds) = ([5, 10], 1) }
-    let subjects = [BenchmarkSubject(plugin: plugin)]
-    _ = try await BenchmarkRunner(subjects: subjects, workloads: workloads, options: options).run()
+    _ = try await Fixtures.run([plugin], workloads, options)
     let numbers = plugin.keys.keys.compactMap { Int($0.dropFirst("bench-test-".count)) }
-    let count = options.storeCount(workloads, subjectCount: subjects.count)
+    let count = options.storeCount(workloads, subjectCount: 1)
     #expect((numbers.max() ?? 0) < count && count <= numbers.count * 2)
   }
 
@@ -178,10 +165,8 @@ struct BenchmarkRunTests {
       folder: "", name: "bench-test-0", durability: .normal, clock: FixedClock(now: Fixtures.date))
     let engine = try await plugin.open(configuration)
     try await engine.apply(try Fixtures.batch(of: [other.text]))
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: plugin)], workloads: [try Fixtures.workload(#""kind": "scan""#)],
-      options: Fixtures.options { ($0.rounds, $0.share) = (1, BenchmarkShare(index: 0, count: 2)) }
-    ).run()
+    let options = Fixtures.options { ($0.rounds, $0.share) = (1, BenchmarkShare(index: 0, count: 2)) }
+    let report = try await Fixtures.run([plugin], [try Fixtures.workload(#""kind": "scan""#)], options)
     #expect(!report.hasFailure, "\(report.results)")
     #expect(plugin.keys == ["bench-test-0": [other.text]])
   }

@@ -14,10 +14,8 @@ struct BenchmarkRunnerTests {
     let options = Fixtures.options {
       ($0.entries, $0.operations, $0.threads) = ([60], 120, threads)
     }
-    let subjects = [BenchmarkSubject(plugin: TestPlugin()), BenchmarkSubject(plugin: MemoryPlugin())]
-    let report = try await BenchmarkRunner(
-      subjects: subjects, workloads: [workload], options: options, actions: Fixtures.actions
-    ).run()
+    let report = try await Fixtures.run(
+      [TestPlugin(), MemoryPlugin()], [workload], options, actions: Fixtures.actions)
     #expect(report.isComplete && !report.hasFailure, "\(report.results.map(\.outcome))")
     #expect(report.results.count == workload.phases.count { $0.isMeasured } * 2)
     for result in report.results {
@@ -34,7 +32,7 @@ struct BenchmarkRunnerTests {
   @Test func operationsAreCountedEntryByEntry() async throws {
     let fill = try #require(try WorkloadCatalogue.workload(named: "fill"))
     let options = Fixtures.options { $0.entries = [1_500] }
-    let report = try await run([TestPlugin()], [fill], options)
+    let report = try await Fixtures.run([TestPlugin()], [fill], options)
     let (single, batches) = (report.results[0], report.results[1])
     #expect(single.row.phase == "single" && batches.row.phase == "batches")
     #expect(single.measurement?.operations == 3_000 && single.measurement?.latency.count == 3_000)
@@ -49,13 +47,14 @@ struct BenchmarkRunnerTests {
     let report = try await BenchmarkRunner(
       subjects: [first, second].map { BenchmarkSubject(plugin: $0, values: ["path": .text("/home/precious")]) },
       workloads: [workload], options: options,
-      progress: { one in turns.withLock { $0.append("\(one.backend) \(one.phase) \(one.round)/\(one.rounds)") } }
+      progress: { one in turns.withLock { $0.append(one.item) } }
     ).run()
     #expect(
       turns.withLock { $0 } == [
-        "first load 0/2", "first run 0/2", "second load 0/2", "second run 0/2", "first load 1/2", "first run 1/2",
-        "second load 1/2", "second run 1/2", "first load 2/2", "first run 2/2", "second load 2/2", "second run 2/2",
-        "  2/2",
+        "first, own load, warming up", "first, own run, warming up", "second, own load, warming up",
+        "second, own run, warming up", "first, own load, round 1 of 2", "first, own run, round 1 of 2",
+        "second, own load, round 1 of 2", "second, own run, round 1 of 2", "first, own load, round 2 of 2",
+        "first, own run, round 2 of 2", "second, own load, round 2 of 2", "second, own run, round 2 of 2", "",
       ])
     let opens = (first.log.all + second.log.all).filter { $0.contains(" open ") }
     #expect(opens.count == 6 && Set(opens).count == 6)
@@ -68,10 +67,9 @@ struct BenchmarkRunnerTests {
   @Test func progressCountsAndEstimates() async throws {
     let told = Mutex<[BenchmarkProgress]>([])
     let workload = try Fixtures.workload(#""kind": "read""#, entries: 3, count: 2)
-    _ = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: Fixtures.options(),
-      probe: TestClock(step: 1_000).probe, progress: { one in told.withLock { $0.append(one) } }
-    ).run()
+    _ = try await Fixtures.run(
+      [TestPlugin()], [workload], probe: TestClock(step: 1_000).probe,
+      progress: { one in told.withLock { $0.append(one) } })
     let all = told.withLock { $0 }
     #expect(all.map(\.completed) == [0, 1, 2, 3, 4] && all.allSatisfy { $0.total == 4 })
     #expect(all[0].secondsLeft == nil && all[4].secondsLeft == 0)
@@ -83,7 +81,7 @@ struct BenchmarkRunnerTests {
     func reads(_ seed: UInt64) async throws -> [[String]] {
       let plugins = [TestPlugin("first"), TestPlugin("second")]
       let workload = try Fixtures.workload(#""operations": {"read": 0.3, "readModifyWrite": 0.7}"#)
-      _ = try await run(plugins, [workload], Fixtures.options { ($0.seed, $0.rounds) = (seed, 1) })
+      _ = try await Fixtures.run(plugins, [workload], Fixtures.options { ($0.seed, $0.rounds) = (seed, 1) })
       return plugins.map(\.reads.all)
     }
     let first = try await reads(1)
@@ -101,7 +99,7 @@ struct BenchmarkRunnerTests {
   func optionsOutOfRangeAreRefused(change: @Sendable (inout BenchmarkOptions) -> Void) async throws {
     let workload = try Fixtures.workload(#""kind": "read""#)
     let error = await #expect(throws: CacheError.self) {
-      try await run([TestPlugin()], [workload], Fixtures.options(change))
+      try await Fixtures.run([TestPlugin()], [workload], Fixtures.options(change))
     }
     #expect(error?.code == .invalidOption)
   }
@@ -119,7 +117,7 @@ struct BenchmarkRunnerTests {
     let plugins = [
       TestPlugin("away", fault: .failsToOpen), TestPlugin("broken", fault: .failsToRead), TestPlugin("fine"),
     ]
-    let report = try await run(plugins, [try Fixtures.workload(#""kind": "read""#)])
+    let report = try await Fixtures.run(plugins, [try Fixtures.workload(#""kind": "read""#)])
     #expect(report.isComplete && report.hasFailure && report.results.count == 6)
     #expect(report.results[0].outcome == .failed("unreachable: the server is away"))
     #expect(report.results[1].outcome == .failed("ioFailed: the disk is gone"))
@@ -128,14 +126,14 @@ struct BenchmarkRunnerTests {
 
   @Test func anEngineThatClaimsToBeCancelledFails() async throws {
     let plugins = [TestPlugin(fault: .claimsCancellation), TestPlugin("fine")]
-    let report = try await run(plugins, [try Fixtures.workload(#""kind": "read""#)])
+    let report = try await Fixtures.run(plugins, [try Fixtures.workload(#""kind": "read""#)])
     #expect(report.isComplete && report.results[3].measurement != nil)
     #expect(report.results[0].outcome == .failed("the engine says that a call was cancelled, which it was not"))
   }
 
   @Test func workloadsWithoutTheirActionsAreSkipped() async throws {
     let workloads = try ["typed", "typed-repeated", "articles"].compactMap { try WorkloadCatalogue.workload(named: $0) }
-    let report = try await run([TestPlugin()], workloads)
+    let report = try await Fixtures.run([TestPlugin()], workloads)
     #expect(
       report.results.map(\.outcome.reason) == [
         "no records to decode", "nothing to fetch with", "nothing to fetch with", "nothing to fetch with",
@@ -145,7 +143,7 @@ struct BenchmarkRunnerTests {
 
   @Test func eachNumberOfEntriesHasItsRows() async throws {
     let workload = try Fixtures.workload(#""kind": "read""#)
-    let report = try await run([TestPlugin()], [workload], Fixtures.options { $0.entries = [10, 20] })
+    let report = try await Fixtures.run([TestPlugin()], [workload], Fixtures.options { $0.entries = [10, 20] })
     #expect(report.results.map(\.row.entries) == [10, 10, 20, 20])
     #expect(report.results.map(\.measurement?.operations) == [20, 400, 40, 400])
   }
@@ -157,24 +155,14 @@ struct BenchmarkRunnerTests {
     let store = folder.appending(path: "bench-test-0/path")
     try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
     let workload = try Fixtures.workload(#""kind": "read""#)
-    _ = try await run([TestPlugin()], [workload], Fixtures.options(folder: folder.path) { $0.rounds = 1 })
+    _ = try await Fixtures.run([TestPlugin()], [workload], Fixtures.options(folder: folder.path) { $0.rounds = 1 })
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
   @Test func memoryIsWhatCameOnTopOfWhatWasThere() async throws {
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [try Fixtures.workload(#""kind": "read""#)],
-      options: Fixtures.options(), probe: TestClock(step: 10).probe
-    ).run()
+    let workload = try Fixtures.workload(#""kind": "read""#)
+    let report = try await Fixtures.run([TestPlugin()], [workload], probe: TestClock(step: 10).probe)
     #expect(report.results[0].measurement?.peakMemoryBytes == 500_000)
     #expect(report.results[0].measurement?.storageBytes == 4_096)
-  }
-
-  private func run(
-    _ plugins: [TestPlugin], _ workloads: [Workload], _ options: BenchmarkOptions = Fixtures.options()
-  ) async throws -> BenchmarkReport {
-    try await BenchmarkRunner(
-      subjects: plugins.map { BenchmarkSubject(plugin: $0) }, workloads: workloads, options: options
-    ).run()
   }
 }

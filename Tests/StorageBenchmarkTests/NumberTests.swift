@@ -157,7 +157,7 @@ struct NumberTests {
     for _ in 0..<20_000 {
       let number = random.next()
       let size = chooser.size(number)
-      #expect(size == chooser.size(number) && size >= distribution.minimum && size <= distribution.maximum)
+      #expect(size == chooser.size(number) && distribution.range.contains(size))
       sum += size
     }
     #expect(abs(Double(sum) / 20_000 - mean) < 0.2)

@@ -45,9 +45,7 @@ struct WrongAnswerTests {
     actions.typed = TypedPayload(encode: { _ in [1] }, isRight: { number, _ in number != 7 })
     let workload = try #require(try WorkloadCatalogue.workload(named: "typed"))
     let options = Fixtures.options { ($0.entries, $0.operations) = ([20], 100) }
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: options, actions: actions
-    ).run()
+    let report = try await Fixtures.run([TestPlugin()], [workload], options, actions: actions)
     #expect(report.results[0].outcome.reason?.contains("0007 came back with 1 bytes") == true, "\(report.results)")
   }
 
@@ -55,12 +53,10 @@ struct WrongAnswerTests {
     struct WrongFetcher: BenchmarkFetcher {
       func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool { !isStored }
     }
-    let actions = BenchmarkActions(makeFetcher: { _ throws(CacheError) in WrongFetcher() })
+    let makeFetcher: BenchmarkActions.MakeFetcher = { _ in WrongFetcher() }
+    let actions = BenchmarkActions(makeFetcher: [.fetched: makeFetcher])
     let workload = try #require(try WorkloadCatalogue.workload(named: "articles"))
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload], options: Fixtures.options(),
-      actions: actions
-    ).run()
+    let report = try await Fixtures.run([TestPlugin()], [workload], actions: actions)
     #expect(report.results.allSatisfy { $0.outcome.reason?.contains("is not what it is") == true })
   }
 
@@ -69,18 +65,13 @@ struct WrongAnswerTests {
   func contentionIsNoLie(seed: UInt64) async throws {
     let shares = #""operations": {"read": 0.3, "update": 0.3, "insert": 0.1, "scan": 0.1, "readModifyWrite": 0.2}"#
     let workload = try Fixtures.workload(shares, entries: 4, count: 4_000, phase: #""distribution": "zipfian""#)
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: TestPlugin())], workloads: [workload],
-      options: Fixtures.options { ($0.threads, $0.seed) = (4, seed) }
-    ).run()
+    let options = Fixtures.options { ($0.threads, $0.seed) = (4, seed) }
+    let report = try await Fixtures.run([TestPlugin()], [workload], options)
     #expect(!report.hasFailure, "seed \(seed): \(report.results.map(\.outcome))")
   }
 
   private func expectLie(_ plugin: TestPlugin, _ workload: Workload, _ message: String) async throws {
-    let report = try await BenchmarkRunner(
-      subjects: [BenchmarkSubject(plugin: plugin), BenchmarkSubject(plugin: TestPlugin("honest"))],
-      workloads: [workload], options: Fixtures.options()
-    ).run()
+    let report = try await Fixtures.run([plugin, TestPlugin("honest")], [workload])
     for result in report.results {
       guard result.row.backend == "test" else {
         #expect(result.measurement != nil, "\(result)")

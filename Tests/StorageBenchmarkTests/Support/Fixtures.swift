@@ -10,10 +10,23 @@ enum Fixtures {
   static func options(folder: String = "/nowhere", _ change: (inout BenchmarkOptions) -> Void = { _ in })
     -> BenchmarkOptions
   {
-    var options = BenchmarkOptions(scratchFolder: folder, runName: "bench-test", date: date)
+    var options = BenchmarkOptions()
+    (options.scratchFolder, options.runName, options.date) = (folder, "bench-test", date)
     (options.rounds, options.warmUpRounds) = (2, 0)
     change(&options)
     return options
+  }
+
+  /// The report of a run over `plugins`.
+  static func run(
+    _ plugins: [any StoragePlugin], _ workloads: [Workload], _ options: BenchmarkOptions = Fixtures.options(),
+    actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = .system,
+    progress: @escaping @Sendable (BenchmarkProgress) -> Void = { _ in }
+  ) async throws -> BenchmarkReport {
+    try await BenchmarkRunner(
+      subjects: plugins.map { BenchmarkSubject(plugin: $0) }, workloads: workloads, options: options, actions: actions,
+      probe: probe, progress: progress
+    ).run()
   }
 
   static func read(_ text: String) throws(CacheError) -> Workload {
@@ -51,8 +64,9 @@ enum Fixtures {
       isRight: { number, bytes in
         bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
       }),
-    makeFetcher: { engine throws(CacheError) in TestFetcher(engine: engine) },
-    makeReader: { engine throws(CacheError) in TestFetcher(engine: engine) })
+    makeFetcher: [.fetched: fetcher, .kept: fetcher])
+
+  private static let fetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0) }
 }
 
 /// Stores an empty entry for each resource.
@@ -63,12 +77,7 @@ struct TestFetcher: BenchmarkFetcher {
     let key = try CacheKey("fetched/\(number)")
     let isThere = try await engine.read(key) { _, _ throws(CacheError) in true } ?? false
     guard !isThere else { return isStored }
-    var batch = WriteBatch()
-    batch.put(
-      key, payload: [],
-      metadata: EntryMetadata(
-        storedAt: Fixtures.date, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
-    try await engine.apply(batch)
+    try await engine.apply(Fixtures.batch(of: [key.text]))
     return !isStored
   }
 }

@@ -1,14 +1,16 @@
+import StorageSPI
 import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import StorageBenchmark
 
 /// What the processes of one benchmark tell each other.
 struct BenchmarkMessageTests {
   @Test(arguments: [
     BenchmarkMessage.waiting("12.1"),
-    .progress(BenchmarkStep(done: 3, total: 40, timeLeft: .seconds(75), item: "lmdb, ycsb-b run, round 2 of 5")),
-    .progress(BenchmarkStep(done: 0, total: 1, timeLeft: nil, item: "")),
+    .progress(BenchmarkProgress(completed: 3, total: 40, secondsLeft: 7.5, item: "lmdb, ycsb-b run, round 2 of 5")),
+    .progress(BenchmarkProgress(completed: 0, total: 1, secondsLeft: nil, item: "")),
   ])
   func messagesArriveAsTheyWere(message: BenchmarkMessage) {
     #expect(message.line.last == "\n")
@@ -23,16 +25,19 @@ struct BenchmarkMessageTests {
     #expect(BenchmarkMessage.isOrdered(left, right) == isOrdered)
   }
 
-  @Test func aShareIsPassedOn() throws {
-    var place = BenchmarkPlace(scratchFolder: "/scratch", runName: "bench-1f", date: .milliseconds(1_700_000_000_123))
-    place.share = (2, 3)
-    let other = try #require(BenchmarkPlace(shareText: place.shareText, scratchFolder: "/scratch"))
-    #expect(other.share?.index == 2 && other.share?.count == 3)
-    #expect(other.runName == "bench-1f" && other.date == place.date)
+  @Test func aShareIsPassedOn() {
+    var (options, others) = (BenchmarkOptions(), BenchmarkOptions())
+    (options.scratchFolder, options.runName) = ("/scratch of/this run", "bench-1f")
+    (options.date, options.share) = (Timestamp(milliseconds: 1_700_000_000_123), BenchmarkShare(index: 2, count: 3))
+    let hasJoined = others.join(options.shareText)
+    #expect(hasJoined && others.share == options.share && others.scratchFolder == options.scratchFolder)
+    #expect(others.runName == "bench-1f" && others.date == options.date)
   }
 
-  @Test(arguments: ["", "0/1", "3/3 1 x", "-1/3 1 x", "0/99 1 x", "0/2 x bench", "a/b 1 x"])
+  @Test(arguments: ["", "0 1 1 x", "3 3 1 x /s", "-1 3 1 x /s", "0 99 1 x /s", "0 2 x bench /s", "a b 1 x /s"])
   func anythingElseIsNoShare(text: String) {
-    #expect(BenchmarkPlace(shareText: text, scratchFolder: "/scratch") == nil)
+    var options = BenchmarkOptions()
+    let hasJoined = options.join(text)
+    #expect(!hasJoined && options.share == nil)
   }
 }

@@ -28,7 +28,7 @@ struct BenchmarkPagesTests {
   }
 
   @Test func answersAreChecked() async throws {
-    let pages = try await CityPages.load(share: 0, now: .seconds(1_700_000_000))
+    let pages = try await CityPages.load(share: 0, now: Timestamp(milliseconds: 1_700_000_000_000))
     let engine = try await PluginCatalogue.builtIn.plugin(named: "memory").open(
       EngineConfiguration(
         for: PluginCatalogue.builtIn.plugin(named: "memory").declaration, values: [:], clock: SystemWallClock()))

@@ -78,6 +78,10 @@ func storeEngine(storedAt times: [Timestamp] = [], clock: ManualClock) async thr
 final class TableEngine: StorageEngine {
   private let table = Mutex(EntryTable())
   private let closings = Mutex(0)
+  private let isForgetful: Bool
+
+  /// - Parameter isForgetful: whether it finds no entry by its key.
+  init(isForgetful: Bool = false) { self.isForgetful = isForgetful }
 
   /// How often it was closed.
   var closeCount: Int { closings.withLock { $0 } }
@@ -85,7 +89,7 @@ final class TableEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    guard let entry = table.withLock({ $0[key] }) else { return nil }
+    guard !isForgetful, let entry = table.withLock({ $0[key] }) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 

@@ -8,12 +8,6 @@ public enum SizeDistribution: Sendable, Hashable {
     public let size: Int
     /// Its weight relative to the other classes; positive.
     public let weight: Double
-
-    /// A class of size `size`.
-    public init(size: Int, weight: Double) {
-      self.size = size
-      self.weight = weight
-    }
   }
 
   /// Always the same size.
@@ -25,21 +19,14 @@ public enum SizeDistribution: Sendable, Hashable {
   /// Sizes with their weights; at least one.
   case histogram([Class])
 
-  /// The smallest size.
-  public var minimum: Int {
+  /// The range from the smallest size to the largest.
+  public var range: ClosedRange<Int> {
     switch self {
-    case .constant(let size): size
-    case .uniform(let range), .zipfian(let range): range.lowerBound
-    case .histogram(let classes): classes.map(\.size).min() ?? 0
-    }
-  }
-
-  /// The largest size.
-  public var maximum: Int {
-    switch self {
-    case .constant(let size): size
-    case .uniform(let range), .zipfian(let range): range.upperBound
-    case .histogram(let classes): classes.map(\.size).max() ?? 0
+    case .constant(let size): return size...size
+    case .uniform(let range), .zipfian(let range): return range
+    case .histogram(let classes):
+      let sizes = classes.map(\.size).sorted()
+      return (sizes.first ?? 0)...(sizes.last ?? 0)
     }
   }
 }
@@ -47,18 +34,14 @@ public enum SizeDistribution: Sendable, Hashable {
 /// Maps numbers to sizes: the same number always to the same size, with the requested distribution over all numbers.
 struct SizeChooser: Sendable {
   private let distribution: SizeDistribution
-  private let zipfian: ZipfianDistribution?
+  private var zipfian: ZipfianDistribution?
   /// The cumulative shares of the classes.
-  private let shares: [Double]
+  private var shares: [Double] = []
 
   init(_ distribution: SizeDistribution) {
     self.distribution = distribution
-    if case .zipfian(let range) = distribution {
-      zipfian = ZipfianDistribution(count: UInt64(range.count))
-    } else {
-      zipfian = nil
-    }
-    shares = if case .histogram(let classes) = distribution { Self.shares(classes) } else { [] }
+    if case .zipfian(let range) = distribution { zipfian = ZipfianDistribution(count: UInt64(range.count)) }
+    if case .histogram(let classes) = distribution { shares = Self.shares(classes) }
   }
 
   /// The size for `number`, any well-mixed 64 bits.

@@ -12,11 +12,6 @@ public struct BenchmarkEnvironment: Sendable, Hashable {
     public internal(set) var version: String
     /// Whether the engine has an option for durability.
     public internal(set) var hasDurability: Bool
-
-    /// An engine in a report.
-    public init(name: String, version: String, hasDurability: Bool) {
-      (self.name, self.version, self.hasDurability) = (name, version, hasDurability)
-    }
   }
 
   /// When the benchmark ran.

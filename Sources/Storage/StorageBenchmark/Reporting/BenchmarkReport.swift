@@ -7,11 +7,6 @@ public struct BenchmarkReport: Sendable, Hashable {
   /// Whether the run reached its end; a cancelled run has the results of the rounds before.
   public var isComplete: Bool
 
-  /// A report of these results.
-  public init(environment: BenchmarkEnvironment, results: [BenchmarkResult], isComplete: Bool) {
-    (self.environment, self.results, self.isComplete) = (environment, results, isComplete)
-  }
-
   /// Whether an engine failed or gave a wrong answer.
   public var hasFailure: Bool { results.contains(where: \.isFailure) }
 
@@ -112,19 +107,14 @@ public struct BenchmarkResult: Sendable, Hashable {
     /// The number of entries that the load stores.
     public internal(set) var entries: Int
 
-    /// A row of a report.
-    public init(backend: String, workload: String, phase: String, entries: Int) {
-      (self.backend, self.workload, self.phase, self.entries) = (backend, workload, phase, entries)
-    }
+    /// The workload and the phase in one: "ycsb-b run", or just "read" if the phase has the workload's name.
+    public var title: String { phase == workload ? workload : "\(workload) \(phase)" }
   }
 
   /// The row of the report.
   public internal(set) var row: Row
   /// How it ended.
   public internal(set) var outcome: Outcome
-
-  /// The result for `row`.
-  public init(row: Row, outcome: Outcome) { (self.row, self.outcome) = (row, outcome) }
 
   /// What it cost; `nil` if it was not measured.
   public var measurement: BenchmarkMeasurement? {

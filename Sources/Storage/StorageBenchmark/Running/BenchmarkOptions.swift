@@ -49,11 +49,6 @@ public struct BenchmarkOptions: Sendable {
   /// The defaults, without a place for the stores.
   public init() {}
 
-  /// The defaults, for stores in `scratchFolder`.
-  public init(scratchFolder: String, runName: String, date: Timestamp) {
-    (self.scratchFolder, self.runName, self.date) = (scratchFolder, runName, date)
-  }
-
   /// The maximum number of stores to run `workloads` over `subjectCount` engines.
   public func storeCount(_ workloads: [Workload], subjectCount: Int) -> Int {
     workloads.reduce(0) { $0 + storeCount(of: $1, subjectCount) * max(entries.count, 1) }
@@ -80,12 +75,10 @@ public struct BenchmarkOptions: Sendable {
     try require(entries.allSatisfy(Workload.entriesRange.contains), "entries", "1 to 100000000 entries")
     try require(operations.map(Workload.operationsRange.contains) ?? true, "operations", "1 to 1000000000 operations")
     try require(targetRate.map(Self.targetRateRange.contains) ?? true, "target rate", "a positive number")
-    try require(valueSize.map(isSize) ?? true, "value size", "sizes of 0 to 67108864 bytes")
+    try require(
+      valueSize.map { Workload.valueSizeRange.contains($0.range) } ?? true, "value size",
+      "sizes of 0 to 67108864 bytes")
     try require(EngineOption.isStoreName(runName) && runName.utf8.count <= 48, "run name", "letters and digits")
-  }
-
-  private func isSize(_ sizes: SizeDistribution) -> Bool {
-    Workload.valueSizeRange.contains(sizes.minimum) && Workload.valueSizeRange.contains(sizes.maximum)
   }
 
   private func require(_ isValid: Bool, _ name: String, _ allowed: String) throws(CacheError) {

@@ -1,5 +1,5 @@
 internal import Base
-internal import StorageSPI
+package import StorageSPI
 
 /// One round of a workload over one engine: its phases, one after the other, on its own stores.
 struct BenchmarkRound {
@@ -88,7 +88,7 @@ struct BenchmarkRound {
     if let engine { return engine }
     let engine = try await store.open()
     self.engine = engine
-    fetcher = try await context.actions.fetcher(of: workload.payload)?(engine)
+    fetcher = try await context.actions.makeFetcher[workload.payload]?(engine)
     return engine
   }
 
@@ -184,6 +184,8 @@ struct RoundStore: Sendable {
 }
 
 /// A clock that stands still: no entry expires by itself during a benchmark.
-struct FixedClock: WallClock {
-  let now: Timestamp
+package struct FixedClock: WallClock {
+  package let now: Timestamp
+
+  package init(now: Timestamp) { self.now = now }
 }

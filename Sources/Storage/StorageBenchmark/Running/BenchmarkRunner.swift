@@ -55,14 +55,14 @@ public struct BenchmarkRunner: Sendable {
 
   private func run(_ context: BenchmarkContext) async throws(CacheError) -> BenchmarkReport {
     var series = plannedSeries(context)
-    var tracker = ProgressTracker()
+    var tracker = ProgressTracker(progress)
     for one in series { one.plan(&tracker) }
     var report = BenchmarkReport(environment: environment, results: [], isComplete: true)
     for index in series.indices where report.isComplete {
-      report.isComplete = try await series[index].run(&tracker, progress)
+      report.isComplete = try await series[index].run(&tracker)
       report.results += series[index].results
     }
-    if report.isComplete { progress(BenchmarkProgress(end: tracker, rounds: options.rounds)) }
+    if report.isComplete { tracker.begin("") }
     return report
   }
 
@@ -116,18 +116,16 @@ struct BenchmarkSeries {
   /// Adds the phases to run to `tracker`.
   func plan(_ tracker: inout ProgressTracker) {
     for index in subjects.indices where records[index].end == nil {
-      for phase in workload.phases { tracker.plan(step(index, phase), times: roundCount) }
+      for phase in workload.phases { tracker.plan(row(index, phase), times: roundCount) }
     }
   }
 
   /// Runs all rounds, and returns whether they reached the end.
-  mutating func run(
-    _ tracker: inout ProgressTracker, _ progress: (BenchmarkProgress) -> Void
-  ) async throws(CacheError) -> Bool {
+  mutating func run(_ tracker: inout ProgressTracker) async throws(CacheError) -> Bool {
     let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
     for round in 0..<roundCount {
       for index in subjects.indices where records[index].end == nil {
-        guard await run(round, index, keys, &tracker, progress) else { return false }
+        guard await run(round, index, keys, &tracker) else { return false }
       }
     }
     return true
@@ -142,19 +140,23 @@ struct BenchmarkSeries {
 
   private var roundCount: Int { context.options.warmUpRounds + context.options.rounds }
 
+  private func row(_ subject: Int, _ phase: WorkloadPhase) -> BenchmarkResult.Row {
+    BenchmarkResult.Row(
+      backend: subjects[subject].name, workload: workload.name, phase: phase.name, entries: workload.entries)
+  }
+
   /// Runs one round over one engine, and returns whether to continue the run.
   private mutating func run(
-    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
-    _ progress: (BenchmarkProgress) -> Void
+    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker
   ) async -> Bool {
     do throws(CacheError) {
-      let costs = try await measure(round, index, keys, &tracker, progress)
+      let costs = try await measure(round, index, keys, &tracker)
       guard round >= context.options.warmUpRounds else { return true }
       for phase in workload.phases.indices { records[index].costs[phase].append(costs[phase]) }
       return true
     } catch {
       records[index].end = end(error)
-      tracker.abandon(backend: index, workload: workload.name, entries: workload.entries)
+      for phase in workload.phases { tracker.abandon(row(index, phase)) }
       return !Task.isCancelled
     }
   }
@@ -168,19 +170,19 @@ struct BenchmarkSeries {
   }
 
   private func measure(
-    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker,
-    _ progress: (BenchmarkProgress) -> Void
+    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker
   ) async throws(CacheError) -> [PhaseCost] {
     let store = firstStore + (number * subjects.count + index) * workload.phases.count
     var round = try BenchmarkRound(context, workload, subjects[index], keys, number: number, storeNumber: store)
+    let turn = number - context.options.warmUpRounds + 1
+    let name = turn > 0 ? "round \(turn) of \(context.options.rounds)" : "warming up"
     var costs: [PhaseCost] = []
     do {
-      for phase in workload.phases.indices {
-        progress(describe(number, index, workload.phases[phase], tracker))
+      for (phase, row) in workload.phases.map({ row(index, $0) }).enumerated() {
+        tracker.begin("\(row.backend), \(row.title), \(name)")
         let start = context.probe.now()
         costs.append(try await round.run(phase))
-        let seconds = Double(context.probe.now() - start) / 1e9
-        tracker.finish(step(index, workload.phases[phase]), seconds: seconds)
+        tracker.finish(row, seconds: Double(context.probe.now() - start) / 1e9)
       }
     } catch {
       try? await round.end()
@@ -190,28 +192,12 @@ struct BenchmarkSeries {
     return costs
   }
 
-  private func step(_ index: Int, _ phase: WorkloadPhase) -> ProgressTracker.Step {
-    ProgressTracker.Step(backend: index, workload: workload.name, phase: phase.name, entries: workload.entries)
-  }
-
-  private func describe(
-    _ round: Int, _ index: Int, _ phase: WorkloadPhase, _ tracker: ProgressTracker
-  ) -> BenchmarkProgress {
-    BenchmarkProgress(
-      backend: subjects[index].name, workload: workload.name, phase: phase.name, entries: workload.entries,
-      round: round - context.options.warmUpRounds + 1, rounds: context.options.rounds, completed: tracker.completed,
-      total: tracker.total, secondsLeft: tracker.secondsLeft)
-  }
-
   /// The result of a phase over an engine; `nil` if the run ended before its first round.
   private func result(subject: Int, phase: Int) -> BenchmarkResult? {
-    let row = BenchmarkResult.Row(
-      backend: subjects[subject].name, workload: workload.name, phase: workload.phases[phase].name,
-      entries: workload.entries)
+    let row = row(subject, workload.phases[phase])
     if let end = records[subject].end { return BenchmarkResult(row: row, outcome: end) }
     let costs = records[subject].costs[phase]
-    guard !costs.isEmpty else { return nil }
-    return BenchmarkResult(row: row, outcome: .measured(BenchmarkMeasurement(costs)))
+    return costs.isEmpty ? nil : BenchmarkResult(row: row, outcome: .measured(BenchmarkMeasurement(costs)))
   }
 }
 
@@ -219,14 +205,5 @@ extension BenchmarkMeasurement {
   fileprivate init(_ costs: [PhaseCost]) {
     let histogram = costs.reduce(into: LatencyHistogram()) { $0.merge($1.histogram) }
     self.init(rounds: costs.map(\.round), latency: LatencySummary(histogram), histogram: histogram)
-  }
-}
-
-extension BenchmarkProgress {
-  /// The progress at the end of a run.
-  init(end tracker: ProgressTracker, rounds: Int) {
-    self.init(
-      backend: "", workload: "", phase: "", entries: 0, round: rounds, rounds: rounds, completed: tracker.completed,
-      total: tracker.total, secondsLeft: 0)
   }
 }

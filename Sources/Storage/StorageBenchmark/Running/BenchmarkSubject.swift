@@ -45,7 +45,7 @@ public struct BenchmarkSubject: Sendable {
     if options.share != nil, !capabilities.contains(.shared) { return "cannot be used by several processes" }
     if options.share != nil, workload.capacity > KeySpace.span { return "has more entries than a process has keys for" }
     if workload.payload == .typed, actions.typed == nil { return "no records to decode" }
-    if workload.payload.isThroughCache, actions.fetcher(of: workload.payload) == nil { return "nothing to fetch with" }
+    if workload.payload.isThroughCache, actions.makeFetcher[workload.payload] == nil { return "nothing to fetch with" }
     return nil
   }
 
@@ -61,23 +61,13 @@ public struct BenchmarkActions: Sendable {
 
   /// The records for workloads with the payload `typed`; `nil` skips these workloads.
   public var typed: TypedPayload?
-  /// Makes the fetcher for workloads with the payload `fetched`; `nil` skips these workloads.
-  public var makeFetcher: MakeFetcher?
-  /// Makes the reader for workloads with the payload `kept`; `nil` skips these workloads.
-  public var makeReader: MakeFetcher?
+  /// Makes the fetcher for workloads with the payload `fetched`, and the reader for those with `kept`; workloads
+  /// without theirs are skipped.
+  public var makeFetcher: [Workload.Payload: MakeFetcher]
 
   /// The actions; without them, workloads that need them are skipped.
-  public init(typed: TypedPayload? = nil, makeFetcher: MakeFetcher? = nil, makeReader: MakeFetcher? = nil) {
-    (self.typed, self.makeFetcher, self.makeReader) = (typed, makeFetcher, makeReader)
-  }
-
-  /// The closure that makes the fetcher for `payload`; `nil` if there is none.
-  func fetcher(of payload: Workload.Payload) -> MakeFetcher? {
-    switch payload {
-    case .bytes, .typed: nil
-    case .fetched: makeFetcher
-    case .kept: makeReader
-    }
+  public init(typed: TypedPayload? = nil, makeFetcher: [Workload.Payload: MakeFetcher] = [:]) {
+    (self.typed, self.makeFetcher) = (typed, makeFetcher)
   }
 }
 

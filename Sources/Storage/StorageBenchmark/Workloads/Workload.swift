@@ -11,7 +11,7 @@ public struct Workload: Sendable, Hashable {
     case typed
     /// Resources fetched through the cache, instead of through the engine directly; see `BenchmarkActions.makeFetcher`.
     case fetched
-    /// Records read through the cache, which keeps what it has decoded; see `BenchmarkActions.makeReader`.
+    /// Records read through the cache, which keeps what it has decoded; see `BenchmarkActions.makeFetcher`.
     case kept
 
     /// Whether the cache stores and reads the entries, instead of the engine directly.

@@ -5,6 +5,9 @@ internal import StorageSPI
 
 /// The outcome of a benchmark: its results, compared with saved ones if asked for, as a command shows them.
 struct BenchmarkOutcome: OutputView {
+  /// The size limit of a report file, in bytes.
+  static let maximumReportSize = 256 << 20
+
   let report: BenchmarkReport
   let comparison: BenchmarkComparison?
   /// The name of the file with the saved results.
@@ -17,23 +20,8 @@ struct BenchmarkOutcome: OutputView {
     comparison = saved.map { BenchmarkComparison(saved: $0.report, now: report) }
   }
 
-  /// Whether the run reached its end.
-  var isComplete: Bool { report.isComplete }
-
-  /// Whether an engine failed, or gave a wrong answer.
-  var hasFailure: Bool { report.hasFailure }
-
   /// Whether something is worse than in the saved report; false if there is none.
   var isWorse: Bool { comparison?.isWorse ?? false }
-
-  /// The report as a file, for a later comparison.
-  var savedBytes: [UInt8] { report.json() }
-
-  /// The report with its histograms, which it takes to merge the reports of several processes.
-  var transferBytes: [UInt8] { report.json(includingHistograms: true) }
-
-  /// The report as an HTML page.
-  var page: String { BenchmarkReportPage(self).html }
 
   /// The rows to compare with each other, in the order of their first rows.
   var groups: [BenchmarkGroup] {
@@ -59,8 +47,7 @@ struct BenchmarkOutcome: OutputView {
 
   /// The names of the members of a result.
   var columns: [String] {
-    let row = BenchmarkResult.Row(backend: "", workload: "", phase: "", entries: 0)
-    let members = row.members + BenchmarkResult(row: row, outcome: .skipped("")).figures(areFlat: true)
+    let members = BenchmarkResult.Row.members(nil) + BenchmarkResult.figures(nil, "", reason: nil, areFlat: true)
     return (members + (comparison == nil ? [] : BenchmarkComparison.members(nil))).map(\.name)
   }
 
@@ -72,13 +59,7 @@ struct BenchmarkOutcome: OutputView {
       let result = report.results.first { $0.row == row.row }
       let figures =
         result?.figures(areFlat: true)
-        ?? BenchmarkResult(row: row.row, outcome: .skipped("")).figures(areFlat: true).map { member in
-          switch member.name {
-          case "outcome": .init("outcome", "missing")
-          case "reason": .init("reason", "only in the saved report")
-          default: member
-          }
-        }
+        ?? BenchmarkResult.figures(nil, "missing", reason: "only in the saved report", areFlat: true)
       return .object(row.row.members + figures + BenchmarkComparison.members(row))
     }
   }
@@ -105,7 +86,9 @@ struct BenchmarkOutcome: OutputView {
 
   /// Whether the run was interrupted or had failures; otherwise the result of the comparison, or the settings.
   var status: StatusLine? {
-    if !isComplete { return StatusLine(["interrupted: the results cover the rounds completed so far"], style: .yellow) }
+    if !report.isComplete {
+      return StatusLine(["interrupted: the results cover the rounds completed so far"], style: .yellow)
+    }
     let failures = report.results.count { $0.isFailure }
     if failures > 0 {
       let results = NumberText.count(failures, "result is", "results are")
@@ -172,14 +155,14 @@ struct BenchmarkGroup: Sendable {
 }
 
 extension BenchmarkResult.Row {
-  /// The workload and the phase in one: "ycsb-b run", or just "read" if the phase has the workload's name.
-  var title: String { phase == workload || phase.isEmpty ? workload : "\(workload) \(phase)" }
-
   /// The members of a document that identify the row.
-  var members: [JSONValue.Member] {
+  var members: [JSONValue.Member] { Self.members(self) }
+
+  /// The same members; null without a row.
+  fileprivate static func members(_ row: Self?) -> [JSONValue.Member] {
     [
-      .init("backend", .string(backend)), .init("workload", .string(workload)), .init("phase", .string(phase)),
-      .init("entries", .integer(entries)),
+      .init("backend", JSONValue(row?.backend)), .init("workload", JSONValue(row?.workload)),
+      .init("phase", JSONValue(row?.phase)), .init("entries", JSONValue(row?.entries)),
     ]
   }
 }
@@ -192,20 +175,27 @@ extension BenchmarkResult {
   ///
   /// - Parameter areFlat: whether each latency is a member of its own, instead of a member of an object.
   func figures(areFlat: Bool) -> [JSONValue.Member] {
-    let (cost, throughput) = (measurement, measurement?.throughput)
+    Self.figures(measurement, outcome.name, reason: outcome.reason, areFlat: areFlat)
+  }
+
+  /// The same members for `cost`; null without it.
+  fileprivate static func figures(
+    _ cost: BenchmarkMeasurement?, _ outcome: String, reason: String?, areFlat: Bool
+  ) -> [JSONValue.Member] {
+    let throughput = cost?.throughput
     let latencies = [
       ("p50", cost?.latency.p50), ("p90", cost?.latency.p90), ("p99", cost?.latency.p99),
       ("p999", cost?.latency.p999), ("max", cost?.latency.max),
     ].map { JSONValue.Member($0.0 + (areFlat ? "Microseconds" : ""), number($0.1.map { Double($0) / 1_000 })) }
     return [
-      .init("outcome", .string(outcome.name)), .init("operations", JSONValue(cost?.operations)),
+      .init("outcome", .string(outcome)), .init("operations", JSONValue(cost?.operations)),
       .init("seconds", number(cost?.seconds)), .init("operationsPerSecond", number(throughput?.median)),
       .init("lowestOperationsPerSecond", number(throughput?.minimum)),
       .init("highestOperationsPerSecond", number(throughput?.maximum)),
       .init("operationsPerCall", JSONValue(cost?.operationsPerCall)),
     ] + (areFlat ? latencies : [.init("latencyMicroseconds", cost == nil ? .null : .object(latencies))]) + [
       .init("storageBytes", JSONValue(cost?.storageBytes)), .init("peakMemoryBytes", JSONValue(cost?.peakMemoryBytes)),
-      .init("processorSeconds", number(cost?.processorSeconds)), .init("reason", JSONValue(outcome.reason)),
+      .init("processorSeconds", number(cost?.processorSeconds)), .init("reason", JSONValue(reason)),
     ]
   }
 }

@@ -16,14 +16,14 @@ struct CityPages: Sendable {
   /// All pages that have cities, indexed by the numbers of their queries.
   private let pages: [CitiesPage]
   private let origin: BenchmarkCityOrigin
-  private let now: Duration
+  private let now: Timestamp
 
   /// Loads all pages of the sample.
   ///
   /// - Parameters:
   ///   - share: the number of this process: each process has its own keys.
   ///   - now: the time of the run.
-  static func load(share: Int, now: Duration) async throws(CacheError) -> CityPages {
+  static func load(share: Int, now: Timestamp) async throws(CacheError) -> CityPages {
     let sample = SampleCityOrigin()
     var pages: [CitiesPage] = []
     while true {
@@ -51,11 +51,11 @@ struct CityPages: Sendable {
   /// and keeps its tallies, but never reaches the bounds, and the clock stands still.
   func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
     let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .leastRecentlyUsed)
-    let store = EntryStore(engine: engine, clock: RunClock(now), limits: limits)
+    let store = EntryStore(engine: engine, clock: FixedClock(now: now), limits: limits)
     let freshness = FreshnessPolicy(
       timeToLive: .seconds(3_600), staleIfError: .seconds(86_400), staleWhileRevalidate: .zero)
     let services = FetchServices(
-      rules: HTTPCacheRules(isShared: false, freshness: freshness), now: { [now] in now })
+      rules: HTTPCacheRules(isShared: false, freshness: freshness), now: { [now] in now.sinceEpoch })
     let repository = DefaultCityRepository(
       storage: EngineCityResponseStorage(store: store), origin: origin, services: services)
     return CityFetcher(cities: FetchCitiesUseCase(repository: repository), pages: self)
@@ -105,12 +105,4 @@ private struct BenchmarkCityOrigin: CityOrigin {
           CitiesPage(page: query.page, totalPages: page.totalPages, totalItems: page.totalItems, cities: page.cities))
       })
   }
-}
-
-/// A clock that stands still: no entry becomes stale during a benchmark.
-struct RunClock: WallClock {
-  let now: Timestamp
-
-  /// A clock stopped at `now` after 1970-01-01T00:00:00Z.
-  init(_ now: Duration) { self.now = Timestamp(milliseconds: Int64(now / .milliseconds(1))) }
 }

@@ -51,10 +51,10 @@ extension MoviePages {
   /// - Parameters:
   ///   - share: the number of this process: each process has its own keys.
   ///   - now: the time of the run.
-  func reader(over engine: any StorageEngine, share: Int, now: Duration) -> any BenchmarkFetcher {
-    let store = EntryStore(engine: engine, clock: RunClock(now))
+  func reader(over engine: any StorageEngine, share: Int, now: Timestamp) -> any BenchmarkFetcher {
+    let store = EntryStore(engine: engine, clock: FixedClock(now: now))
     return MoviesReader(
-      storage: EngineMoviesResponseStorage(store: store), pages: pages, origin: "sample-\(share)", now: now)
+      storage: EngineMoviesResponseStorage(store: store), pages: pages, origin: "sample-\(share)", now: now.sinceEpoch)
   }
 }
 
@@ -65,10 +65,6 @@ private struct MoviesReader: BenchmarkFetcher {
   let origin: String
   let now: Duration
   private let answers = KnownAnswers()
-
-  init(storage: EngineMoviesResponseStorage, pages: [MoviesPageDTO], origin: String, now: Duration) {
-    (self.storage, self.pages, self.origin, self.now) = (storage, pages, origin, now)
-  }
 
   func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
     let request = try request(number)

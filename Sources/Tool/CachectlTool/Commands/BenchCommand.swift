@@ -48,51 +48,41 @@ struct BenchCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func run() async throws {
-    if let place = BenchmarkPlace.ofProcess { return try await runShare(place) }
-    let benchmark = Benchmark(plan: try plan(), processes: options.processes, global: global)
+    var plan = try plan()
+    if let share = ProcessEnvironment.benchmarkShare, plan.options.join(share) { return try await plan.runShare() }
     let results = try files.begin()
-    let outcome = try await benchmark.run()
+    let outcome = try await Benchmark(plan, global).run()
     let shown = Result { try global.show(outcome) }
     try results.finish(outcome)
     try shown.get()
-    if let path = files.save, !outcome.isComplete {
+    if let path = files.save, !outcome.report.isComplete {
       global.remark(StatusLine(["\(path) was not written: an incomplete run cannot be compared"], style: .yellow))
     }
-    if outcome.isComplete, outcome.hasFailure || outcome.isWorse { throw ExitCode.failure }
-  }
-
-  /// Runs this process's share of a benchmark by several processes.
-  private func runShare(_ place: BenchmarkPlace) async throws {
-    try await ShareOfBenchmark(plan: try plan(), place: place).run()
+    if outcome.report.isComplete, outcome.report.hasFailure || outcome.isWorse { throw ExitCode.failure }
   }
 
   private func plan() throws -> BenchmarkPlan {
-    var settings = options.settings
-    for name in workload { settings.workloads.append(try WorkloadArgument(name).source()) }
-    settings.saved = try files.saved()
+    let (workloads, saved) = (try workload.map(read), try files.saved())
     let names = backends?.names ?? []
     let session = try Session(global, naming: names.map { EngineReference($0, flag: "--backends") })
     let only = global.backend == nil ? [] : [session.configuration.backend]
-    settings.backends = names.isEmpty ? only : names.map(EngineName.name)
-    return try session.container.makeBenchmarkPresenter().plan(settings)
+    var plan = try BenchmarkPlan(
+      session.container, backends: names.isEmpty ? only : names.map(EngineName.name), workloads: workloads,
+      options: options.settings)
+    (plan.processes, plan.program, plan.saved) = (options.processes, "cachectl \(Cachectl.version)", saved)
+    return plan
   }
-}
 
-/// A workload as the command line names it.
-private struct WorkloadArgument {
-  private let text: String
-
-  init(_ text: String) { self.text = text }
-
-  func source() throws -> BenchmarkSettings.Source {
-    if text.contains("/") || text.hasSuffix(".json") {
-      let bytes = try InputFile.bytes(of: text, limit: WorkloadReader.maximumFileSize)
-      return .file(name: text, bytes: bytes)
+  /// The workload in the file `name`, or the built-in one of that name.
+  private func read(_ name: String) throws -> Workload {
+    if name.contains("/") || name.hasSuffix(".json") {
+      return try WorkloadReader.read(
+        try InputFile.bytes(of: name, limit: WorkloadReader.maximumFileSize), file: name)
     }
-    guard !WorkloadCatalogue.names.contains(text) else { return .builtIn(text) }
-    let nearest = WorkloadCatalogue.nearestName(to: text).map { "; the nearest is \($0)" } ?? ""
+    if let workload = try WorkloadCatalogue.workload(named: name) { return workload }
+    let nearest = WorkloadCatalogue.nearestName(to: name).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
-      "--workload: there is no workload '\(text)': give one of "
+      "--workload: there is no workload '\(name)': give one of "
         + "\(WorkloadCatalogue.names.joined(separator: ", "))\(nearest), or the path of a file")
   }
 }

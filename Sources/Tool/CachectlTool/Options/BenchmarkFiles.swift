@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import CacheComposition
 internal import FetchVocabulary
+internal import StorageBenchmark
 
 /// The files that `bench` reads and writes besides its workloads.
 struct BenchmarkFiles: ParsableArguments {
@@ -23,12 +23,13 @@ struct BenchmarkFiles: ParsableArguments {
     if let report, report == save { throw ValidationError("--report and --save name the same file, \(report)") }
   }
 
-  /// The contents of the file to compare with; `nil` if there is none.
+  /// The report to compare with; `nil` if there is none.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `malformed`.
-  func saved() throws(CacheError) -> (file: String, bytes: [UInt8])? {
+  func saved() throws(CacheError) -> (file: String, report: BenchmarkReport)? {
     guard let compare else { return nil }
-    return (compare, try InputFile.bytes(of: compare, limit: BenchmarkSettings.maximumReportSize))
+    let bytes = try InputFile.bytes(of: compare, limit: BenchmarkOutcome.maximumReportSize)
+    return (compare, try BenchmarkReport(json: bytes, file: compare))
   }
 
   /// Opens the files to be written.
@@ -51,7 +52,7 @@ struct PendingResults {
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
   func finish(_ outcome: BenchmarkOutcome) throws(CacheError) {
-    try report?.finish(Array(outcome.page.utf8))
-    if outcome.isComplete { try save?.finish(outcome.savedBytes) }
+    try report?.finish(Array(BenchmarkReportPage(outcome).html.utf8))
+    if outcome.report.isComplete { try save?.finish(outcome.report.json()) }
   }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import CacheComposition
 internal import StorageBenchmark
 internal import StorageSPI
 
@@ -52,15 +51,13 @@ struct BenchmarkFlags: ParsableArguments {
     throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound), and not \(wrong)")
   }
 
-  /// The settings that these options make.
-  var settings: BenchmarkSettings {
-    var settings = BenchmarkSettings()
-    (settings.options.entries, settings.options.operations) = (entries?.numbers ?? [], operations?.number)
-    settings.options.valueSize = valueSize.map { .constant($0.number) }
-    (settings.options.threads, settings.options.rounds, settings.options.seed) = (threads, rounds, seed)
-    (settings.options.targetRate, settings.options.durability) = (rate, durability)
-    settings.processes = processes
-    settings.program = "cachectl \(Cachectl.version)"
+  /// How to run any workload, without a place.
+  var settings: BenchmarkOptions {
+    var settings = BenchmarkOptions()
+    (settings.entries, settings.operations) = (entries?.numbers ?? [], operations?.number)
+    settings.valueSize = valueSize.map { .constant($0.number) }
+    (settings.threads, settings.rounds, settings.seed) = (threads, rounds, seed)
+    (settings.targetRate, settings.durability) = (rate, durability)
     return settings
   }
 }

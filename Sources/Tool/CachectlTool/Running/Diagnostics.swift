@@ -9,7 +9,7 @@ struct Diagnostics: Sendable {
   /// It looks for the option itself, because a malformed command line needs it too. If this process is part of a
   /// benchmark, the process that started it shows what it writes as part of a line.
   static let standard = Diagnostics(
-    isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && BenchmarkPlace.ofProcess == nil)
+    isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && ProcessEnvironment.benchmarkShare == nil)
 
   private static let warnings = Mutex<Set<ErrorView>>([])
 
