@@ -1,5 +1,6 @@
 import CacheDomain
 import CachePresentation
+import HTTPMessages
 import Testing
 
 struct URLAnswerViewTests {

@@ -1,3 +1,4 @@
+import CacheDomain
 import CSampleData
 import CZlib
 import FetchVocabulary

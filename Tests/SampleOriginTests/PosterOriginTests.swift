@@ -1,3 +1,4 @@
+import CacheData
 import CachedFetching
 import CacheDomain
 import Testing
