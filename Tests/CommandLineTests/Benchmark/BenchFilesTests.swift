@@ -17,7 +17,7 @@ import Testing
     try scratch.write(rounds, to: name)
   }
 
-  @Test(arguments: [(1e-6, 0, "better"), (1e6, 1, "worse")] as [(Double, Int32, String)])
+  @Test(arguments: [(1e-9, 0, "better"), (1e9, 1, "worse")] as [(Double, Int32, String)])
   func aSavedRunIsComparedWith(factor: Double, status: Int32, verdict: String) async throws {
     let scratch = try Scratch()
     try await save(scratch, to: "before.json")
