@@ -24,6 +24,11 @@ import Testing
     }
   }
 
+  /// Runs a program whose output is a full pipe: it cannot end by itself, however late the signal comes.
+  private static let intoFullPipe = """
+    mkfifo "$0"; exec 3<>"$0"; head -c 65536 /dev/zero >&3; exec "$@" >&3
+    """
+
   /// The engine, and how many of ten parts of the payload are on the disk when the process is killed; zero for the moment
   /// at which there is anything.
   @Test(arguments: ["lmdb", "plist"], [0, 3, 6])
@@ -35,7 +40,8 @@ import Testing
     let lines = before.count { $0 == 0x0A }
     let target = scratch.path("home/\(engine)")
     let command = ["migrate", "--from", "sqlite", "--to", engine, "--output", "json"]
-    let program = try RunningProgram(Binary.path, command, in: scratch)
+    let program = try RunningProgram(
+      "/bin/sh", ["-c", Self.intoFullPipe, scratch.path("pipe"), Binary.path] + command, in: scratch)
     let limit = max(1, before.count * tenths / 10)
     await program.signal(SIGKILL, when: { Self.size(below: target) >= limit })
     let killed = try await program.end()
