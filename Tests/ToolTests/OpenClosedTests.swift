@@ -12,7 +12,7 @@ struct OpenClosedTests {
   /// What a program uses without the tool.
   static let libraries =
     ["Storage", "Caching"].map { "Sources/\($0)" }
-    + ["CacheDomain", "CacheData", "CacheNetwork", "SampleOrigin"].map { "Sources/Features/\($0)" } + ["Plugins"]
+    + ["CacheDomain", "CacheData", "SampleOrigin"].map { "Sources/Features/\($0)" } + ["Plugins"]
 
   /// The Swift files of a folder of the sources, by name, with their text.
   private static func files(_ storey: String) throws -> [(name: String, text: String)] {
