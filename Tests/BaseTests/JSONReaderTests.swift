@@ -24,6 +24,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("0", 0), (" -1.5 ", -1.5), ("1.07", 1.07), ("2e3", 2_000), ("12345678901234567890", 1.2345678901234567e19),
+  ])
+  func numbers(text: String, expected: Double) throws {
+    #expect(try whole(text) { json throws(JSONReader.Failure) in try json.number() } == expected)
+  }
+
+  @Test(arguments: ["", "a", "1.", "-", "01", "1e", "1e999", "\"1\"", "true"])
+  func malformedNumbers(text: String) {
+    #expect(throws: JSONReader.Failure.self) {
+      try whole(text) { json throws(JSONReader.Failure) in try json.number() }
+    }
+  }
+
+  @Test(arguments: [("true", true), (" false ", false), ("1", nil), ("tru", nil), ("\"true\"", nil), ("null", nil)])
+  func booleans(text: String, expected: Bool?) {
+    #expect((try? whole(text) { json throws(JSONReader.Failure) in try json.boolean() }) == expected)
+  }
+
   /// The ends of strings are looked for in pieces: so each length is tried, and what is special at each place.
   @Test(arguments: [
     (UInt8(ascii: "\\"), "n", "\n"), (UInt8(ascii: "\\"), "u00e9", "é"), (0xC3, "\u{A9}", "é"), (0x7F, "", "\u{7F}"),

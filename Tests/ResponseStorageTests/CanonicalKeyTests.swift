@@ -52,6 +52,16 @@ struct CanonicalKeyTests {
     }
   }
 
+  private struct MisnamedRequest: CacheableRequest {
+    static let resource = "sea-tides"
+    var parameters: [(name: String, value: String)] { [] }
+  }
+
+  @Test func aResourceThatCannotBeANamespaceIsNamed() {
+    let error = #expect(throws: CacheError.self) { try CacheKey(for: MisnamedRequest()) }
+    #expect(error?.code == .invalidKey && error?.message == "a resource cannot be called 'sea-tides'")
+  }
+
   @Test func aLongQueryIsRefusedByReadingWritingAndFacts() async throws {
     let test = try await TestStore()
     let storage = EngineMoviesResponseStorage(store: test.store)

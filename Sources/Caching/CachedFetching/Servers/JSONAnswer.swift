@@ -92,6 +92,23 @@ public struct AnswerValue {
     }
   }
 
+  /// The value as a number, rounded to the nearest `Double`.
+  public var number: Double {
+    get throws(Mistake) {
+      guard case .number(let digits) = value else { throw unexpected("a number") }
+      guard let number = Double(digits), number.isFinite else { throw mistake("is too large") }
+      return number
+    }
+  }
+
+  /// The value as true or false.
+  public var boolean: Bool {
+    get throws(Mistake) {
+      guard case .boolean(let flag) = value else { throw unexpected("true or false") }
+      return flag
+    }
+  }
+
   /// The value as a count: zero or more.
   public var count: Int {
     get throws(Mistake) {
@@ -106,6 +123,14 @@ public struct AnswerValue {
     get throws(Mistake) {
       guard case .array(let nodes) = value else { throw unexpected("a list") }
       return nodes.enumerated().map { index, node in AnswerValue(node.value, path: "\(path)[\(index)]") }
+    }
+  }
+
+  /// The members of an object whose names are not known, in the order of the answer.
+  public var members: [(name: String, value: AnswerValue)] {
+    get throws(Mistake) {
+      guard case .object(let members) = value else { throw unexpected("an object") }
+      return members.map { ($0.key, AnswerValue($0.node.value, path: place($0.key))) }
     }
   }
 

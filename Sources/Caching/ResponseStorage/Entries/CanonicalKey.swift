@@ -8,7 +8,8 @@ extension CacheKey {
   /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, with parameters sorted by
   /// name, and names and values percent-encoded.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long, `invalidKey` if the resource's
+  ///   name cannot be a namespace.
   public init(for request: some CacheableRequest) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
@@ -24,6 +25,12 @@ extension CacheKey {
     do throws(CacheError) {
       try self.init(bytes.span)
     } catch {
+      guard bytes.count > Self.maximumLength else {
+        let resource = type(of: request).resource
+        throw CacheError(
+          .invalidKey, "a resource cannot be called '\(resource)'",
+          hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
+      }
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
   }

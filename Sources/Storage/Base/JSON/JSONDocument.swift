@@ -95,7 +95,7 @@ private struct TreeBuilder {
     case UInt8(ascii: "n") where json.skip(word: "null"): return .null
     case UInt8(ascii: "t") where json.skip(word: "true"): return .boolean(true)
     case UInt8(ascii: "f") where json.skip(word: "false"): return .boolean(false)
-    default: return .number(try json.number())
+    default: return .number(try json.numberText())
     }
   }
 

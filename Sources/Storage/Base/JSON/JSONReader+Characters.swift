@@ -44,7 +44,7 @@ extension JSONReader {
   }
 
   /// Reads a number as it is written, so that nothing is rounded.
-  mutating func number() throws(Failure) -> String {
+  mutating func numberText() throws(Failure) -> String {
     let start = offset
     try skipNumber()
     return String(decoding: bytes.part(start..<offset), as: UTF8.self)

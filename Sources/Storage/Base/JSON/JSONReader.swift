@@ -94,6 +94,24 @@ public struct JSONReader {
     return number
   }
 
+  /// Reads any number as the nearest `Double`.
+  public mutating func number() throws(Failure) -> Double {
+    skipSpace()
+    let start = offset
+    guard let number = Double(try numberText()), number.isFinite else {
+      throw Failure(message: "expected a number that is not too large", offset: start)
+    }
+    return number
+  }
+
+  /// Reads `true` or `false`.
+  public mutating func boolean() throws(Failure) -> Bool {
+    skipSpace()
+    if skip(word: "true") { return true }
+    if skip(word: "false") { return false }
+    throw expected("true or false")
+  }
+
   /// Reads a string.
   public mutating func string() throws(Failure) -> String {
     try openString()

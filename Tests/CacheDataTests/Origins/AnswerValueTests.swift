@@ -1,0 +1,52 @@
+import CachedFetching
+import FetchVocabulary
+import HTTPMessages
+import Testing
+
+/// Reading an origin's JSON: each kind of value, and the position in what is said about a wrong one.
+struct AnswerValueTests {
+  private static let body = #"""
+    {"text": "a", "whole": 2, "fraction": 1.07, "flag": true, "list": [1, "x"], "rates": {"EUR": 1.07, "CHF": "one"},
+     "huge": 1e999}
+    """#
+
+  private func read<Value>(
+    _ value: (AnswerValue) throws(AnswerValue.Mistake) -> Value
+  ) throws(CacheError) -> Value {
+    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: [:]), body: Array(Self.body.utf8))
+    return try JSONAnswer.read(response, origin: "a server", value)
+  }
+
+  @Test func everyKindOfValue() throws {
+    let fraction = try read { json throws(AnswerValue.Mistake) in try json.member("fraction").number }
+    let whole = try read { json throws(AnswerValue.Mistake) in try json.member("whole").number }
+    let flag = try read { json throws(AnswerValue.Mistake) in try json.member("flag").boolean }
+    let names = try read { json throws(AnswerValue.Mistake) in try json.member("rates").members.map(\.name) }
+    #expect(fraction == 1.07 && whole == 2 && flag && names == ["EUR", "CHF"])
+  }
+
+  @Test(arguments: [
+    ("rates", "'rates.CHF' is not a number"), ("text", "'text' is not an object"), ("list", "'list' is not an object"),
+  ])
+  func aWrongValueIsNamed(member: String, text: String) {
+    let error = #expect(throws: CacheError.self) {
+      _ = try read { json throws(AnswerValue.Mistake) in
+        try json.member(member).members.map { rate throws(AnswerValue.Mistake) in try rate.value.number }
+      }
+    }
+    #expect(error?.code == .invalidAnswer && error?.message.contains(text) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: [
+    ("huge", "'huge' is too large"), ("text", "'text' is not a number"), ("flag", "'flag' is not a number"),
+  ])
+  func whatIsNoNumber(member: String, text: String) {
+    let error = #expect(throws: CacheError.self) {
+      try read { json throws(AnswerValue.Mistake) in try json.member(member).number }
+    }
+    #expect(error?.message.contains(text) == true)
+    #expect(throws: CacheError.self) {
+      try read { json throws(AnswerValue.Mistake) in try json.member("whole").boolean }
+    }
+  }
+}
