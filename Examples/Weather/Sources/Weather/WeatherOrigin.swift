@@ -19,7 +19,7 @@ public struct HTTPWeatherOrigin: WeatherOrigin, HTTPOrigin {
   /// The base URL with the place.
   public func endpoint(for request: WeatherRequest) throws(CacheError) -> Endpoint {
     Endpoint(
-      "the weather of \(request.place)", baseURL: server.baseURL,
+      "weather of \(request.place)", baseURL: server.baseURL,
       query: [Endpoint.Parameter("place", request.place)], fields: ["Accept": "application/json"])
   }
 
