@@ -172,7 +172,7 @@ let package = Package(
 
     // Starts programs and waits for their end: for tests only, and in no product.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: settings),
-    // An origin that misbehaves as it is told: for tests only, and in no product.
+    // An origin that misbehaves on demand: for tests only, and in no product.
     .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
     .target(
       name: "TestOrigin", dependencies: ["ChildProcesses", "CTestOrigin", "CZlib"], path: "Tests/TestOrigin",

@@ -20,12 +20,12 @@ test_packages=(
   lmdb-utils  # mdb_stat and mdb_dump read the LMDB engine's stores
   jq          # reads the plist engine's files
   file        # recognises posters
-  nginx       # a server whose answers are compared with those that curl gets
+  nginx       # a server whose answers are compared with what curl gets
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   libhiredis-dev  # the Redis engines, which are a package of their own
   redis-server    # the servers that the Redis engines are tested with, and redis-cli
-  openssl     # makes a certificate that nobody trusts, and serves with it
+  openssl     # makes a certificate that no client trusts, and serves with it
   chromium    # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
   make  # builds the example of an engine in C, with the compiler of the toolchain

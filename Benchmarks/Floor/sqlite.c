@@ -47,7 +47,7 @@ static void close_store(void) {
 static void hold_state(void) { execute("BEGIN"); }
 static void release_state(void) { execute("COMMIT"); }
 
-/// The type and the attributes are looked at, too: whoever hands out metadata has to.
+/// The type and the attributes are looked at, too: a caller who hands out metadata has to.
 static uint64_t read_entry(const char *key, int key_size, int examines_all) {
   sqlite3_bind_text(selection, 1, key, key_size, SQLITE_STATIC);
   if (sqlite3_step(selection) != SQLITE_ROW) fail("sqlite3_step");

@@ -6,7 +6,7 @@
 
 enum { OK = CACHECTL_OK, FILE_NAME = 17 };
 
-/* An entry and the name of its file. Whoever reads one frees its memory, which is NULL where there is no file. */
+/* An entry and the name of its file. The reader frees its memory, which is NULL where there is no file. */
 struct record {
   cachectl_entry entry;
   size_t file_bytes;

@@ -40,7 +40,7 @@ void close_folder(cachectl_store *store);
 int begin(struct call *call, cachectl_store *store, cachectl_failure *failure);
 int end(struct call *call, int code);
 
-/* Reads all entries without their payloads, with room for `more`. Damage is told to `visit`; without it, it fails. */
+/* Reads all entries without their payloads, with room for `more`. Damage is passed to `visit`; without a `visit`, damage fails the call. */
 int read_all(struct call *call, size_t more, cachectl_visit_issue visit, void *context);
 
 /* Writes what has changed, decides it with one file, and puts it in place. */

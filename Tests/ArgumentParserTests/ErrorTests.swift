@@ -75,7 +75,7 @@ func carriesKindAndPath() throws {
   #expect(error.hint == "did you mean '--order'? See 'tool help fetch cities'")
 }
 
-/// A command with a property that nobody declares.
+/// A command with a property that is not declared.
 private struct Undeclared: ParsableCommand {
   @Flag var quiet = false
   var count = 1

@@ -134,7 +134,7 @@ struct WritingTests {
     for name in 0..<3 { try await subject.put(name, age: Int64(100 - name)) }
     let others = EntryStore(engine: subject.engine, clock: subject.scratch.clock)
     let (victim, now) = (try subject.key(0), subject.scratch.clock.now)
-    // Just before the batch that removes the victim, somebody stores the victim anew.
+    // Just before the batch that removes the victim, another writer stores the victim anew.
     let tried = subject.engine.batches.count
     subject.engine.before { number throws(CacheError) in
       guard number == tried + 1 else { return }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Standard streams that whoever starts the tool has closed: the next files that are opened must not take their places.
+/// Standard streams that the parent process has closed: the next files that are opened must not take their places.
 @Suite struct ClosedStreamTests {
   /// Runs the tool with the streams as `redirections` of a shell leave them.
   private func run(_ redirections: String, _ arguments: [String], _ scratch: Scratch) async throws -> Run {

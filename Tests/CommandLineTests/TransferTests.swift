@@ -68,7 +68,7 @@ import Testing
     #expect(view.names == ["backend", "bytes", "damaged", "exported", "file"] && view["exported"] == 5)
     #expect(try scratch.read("file") == lines)
     let mode = try FileManager.default.attributesOfItem(atPath: scratch.path("file"))[.posixPermissions] as? Int
-    #expect(mode == 0o600, "what is cached may be for nobody else's eyes")
+    #expect(mode == 0o600, "what is cached may be for the user's eyes only")
     let command = ["--backend", to, "--output", "json", "import", scratch.path("file")]
     let rehearsal = try await scratch.cachectl(command + ["--dry-run"]).document()
     #expect(rehearsal["imported"] == 5 && rehearsal["dryRun"] == true)

@@ -175,7 +175,7 @@ import Testing
     expectSuccess(try await store.run("fetch", "cities", "--offline"))
   }
 
-  /// A version that is damaged looks like that of a later program.
+  /// A damaged version looks like a later program's.
   @Test(arguments: Contract.persistentEngines)
   func aDamagedVersionIsNotTakenForALaterOne(engine: String) async throws {
     let store = try await Store(engine)

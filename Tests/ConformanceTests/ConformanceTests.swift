@@ -10,7 +10,7 @@ struct Case: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(plugin.declaration.name): \(check.name)" }
 
-  /// Every check over every engine, without those that an engine does not claim to pass.
+  /// Every check over every engine, without the checks that an engine does not claim to pass.
   static let all: [Case] = TestedEngines.all.flatMap { plugin in
     ConformanceSuite.checks
       .filter { plugin.declaration.capabilities.isSuperset(of: $0.requiredCapabilities) }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A bug to put between the suite and a sound engine, and the checks that must find it.
 ///
-/// Each function stands where an engine could go wrong; those that are not given do nothing.
+/// Each function stands where an engine could go wrong; a function that is not given does nothing.
 struct Defect: Sendable {
   let name: String
   let caughtBy: [String]
@@ -19,7 +19,7 @@ struct Defect: Sendable {
   var key: @Sendable (CacheKey) throws(CacheError) -> CacheKey = { $0 }
   /// Changes the bounds of a batch on their way in.
   var bounds: @Sendable (StoreBounds?) -> StoreBounds? = { $0 }
-  /// Makes one batch into those that are applied instead, one after another.
+  /// Makes one batch into several, which are applied one after another.
   var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
   /// Makes an error of a batch into another; `nil` makes it a success.
   var batchError: @Sendable (CacheError) -> CacheError? = { $0 }

@@ -35,7 +35,7 @@ struct LibraryCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(name): \(check.name)" }
 
-  /// Every check over every library, without those that its engine does not claim to pass.
+  /// Every check over every library, without the checks that its engine does not claim to pass.
   static let all: [LibraryCase] = Case.all.filter { Libraries.names.contains($0.plugin.declaration.name) }
     .map { LibraryCase(name: $0.plugin.declaration.name, check: $0.check) }
 }

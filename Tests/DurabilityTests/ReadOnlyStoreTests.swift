@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// A store that may be read and not written to. Permissions mean nothing to the superuser, so that the programs run as
-/// somebody else then.
+/// A store that may be read and not written to. Permissions mean nothing to the superuser, for whom the programs run as
+/// another user.
 @Suite struct ReadOnlyStoreTests {
   private static let nobody = 65_534
 

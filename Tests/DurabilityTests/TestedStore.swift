@@ -63,7 +63,7 @@ extension TestedStore: CustomStringConvertible {
   var description: String { "\(engine), seed \(seed), batches \(committed)" }
 }
 
-/// What the tests of this target are told by the environment.
+/// What the environment says to the tests of this target.
 enum Told {
   static let engines = ["sqlite", "lmdb", "plist"]
 

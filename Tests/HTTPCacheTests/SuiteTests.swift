@@ -7,7 +7,7 @@ struct SuiteTests {
     #expect(Set(SuiteCase.all.map(\.id)).count == SuiteCase.all.count)
   }
 
-  @Test("every case is passed but those that are listed", arguments: SuiteSetting.allCases)
+  @Test("every case passes but the listed ones", arguments: SuiteSetting.allCases)
   func cases(_ setting: SuiteSetting) async throws {
     let known = KnownFailure.all(in: setting)
     var failures: [String: String] = [:]

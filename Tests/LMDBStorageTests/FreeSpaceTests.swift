@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// Space that was freed goes back to the file system, and nothing that somebody still sees goes with it.
+/// Space that was freed goes back to the file system, and nothing that a reader still sees goes with it.
 @Suite struct FreeSpaceTests {
   @Test(
     arguments: [

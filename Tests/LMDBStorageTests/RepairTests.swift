@@ -89,7 +89,7 @@ import Testing
     let store = try await DamageTests.makeStore()
     var changed = try store.bytes
     for page in 2..<changed.count / 4_096 where [1, 2].contains(changed[page * 4_096 + 10]) {
-      changed[page * 4_096 + 10] = 0x40  // Another kind of page than that of a tree.
+      changed[page * 4_096 + 10] = 0x40  // Not a page of a tree.
     }
     try Self.write(changed, to: store)
     // What is left by a crash just before the new store takes its place: the steps before it, done by hand.

@@ -167,7 +167,7 @@ struct EngineTests {
           var error: CacheError?
           while error == nil {
             error = await cacheError { _ = try await store.read(key) { $0.count &+ $1.attributes.count } }
-            // A read does not suspend, and whoever closes needs a thread.
+            // A read does not suspend, and closing needs a thread.
             await Task.yield()
           }
           return error?.code

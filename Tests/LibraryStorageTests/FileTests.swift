@@ -4,7 +4,7 @@ import Testing
 
 @testable import LibraryStorage
 
-@Suite("A library is loaded only from where nobody else can change it")
+@Suite("A library is loaded only from where no other user can change it")
 struct FileTests {
   private func refusal(_ path: String) -> CacheError? {
     #expect(throws: CacheError.self) { _ = try LibraryPlugin(loading: path) }
@@ -57,7 +57,7 @@ struct FileTests {
 
   @Test func aLibraryOfAnotherUserIsRefused() throws {
     let library = try Library("tiny.c")
-    // Root may give it away; for everybody else somebody else is asked for it.
+    // Root may give it away; any other user needs a file of another user.
     if geteuid() == 0 { #expect(chown(library.path, 54_321, 0) == 0) }
     let error = #expect(throws: CacheError.self) { _ = try LibraryFile(library.path, for: 12_345) }
     #expect(error?.code == .permissionDenied)

@@ -4,7 +4,7 @@ import LibraryStorage
 import StorageSPI
 import Synchronization
 
-/// A folder of a test's own, which nobody else may write to, removed with its last reference.
+/// A folder of a test's own, which no other user may write to, removed with its last reference.
 final class TemporaryFolder: Sendable {
   let path = NSTemporaryDirectory() + "library-" + UUID().uuidString
 

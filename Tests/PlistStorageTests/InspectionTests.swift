@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// What there is of a store is told without making, opening or changing anything.
+/// An inspection makes, opens and changes nothing.
 @Suite struct InspectionTests {
   private func inspect(_ folder: TemporaryFolder) async throws -> StoreInspection {
     let plugin = PlistPlugin()

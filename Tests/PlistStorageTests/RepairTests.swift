@@ -57,7 +57,7 @@ extension TemporaryFolder {
     #expect(!FileManager.default.fileExists(atPath: folder.store))
   }
 
-  /// What is replaced by what in `a.json`, the keys that are saved, and those that are reported as lost.
+  /// What is replaced by what in `a.json`, the saved keys, and the keys reported as lost.
   static let damages: [(from: String, to: String, saved: [String], lost: [String?])] = [
     ("\"a/2\": {", "\"a/2\": [", ["a/1", "a/3", "b/1"], [nil]),
     ("\"text\\n\"", "\"text\\n", ["a/2", "a/3", "b/1"], ["a/1"]),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// How files are exchanged by a repair, and what is told of a store without opening it.
+/// How files are exchanged by a repair, and what can be said of a store without opening it.
 @Suite struct ExchangeTests {
   /// A store with one entry in its log alone, and damage to the header, which the log has not.
   private func makeDamagedWithLog() async throws -> DamagedStore {

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// A reader whose transaction nobody else ends.
+  /// A reader whose transaction no other one ends.
   private func reader(_ folder: TestFolder) throws -> SQLiteReader {
     try SQLiteReader(path: folder.store, busyTimeout: 0, keeper: SnapshotKeeper(interval: .seconds(3_600)))
   }

@@ -91,7 +91,7 @@ import Testing
     try await second.close()
   }
 
-  /// What keeps the log's index from being made may go away: nobody may take the file for unchangeable because of it.
+  /// What prevents the log's index may go away: no reader may take the file for unchangeable because of it.
   @Test func aStoreThatCanBeChangedIsNotReadAsOneThatCannot() async throws {
     let folder = try TestFolder()
     try await folder.open().close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// The tally is that of the entries, whoever changes them.
+/// The tally counts the entries, whichever process changes them.
 @Suite struct TallyTests {
   /// What a pass over all entries counts.
   private func counted(_ engine: any StorageEngine) async throws -> EntryTally {

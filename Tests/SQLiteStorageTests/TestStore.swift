@@ -49,7 +49,7 @@ struct FixedClock: WallClock {
   let now: Timestamp
 }
 
-/// A plain connection of somebody else to a database.
+/// Another program's plain connection to a database.
 final class OtherConnection {
   private var handle: OpaquePointer?
 
@@ -100,8 +100,8 @@ func code(_ body: () async throws -> Void) async throws -> CacheError.Code? {
   return error?.code
 }
 
-/// Calls `body` as somebody who may do to files what their permissions say: to the superuser they mean nothing. Only this
-/// thread is somebody else meanwhile.
+/// Calls `body` as a user whom the permissions of files bind: they mean nothing to the superuser. Only this thread is
+/// another user meanwhile.
 func withoutPrivileges<Output>(_ body: () throws -> Output) throws -> Output {
   // The C library's module does not have the function.
   let setUser = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: (@convention(c) (UInt32) -> Int32).self)

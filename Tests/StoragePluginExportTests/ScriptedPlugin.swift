@@ -73,7 +73,7 @@ struct ScriptedPlugin: StoragePlugin {
   }
 }
 
-/// An engine whose calls go as they are told.
+/// An engine whose calls follow a script.
 final class ScriptedEngine: StorageEngine {
   private let manner: ScriptedPlugin.Manner
   private let clock: any WallClock

@@ -33,7 +33,7 @@ struct Checker {
       Line.write("LANE \(workload.lane) \(count)")
     }
     let rest = found.keys.first { $0.namespace != Workload.expiredNamespace }
-    if let rest { throw wrong("nobody has written \(rest)") }
+    if let rest { throw wrong("no writer has written \(rest)") }
   }
 
   /// The number of batches of which the store holds exactly what they wrote.

@@ -1,6 +1,6 @@
 import StorageSPI
 
-/// Adds one to a number in the store, `times` times, as somebody does who shares it with others: read, require what was
+/// Adds one to a number in the store, `times` times, as a process that shares it does: read, require what was
 /// read, write, and begin again on a conflict. "TRIES NUMBER" says how often it had to.
 struct Counter {
   private let engine: any StorageEngine

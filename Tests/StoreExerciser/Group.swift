@@ -1,6 +1,7 @@
 import StorageSPI
 
-/// Entries in several namespaces that are always written in one batch: whoever sees one sees all, of the same number.
+/// Entries in several namespaces that are always written in one batch: a reader who sees one sees all, with the same
+/// number.
 struct Group {
   let lane: Int
 

@@ -1,8 +1,8 @@
 import SeededNumbers
 import StorageSPI
 
-/// The batches of one writer: each follows from the seed, the writer's number and its own number alone, so that whoever
-/// knows how many were committed knows what the store holds.
+/// The batches of one writer: each follows from the seed, the writer's number and its own number alone, so that the
+/// number of committed batches says what the store holds.
 struct Workload: Sendable {
   /// What a batch does to one entry.
   enum Step: Sendable, Hashable {
@@ -12,7 +12,7 @@ struct Workload: Sendable {
 
   static let namespaces = ["alpha", "beta", "gamma"]
   static let entries = 24
-  /// Where writers put what has expired. Nobody misses it.
+  /// Where writers put what has expired. No reader misses it.
   static let expiredNamespace = "expired"
 
   let seed: UInt64

@@ -1,7 +1,7 @@
 import Foundation
 import TestOrigin
 
-/// A client that sends exactly what it is told, and keeps what comes back as it came.
+/// A client that sends exactly the given bytes, and keeps what comes back as it came.
 struct RawClient: ~Copyable {
   private let descriptor: Int32
   /// The server lives as long as its client.

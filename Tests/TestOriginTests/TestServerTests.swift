@@ -2,7 +2,7 @@ import Glibc
 import TestOrigin
 import Testing
 
-/// The server answers as it is told, and tells what it was asked.
+/// The server answers on demand, and records its requests.
 @Suite struct TestServerTests {
   @Test func requestsAreRecordedAsTheyCame() async throws {
     let server = try TestServer(script: [TestResponse("hello")])

@@ -81,7 +81,7 @@ final class PseudoTerminal: Sendable {
     }
   }
 
-  /// Reads until nobody has the device open any more.
+  /// Reads until no process has the device open any more.
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -22,7 +22,7 @@ struct ScreenModel {
     return Array(texts.prefix(texts.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0))
   }
 
-  /// All lines, also those that have been scrolled away.
+  /// All lines, scrolled away or not.
   var all: [String] { history + visible }
 
   mutating func write(_ text: String) {

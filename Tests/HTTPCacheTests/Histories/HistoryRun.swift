@@ -112,7 +112,7 @@ struct HistoryRun {
     let stored = invariants.known[content.serial - 1]
     if stored.serial <= changes[stored.request.url] ?? 0 { return "content \(stored.serial) was made invalid" }
     if snapshot.isRevalidated {
-      return invariants.events.contains(.confirmed(stored.serial)) ? nil : "nobody confirmed it"
+      return invariants.events.contains(.confirmed(stored.serial)) ? nil : "the origin has not confirmed it"
     }
     hits += 1
     return invariants.violation(ofStored: response, stored)

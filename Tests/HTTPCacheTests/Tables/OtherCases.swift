@@ -2,7 +2,7 @@ extension SuiteCase {
   /// Responses to requests with credentials, in shared caches.
   static let credentials: [SuiteCase] = [
     SuiteCase(
-      "other-authorization", .required, "not reused for somebody else", .sharedCaches,
+      "other-authorization", .required, "not reused for another user", .sharedCaches,
       [.fresh(ask: credential, originSees: credential), SuiteExchange(expect: .notCached)]),
     allowed("other-authorization-public", "public allows it", "max-age=3600, public"),
     allowed("other-authorization-must-revalidate", "must-revalidate allows it", "max-age=3600, must-revalidate"),

@@ -5,7 +5,7 @@ extension SuiteCase {
       200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599,
     ].flatMap { [freshStatus($0), staleStatus($0)] } + [
       SuiteCase(
-        "status-599-must-understand", .required, "must-understand, and nobody does",
+        "status-599-must-understand", .required, "must-understand, and the cache does not",
         [
           SuiteExchange(status: 599, answer: ["Cache-Control": "max-age=3600, no-store, must-understand"]),
           SuiteExchange(expect: .notCached),

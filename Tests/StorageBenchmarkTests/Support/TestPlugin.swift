@@ -2,7 +2,7 @@ import EngineSupport
 import StorageSPI
 import Synchronization
 
-/// An engine for tests of the harness: it keeps its stores by path as long as the plugin lives, and lies as it is told.
+/// An engine for tests of the harness: it keeps its stores by path as long as the plugin lives, and lies on demand.
 final class TestPlugin: StoragePlugin {
   /// A way to lie or to fail.
   enum Fault: String, Sendable, CaseIterable {

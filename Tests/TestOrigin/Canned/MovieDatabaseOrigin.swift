@@ -27,7 +27,7 @@ public final class MovieDatabaseOrigin: Sendable {
   /// - Parameters:
   ///   - lastPage: the last page that may be asked for: with a low one, clients that know the true one see the failure.
   ///   - failures: how it tells of a failure.
-  ///   - fields: header fields in place of those that it would send.
+  ///   - fields: header fields in place of its own.
   /// - Throws: `SystemFailure`.
   public init(
     key: String, token: String, movies: Int = 45, lastPage: Int = 500, failures: FailureForm = .complete,

@@ -21,7 +21,7 @@ public final class NonprofitOrigin: Sendable {
 
   /// Starts a server with the given number of organisations.
   ///
-  /// - Parameter fields: header fields in place of those that it would send.
+  /// - Parameter fields: header fields in place of its own.
   /// - Throws: `SystemFailure`.
   public init(organizations: Int = 60, fields: TestFields = [:]) throws {
     server = try TestServer { request in

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Decides what is answered: first what was queued, then what is told always, and otherwise what the handler says.
+/// Decides what is answered: first what was queued, then the answer set for all requests, and otherwise what the handler
+/// says.
 final class Answers: Sendable {
   private let handler: @Sendable (TestRequest) -> TestResponse
   private let state = Mutex<(queue: [TestResponse], override: TestResponse?)>(([], nil))

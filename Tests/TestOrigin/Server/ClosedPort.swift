@@ -1,4 +1,4 @@
-/// A port of the loopback interface at which nobody listens: connections are refused. It is taken, so that nobody else
+/// A port of the loopback interface at which no server listens: connections are refused. It is taken, so that no one else
 /// gets it as long as this lives.
 public final class ClosedPort: Sendable {
   private let socket: Descriptor
@@ -10,6 +10,6 @@ public final class ClosedPort: Sendable {
 
   /// The number of the port.
   public var port: Int { socket.port }
-  /// A URL at which nobody answers.
+  /// A URL at which no server answers.
   public var url: String { "http://127.0.0.1:\(port)" }
 }

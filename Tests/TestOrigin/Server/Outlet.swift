@@ -6,7 +6,7 @@ final class Outlet {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Holds `bytes` back, and sends those that were held back before.
+  /// Holds `bytes` back, and sends the bytes held back before.
   ///
   /// - Returns: whether the peer took these; `false` where it has closed the connection.
   func send(_ bytes: ArraySlice<UInt8>) -> Bool {

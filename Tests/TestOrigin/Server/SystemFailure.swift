@@ -10,7 +10,7 @@ public struct SystemFailure: Error, CustomStringConvertible {
   /// The call and what the system says of the number.
   public var description: String { "\(call): \(String(cString: strerror(number)))" }
 
-  /// `result`, unless it is that of a call that failed.
+  /// `result`, unless it means that the call failed.
   ///
   /// - Throws: `SystemFailure` for a negative result, with the current error number.
   @discardableResult

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheComposition
 @testable import CachectlTool
 
-/// The configuration of engines that are libraries: which are loaded, and what is known of those that are not.
+/// The configuration of engines that are libraries: which are loaded, and what is known of the others.
 struct LibraryConfigurationTests {
   private static let folder = "/home/ada/.local/lib/cachectl/plugins"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheComposition
 @testable import CachectlTool
 
-/// What is wrong with a set-up, an origin or a store, and who is told.
+/// What is wrong with a set-up, an origin or a store, and what the user sees of it.
 struct FailureTests {
   private func code(_ body: () async throws -> Void) async throws -> String? {
     do {

@@ -82,7 +82,7 @@ struct SharedFlightsTests {
       duration: .seconds(1_000))
     #expect(try await table.take(try Lease.key(for: Self.flight), expecting: .absent) != nil)
     guard case .leading(let ticket) = try await right.flights.join(Self.flight) else {
-      Issue.record("nobody leads")
+      Issue.record("no process leads")
       return
     }
     #expect(try await leases(left).count == 1)
@@ -95,7 +95,7 @@ struct SharedFlightsTests {
     let home = try TestHome()
     let store = try await home.container(backend: "memory").openStore()
     guard case .leading(let ticket) = try await store.flights.join(Self.flight) else {
-      Issue.record("nobody leads")
+      Issue.record("no process leads")
       return
     }
     #expect(try await leases(store).isEmpty)

@@ -56,7 +56,7 @@ func fetchCities(
   return snapshots
 }
 
-/// Every built-in engine, and those that keep what they store.
+/// Every built-in engine, and the engines that keep what they store.
 enum Backends {
   static let all = PluginCatalogue.builtIn.declarations.map(\.name)
   static let persistent = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.persistent) }

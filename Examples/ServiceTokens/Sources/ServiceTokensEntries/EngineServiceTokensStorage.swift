@@ -16,7 +16,7 @@ public struct EngineServiceTokensStorage: ServiceTokensStorage {
 
   /// Keeps `token`, if there is none of its name or one that has expired.
   ///
-  /// The entry is written on condition that it is still as it was read: nobody's token is written over.
+  /// The entry is written on condition that it is still as it was read: no other process's token is overwritten.
   public func insert(_ token: ServiceToken) async throws(CacheError) {
     let key = try CacheKey(for: ServiceTokenRequest(name: token.name))
     try await store.update(key, codec) { current throws(CacheError) in

@@ -4,7 +4,7 @@ import ServiceTokens
 import ServiceTokensDomain
 import Testing
 
-/// A token's value is seen by whoever asks for it, and nowhere else.
+/// A token's value is seen where the code asks for it, and nowhere else.
 struct SecrecyTests {
   @Test func noTextOfATokenHasItsValue() throws {
     let token = try ServiceToken.sample("a")

@@ -55,7 +55,7 @@ extension ServiceToken {
   }
 }
 
-/// The engines that are part of the library, and those that keep what they store.
+/// The engines that are part of the library, and the engines that keep what they store.
 enum Backends {
   static let all = ["memory", "sqlite", "lmdb", "plist"]
   static let persistent = ["sqlite", "lmdb", "plist"]

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import StorageSPI
 
-/// A file that is open, and for nobody else. Every call of the system is here.
+/// A file that is open in this process alone. Every call of the system is here.
 final class JournalFile: Sendable {
   private let path: String
   private let descriptor: Int32

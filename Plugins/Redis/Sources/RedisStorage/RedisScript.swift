@@ -100,7 +100,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       end
     end
 
-    -- Lets the names of batches go with the last of them, whoever else remembers his for a shorter time.
+    -- Lets the names of batches go with the last of them, whichever process remembers its own for a shorter time.
     local function retire()
       local last = redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or now
       redis.call('PEXPIRE', expiry, text(math.max(lifetime, last - now)))

@@ -25,7 +25,7 @@ final class RedisCluster: Sendable {
     try waitUntilReady()
   }
 
-  /// The address of a master and that of a replica, which is enough to find the others.
+  /// The addresses of a master and a replica, which is enough to find the others.
   var url: String { nodes[0].url + "," + nodes[5].address.description }
 
   /// Waits until all nodes agree, and each master has a replica that follows it.
@@ -39,7 +39,7 @@ final class RedisCluster: Sendable {
     }
   }
 
-  /// The nodes that are masters at the moment, of those that run.
+  /// The nodes that are masters at the moment, among the running ones.
   func masters() throws -> [RedisServer] {
     nodes.filter { (try? $0.ask("ROLE").elements?.first?.text) == "master" }
   }

@@ -27,7 +27,7 @@ struct RedisDamageTests {
   func foreignKey(_ name: String) async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
-    try server.ask("SET", name, "of somebody else")
+    try server.ask("SET", name, "of another program")
     var batch = WriteBatch()
     for number in 0..<50 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
     let made = batch
@@ -78,7 +78,7 @@ struct RedisDamageTests {
     let issues = try await engine.checkIntegrity()
     #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
     #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])
-    try server.ask("SET", "cachectl:cities/d", "of somebody else")
+    try server.ask("SET", "cachectl:cities/d", "of another program")
     #expect(try await engine.checkIntegrity().last?.key?.text == "cities/d")
     try server.ask("HSET", "cachectl:tally", "cities 1 2", "1 3")
     #expect(try await engine.checkIntegrity().contains { $0.key == nil })

@@ -115,7 +115,7 @@ struct RedisLayoutTests {
     try await engine.close()
   }
 
-  @Test("An entry that is past its time when it is written is kept a minute, whoever's clock is wrong")
+  @Test("An entry that is past its time when it is written is kept a minute, whichever clock is wrong")
   func pastItsTime() async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)

@@ -139,7 +139,7 @@ struct RedisMigrationTests {
     try await engine.close()
   }
 
-  @Test("Names of slots are those that a server computes", arguments: ["123456789", "cities/v1/a", "", "cachectl:07"])
+  @Test("Names of slots are what a server computes", arguments: ["123456789", "cities/v1/a", "", "cachectl:07"])
   func slots(_ text: String) throws {
     let slot = try Self.cluster.get().nodes[0].ask("CLUSTER", "KEYSLOT", text).integer
     #expect(Int64(RedisSlot.checksum(text.utf8)) % 16_384 == slot)

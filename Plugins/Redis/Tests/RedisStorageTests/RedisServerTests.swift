@@ -188,7 +188,7 @@ struct RedisServerTests {
     try alone.ask("HSET", "cachectl:tally", "format", "2")
     #expect(await code { _ = try await plugin.open(alone.url) } == .unsupportedFormat)
     try alone.ask("DEL", "cachectl:tally")
-    try alone.ask("SET", "cachectl:tally", "of somebody else")
+    try alone.ask("SET", "cachectl:tally", "of another program")
     #expect(await code { _ = try await plugin.open(alone.url) } == .damaged)
   }
 }

@@ -3,7 +3,7 @@ internal import FetchVocabulary
 internal import FoundationEssentials
 internal import ServiceTokensDomain
 
-/// The program: reads the command line and the user's configuration of cachectl, and does what it is told.
+/// The program: reads the command line and the user's configuration of cachectl, and runs the command.
 public struct ServiceTokensTool: Sendable {
   private let environment: [String: String]
   private let workingDirectory: String

@@ -1,7 +1,7 @@
 public import FetchVocabulary
 
-/// The secret part of a token. It is shown masked wherever a value is turned into text; whoever wants to see it has to
-/// say so.
+/// The secret part of a token. It is shown masked wherever a value is turned into text; to see it, code has to say
+/// so.
 public struct TokenValue: Sendable, Hashable {
   /// What stands for any value, whatever its length.
   public static let mask = "********"
