@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// The commands that help after a failure, by its code. The libraries below know no command and say only what went wrong.
 enum CommandAdvice {

@@ -1,5 +1,5 @@
 internal import Base
-internal import CacheDomain
+internal import FetchVocabulary
 
 /// Writes points in time in the format of RFC 3339, in UTC. `RFC3339Text.time(_:)` reads them.
 public enum RFC3339Text {

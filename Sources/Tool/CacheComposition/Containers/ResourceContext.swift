@@ -1,5 +1,4 @@
 public import CachedFetching
-internal import CacheDomain
 internal import FetchVocabulary
 public import ResponseStorage
 

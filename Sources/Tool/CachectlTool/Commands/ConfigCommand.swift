@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 internal import Glibc
 

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 internal import StorageSPI
 

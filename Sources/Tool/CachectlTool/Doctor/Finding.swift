@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import StorageSPI
 
 /// The result of one check of the doctor.

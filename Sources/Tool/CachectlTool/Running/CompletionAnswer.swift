@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import ResponseStorage
 internal import StorageSPI
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 internal import Glibc
 

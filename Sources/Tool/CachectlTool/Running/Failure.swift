@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CacheComposition
-internal import FetchVocabulary
 internal import CachePresentation
+internal import FetchVocabulary
 
 /// An error as the tool reports it: the message and the exit status.
 struct Failure {
@@ -65,5 +65,14 @@ extension ExitCode {
     case .closed: self = .defect
     default: self = .ioFailed
     }
+  }
+}
+
+extension ConfigurationError {
+  /// Whether the mistake is in a flag, and so in the command line. A correctly named library that cannot be used is not
+  /// such a mistake.
+  var isOfCommandLine: Bool {
+    guard code != .invalidPlugin, code != .permissionDenied else { return false }
+    return if case .flag? = source { true } else { false }
   }
 }

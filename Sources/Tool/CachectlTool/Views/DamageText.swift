@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import FetchVocabulary
 internal import CachePresentation
 internal import ResponseStorage
 
