@@ -53,6 +53,10 @@ strict_flags=(
   -Xswiftc -index-ignore-system-modules -Xswiftc -gnone --disable-build-manifest-caching
 )
 
+# The tests of a run begin all at once, unless this many are enough: hundreds that share two cores wait for each other
+# until a time-out that none of them means has passed.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
+
 say() { echo "cachectl: $*" >&2; }
 
 # Ends with the status of a defect in the set-up.

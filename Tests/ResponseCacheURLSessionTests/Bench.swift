@@ -19,7 +19,7 @@ struct Bench {
   init(maxEntryBytes: Int = 16 << 20) async throws {
     let warnings = warnings
     cache = try await SessionCache(
-      MemoryPlugin(), maxEntryBytes: maxEntryBytes, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
+      .memory, maxEntryBytes: maxEntryBytes, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
   }
 
   func wait(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
@@ -29,6 +29,8 @@ struct Bench {
     delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
   ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
+    // However long a busy machine holds a test up.
+    configuration.timeoutIntervalForRequest = 1_800
     change(configuration)
     return URLSession(configuration: configuration.cached(by: cache), delegate: delegate, delegateQueue: nil)
   }
