@@ -125,3 +125,10 @@ enum LMDBRemoval {
     }
   }
 }
+
+extension StorageLocation {
+  /// The store in the folder `path`, with what commits survive by `durability`.
+  public static func lmdb(path: String, durability: Durability = .normal) -> StorageLocation {
+    StorageLocation(LMDBPlugin(), ["path": .text(path), EngineOption.durability.name: .text(durability.rawValue)])
+  }
+}

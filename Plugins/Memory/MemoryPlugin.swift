@@ -41,3 +41,8 @@ public struct MemoryPlugin: StoragePlugin {
 enum MemoryOptions {
   static let all: [EngineOption] = []
 }
+
+extension StorageLocation {
+  /// A new store in memory. It is gone when it is closed, and no other cache sees it.
+  public static var memory: StorageLocation { StorageLocation(MemoryPlugin()) }
+}

@@ -159,3 +159,10 @@ enum PlistRemoval {
     }
   }
 }
+
+extension StorageLocation {
+  /// The store in the folder `path`, with what commits survive by `durability`.
+  public static func plist(path: String, durability: Durability = .normal) -> StorageLocation {
+    StorageLocation(PlistPlugin(), ["path": .text(path), EngineOption.durability.name: .text(durability.rawValue)])
+  }
+}

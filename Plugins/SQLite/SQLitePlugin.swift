@@ -147,3 +147,10 @@ enum SQLiteRemoval {
     }
   }
 }
+
+extension StorageLocation {
+  /// The store in the database file `path`, with what commits survive by `durability`.
+  public static func sqlite(path: String, durability: Durability = .normal) -> StorageLocation {
+    StorageLocation(SQLitePlugin(), ["path": .text(path), EngineOption.durability.name: .text(durability.rawValue)])
+  }
+}

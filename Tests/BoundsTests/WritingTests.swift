@@ -63,8 +63,8 @@ struct WritingTests {
 
   @Test(arguments: TestedEngine.all)
   func aStoreWithoutLimitsTakesAnything(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, nil, sweeps: true)
-    for name in 0..<40 { try await subject.put(name, bytes: 1_000, kept: -1) }
+    let subject = try await Subject(tested, nil)
+    for name in 0..<40 { try await subject.put(name, bytes: 1_000) }
     #expect(try await subject.names().count == 40)
     #expect(subject.engine.scans == 1, "the scan is that of this test")
     #expect(subject.engine.batches.allSatisfy { $0.bounds == nil })
@@ -76,7 +76,7 @@ struct WritingTests {
     for name in 0..<3 { try await subject.put(name, bytes: 30, kept: -1) }
     let error = await #expect(throws: CacheError.self) { try await subject.put(9, bytes: 101) }
     #expect(error?.code.rawValue == CacheError.Code.tooLarge.rawValue)
-    for word in ["url/v1/000009", "101 bytes", "100", "cache.maxBytes"] {
+    for word in ["url/v1/000009", "101 bytes", "100", "maxBytes"] {
       #expect(error?.message.contains(word) == true, "\(word)")
     }
     #expect(try await subject.names() == [0, 1, 2])
@@ -95,7 +95,7 @@ struct WritingTests {
     #expect(try await subject.names() == [0, 2, 3])
     let error = await #expect(throws: CacheError.self) { try await subject.put(4) }
     #expect(error?.code.rawValue == CacheError.Code.overBounds.rawValue)
-    #expect(error?.message.contains("cache.eviction is none") == true)
+    #expect(error?.message.contains("eviction is none") == true)
     #expect(try await subject.names() == [0, 2, 3])
     #expect(subject.store.operations.current.evictions == 0)
     // What replaces an entry needs no room.

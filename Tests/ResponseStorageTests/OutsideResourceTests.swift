@@ -105,7 +105,7 @@ struct OutsideResourceTests {
 
   @Test func anAnswerOfAnOriginIsKeptByAnyCodec() async throws {
     let reversed = PayloadCodec<[UInt8]>(
-      encode: { bytes in (Array(bytes.reversed()), "application/x-reversed") },
+      "reversed", encode: { bytes in (Array(bytes.reversed()), "application/x-reversed") },
       decode: { bytes, _, _ in bytes.withUnsafeBufferPointer { Array($0.reversed()) } })
     let storage = EngineResponseStorage<Request, [UInt8]>(store: store, codec: reversed)
     let head = StoredHead(

@@ -34,6 +34,20 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     self.first = first
   }
 
+  /// A sequence of `values` as if they came from the origin and were not kept, for tests of what shows them. Without
+  /// values it fails with the code `notCached`.
+  public init(_ values: [Value]) {
+    explain = { () throws(CacheError) in throw CacheError(.unsupported, "these snapshots come from no cache") }
+    first = { () throws(CacheError) in try Self.step(values[...]) }
+  }
+
+  private static func step(_ values: ArraySlice<Value>) throws(CacheError) -> Step {
+    guard let value = values.first else { throw CacheError(.notCached, "there is no value") }
+    let facts = EntryFacts(key: "", storedAt: .zero, freshUntil: .zero, now: .zero, isStored: false)
+    let (snapshot, rest) = (Snapshot(value: value, source: .origin, entry: facts), values.dropFirst())
+    return rest.isEmpty ? Step(snapshot) : Step(snapshot) { () throws(CacheError) in try step(rest) }
+  }
+
   /// Explains how the first snapshot would be made now. This does not ask the origin, and changes nothing.
   ///
   /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
@@ -53,7 +67,7 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(next: first) }
 
   /// The state of a fetch under way.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate var next: Producer?
 
     /// Whether to ask for another snapshot. That may still fail.

@@ -1,5 +1,6 @@
 public import CachedFetching
 internal import FetchVocabulary
+internal import Glibc
 public import HTTPMessages
 internal import Synchronization
 public import Transport
@@ -32,8 +33,9 @@ public final class HTTPTransferService: DataTransferService {
   ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
   ///   - environment: looks up an environment variable, for proxies and trusted certificates.
   public init(
-    timeout: Duration, totalTimeout: Duration? = nil, limit: Int, excess: Excess = .refused,
-    options: TransportOptions = TransportOptions(), environment: @escaping @Sendable (String) -> String?
+    timeout: Duration = .seconds(30), totalTimeout: Duration? = nil, limit: Int = 16 << 20, excess: Excess = .refused,
+    options: TransportOptions = TransportOptions(),
+    environment: @escaping @Sendable (String) -> String? = HTTPTransferService.processEnvironment
   ) {
     (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
     var options = options
@@ -67,6 +69,9 @@ public final class HTTPTransferService: DataTransferService {
     }
     return try await begin(exchange, since: start)
   }
+
+  /// Looks up a variable in this process's environment.
+  public static let processEnvironment: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
 
   private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
     let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }

@@ -6,7 +6,7 @@ public import StorageSPI
 
 /// A response cache for `URLSession`, by the rules of HTTP (RFC 9111), in a store of any engine.
 ///
-///     let cache = try await SessionCache(plugin, ["path": .text("/var/cache/my-app")])
+///     let cache = try await SessionCache(.lmdb(path: "/var/cache/my-app"))
 ///     let session = URLSession(configuration: .default.cached(by: cache))
 ///
 /// Nothing else in the program changes. GET and HEAD data tasks are answered from the cache where HTTP allows it.
@@ -42,14 +42,10 @@ public final class SessionCache: Sendable {
   public static let usualFreshness = FreshnessPolicy(
     timeToLive: .seconds(86_400), staleIfError: .zero, staleWhileRevalidate: .zero)
 
-  /// The default limits: 100,000 responses and 1 GiB, with the least recently used evicted first.
-  public static let usualLimits = StoreLimits(
-    maxEntries: 100_000, maxBytes: 1 << 30, eviction: .leastRecentlyUsed)
-
-  /// Opens the store of the engine `plugin`, and creates it if it does not exist.
+  /// Opens the store at `location`, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - options: values for the engine's options, such as `path`.
+  ///   - location: the engine and where its store is, in the short form that the engine's module has.
   ///   - limits: how much the store may hold.
   ///   - maxEntryBytes: the largest response to keep. Each task may hold this much in memory.
   ///   - freshness: applies if a server says nothing.
@@ -57,15 +53,14 @@ public final class SessionCache: Sendable {
   ///   - warn: called with failures that do not affect a task's response, such as a full store.
   /// - Throws: `CacheError` with the code of the engine's failure.
   public init(
-    _ plugin: any StoragePlugin, _ options: [String: OptionValue] = [:], limits: StoreLimits = usualLimits,
+    _ location: StorageLocation, limits: StoreLimits = .standard,
     maxEntryBytes: Int = 16 << 20, freshness: FreshnessPolicy = usualFreshness,
     clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws(CacheError) {
-    let configuration = try EngineConfiguration(for: plugin.declaration, values: options, clock: clock)
     store = EntryStore(
-      engine: try await plugin.open(configuration), clock: clock, limits: limits,
-      removesExpired: !plugin.declaration.capabilities.contains(.nativeExpiry))
+      engine: try await location.open(clock: clock), clock: clock, limits: limits,
+      removesExpired: !location.plugin.declaration.capabilities.contains(.nativeExpiry))
     self.maxEntryBytes = maxEntryBytes
     self.warn = warn
     services = FetchServices(

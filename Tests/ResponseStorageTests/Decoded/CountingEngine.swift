@@ -70,10 +70,10 @@ final class CountedCodec: Sendable {
   /// How often it has decoded.
   var decoded: Int { count.load(ordering: .relaxed) }
 
-  /// Creates a codec that puts the prefix in front of its values; each call creates another codec.
+  /// Creates a codec that puts the prefix in front of its values; codecs with another prefix have another identifier.
   func codec() -> PayloadCodec<String> {
     PayloadCodec(
-      encode: { text in (Array(text.utf8), "text/plain") },
+      "test" + prefix, encode: { text in (Array(text.utf8), "text/plain") },
       decode: { [self] bytes, _, _ in
         count.add(1, ordering: .relaxed)
         return prefix + bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }

@@ -36,7 +36,7 @@ struct DecodedTableTests {
     }
   }
 
-  private let codec = CodecIdentity()
+  private let codec = "test"
   private let metadata = EntryMetadata(
     storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
 

@@ -133,7 +133,7 @@ struct DecodedValuesTests {
     try await put("a", at: "notes/a", in: store)
     let (first, second) = (counted.codec(), other.codec())
     let lengths = PayloadCodec<Int>(
-      encode: { ([UInt8](repeating: 0, count: $0), "") }, decode: { bytes, _, _ in bytes.count })
+      "test", encode: { ([UInt8](repeating: 0, count: $0), "") }, decode: { bytes, _, _ in bytes.count })
     for _ in 0..<3 {
       #expect(try await store.read(key, first)?.value == "a")
       #expect(try await store.read(key, second)?.value == "other a")

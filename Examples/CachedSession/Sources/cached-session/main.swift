@@ -9,7 +9,7 @@ guard arguments.count == 3, let url = URL(string: arguments[2]) else {
   FileHandle.standardError.write(Data("usage: cached-session STORE URL\n".utf8))
   exit(64)
 }
-let cache = try await SessionCache(SQLitePlugin(), ["path": .text(arguments[1])])
+let cache = try await SessionCache(.sqlite(path: arguments[1]))
 let session = URLSession(configuration: .default.cached(by: cache))
 let (data, response) = try await session.data(from: url)
 let field = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Status")

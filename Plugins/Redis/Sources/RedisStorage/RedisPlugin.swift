@@ -135,3 +135,11 @@ extension RedisOptions: CustomStringConvertible {
   /// The location of the store, without secrets.
   var description: String { "\(location) (\(layout.prefix))" }
 }
+
+extension StorageLocation {
+  /// The store on the server at `url`, such as "redis://127.0.0.1:6379". The names of its keys there begin with
+  /// `prefix`.
+  public static func redis(url: String, prefix: String = "cachectl") -> StorageLocation {
+    StorageLocation(RedisPlugin(), ["url": .text(url), "prefix": .text(prefix)])
+  }
+}

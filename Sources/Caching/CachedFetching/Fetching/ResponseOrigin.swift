@@ -5,9 +5,17 @@ public protocol CacheableRequest: Sendable, Hashable {
   /// The kind of resource, and the namespace of its entries: lower-case letters and digits.
   static var resource: String { get }
 
+  /// The namespace of this request's entry; by default `resource`.
+  var namespace: String { get }
+
   /// Everything that the answer depends on, including the origin, and no secrets. The order does not matter, but keys
   /// are made faster if the names are sorted.
   var parameters: [(name: String, value: String)] { get }
+}
+
+extension CacheableRequest {
+  /// The kind of resource.
+  public var namespace: String { Self.resource }
 }
 
 /// A source of answers that the cache does not have: a server, or the sample data in the program.

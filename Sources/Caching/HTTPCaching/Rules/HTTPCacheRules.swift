@@ -78,8 +78,13 @@ public struct FreshnessPolicy: Sendable, Hashable {
   /// How long a stale answer may be served while it is revalidated (RFC 5861, section 3).
   public let staleWhileRevalidate: Duration
 
+  /// An hour of freshness, then a day in which a stale answer may stand in for an origin that fails.
+  public static let standard = FreshnessPolicy(timeToLive: .seconds(3_600))
+
   /// Creates a policy; no duration may be negative.
-  public init(timeToLive: Duration, staleIfError: Duration, staleWhileRevalidate: Duration) {
+  public init(
+    timeToLive: Duration, staleIfError: Duration = .seconds(86_400), staleWhileRevalidate: Duration = .zero
+  ) {
     self.timeToLive = timeToLive
     self.staleIfError = staleIfError
     self.staleWhileRevalidate = staleWhileRevalidate

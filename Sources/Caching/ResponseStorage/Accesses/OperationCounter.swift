@@ -76,10 +76,10 @@ public protocol OperationLedger: Sendable {
 
 /// Keeps the totals in memory, for stores that live no longer than the process.
 public final class MemoryOperationLedger: OperationLedger {
-  private let sums = Mutex(OperationCounts())
+  private let sums: Mutex<OperationCounts>
 
-  /// Creates a ledger at zero.
-  public init() {}
+  /// Creates a ledger that begins with `counts`.
+  public init(_ counts: OperationCounts = OperationCounts()) { sums = Mutex(counts) }
 
   /// Adds to the totals.
   public func add(_ counts: OperationCounts) throws(CacheError) { sums.withLock { $0 = $0 + counts } }

@@ -29,7 +29,7 @@ struct BoundedWriter: Sendable {
     self.limits = limits
     self.operations = operations
     self.accesses = accesses
-    sweep = limits != nil && removesExpired ? ExpirySweep(engine: engine) : nil
+    sweep = removesExpired ? ExpirySweep(engine: engine) : nil
   }
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
@@ -37,10 +37,9 @@ struct BoundedWriter: Sendable {
   /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
   ///   if no entry may be evicted, `busy` if other writers keep filling the store.
   func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
-    guard let limits else { return try await engine.apply(batch) }
-    guard bytes <= limits.maxBytes else { throw limits.tooLarge(key, bytes: bytes) }
+    if let limits, bytes > limits.maxBytes { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
-    batch.bounds = limits.bounds
+    batch.bounds = limits?.bounds
     let expired = await sweep?.expired(near: key, at: clock.now) ?? []
     // Anything but a lack of room is the caller's own failure, above all a conflict.
     if try await tryToApply(
@@ -48,6 +47,7 @@ struct BoundedWriter: Sendable {
     {
       return
     }
+    guard let limits else { return try await engine.apply(batch) }
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
     var isStale = await mutex.lock() || !expired.isEmpty
     defer { mutex.unlock() }

@@ -16,6 +16,9 @@ public struct StoreLimits: Sendable, Hashable {
     self.eviction = eviction
   }
 
+  /// 100,000 entries and 1 GiB, with the least recently used evicted first.
+  public static let standard = StoreLimits(maxEntries: 100_000, maxBytes: 1 << 30, eviction: .leastRecentlyUsed)
+
   /// The bounds that the engine checks.
   public var bounds: StoreBounds {
     StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxBytes, exemptNamespace: Lease.namespace)
@@ -28,17 +31,16 @@ extension StoreLimits {
   func tooLarge(_ key: CacheKey, bytes: Int) -> CacheError {
     CacheError(
       .tooLarge,
-      "entry \(key) has \(bytes) bytes, more than the \(maxBytes) that cache.maxBytes allows for all entries together",
-      hint: "raise cache.maxBytes in the configuration")
+      "entry \(key) has \(bytes) bytes, more than maxBytes (\(maxBytes)) allows for all entries together",
+      hint: "raise maxBytes")
   }
 
   /// The store is full, and the policy allows only expired entries to be evicted.
   func noRoom(for key: CacheKey) -> CacheError {
     CacheError(
       .overBounds,
-      "there is no room for entry \(key): cache.maxEntries is \(maxEntries), cache.maxBytes \(maxBytes), and "
-        + "cache.eviction is none",
-      hint: "remove entries, raise these bounds, or choose another cache.eviction")
+      "there is no room for entry \(key): maxEntries is \(maxEntries), maxBytes \(maxBytes), and eviction is none",
+      hint: "remove entries, raise these limits, or choose another eviction")
   }
 
   /// Other writers kept taking the room, or changing the victims.

@@ -29,9 +29,9 @@ final class DecodedEntries: Sendable {
   func changeCount() throws(CacheError) -> UInt64? { try counter?.changeCount() }
 
   /// Finds the value that `codec` decoded from the entry under `key`, whose digest is `digest`.
-  func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: CodecIdentity) -> Finding<Value> {
+  func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: String) -> Finding<Value> {
     let found = table.withLock { $0.use(key, digest) }
-    guard let found, found.entry.codec === codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
+    guard let found, found.entry.codec == codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
     return Finding(kept: kept, changeCount: found.changeCount)
   }
 
@@ -83,7 +83,7 @@ extension EntryStore {
   /// - Parameter codec: distinguishes `decode` from other functions whose values have the same type.
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
-    _ key: CacheKey, _ codec: CodecIdentity,
+    _ key: CacheKey, _ codec: String,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, AccessRecord.digest(of: key))

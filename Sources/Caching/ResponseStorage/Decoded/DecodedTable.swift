@@ -10,9 +10,9 @@ class DecodedEntry: @unchecked Sendable {
   let digest: UInt64
   let metadata: EntryMetadata
   let payloadBytes: Int
-  let codec: CodecIdentity
+  let codec: String
 
-  init(key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity) {
+  init(key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String) {
     (self.key, self.digest, self.metadata) = (key, digest, metadata)
     (self.payloadBytes, self.codec) = (payloadBytes, codec)
   }
@@ -28,7 +28,7 @@ final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
   let value: Value
 
   init(
-    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: CodecIdentity
+    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String
   ) {
     self.value = value
     super.init(key: key, digest: digest, metadata: metadata, payloadBytes: payloadBytes, codec: codec)

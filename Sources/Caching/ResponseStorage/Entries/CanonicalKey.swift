@@ -13,7 +13,7 @@ extension CacheKey {
   public init(for request: some CacheableRequest) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
-    bytes.append(text: type(of: request).resource)
+    bytes.append(text: request.namespace)
     bytes.append(UInt8(ascii: "/"))
     bytes.append(text: Self.schemeVersion)
     for (name, value) in Self.sorted(request.parameters) {
@@ -26,9 +26,8 @@ extension CacheKey {
       try self.init(bytes.span)
     } catch {
       guard bytes.count > Self.maximumLength else {
-        let resource = type(of: request).resource
         throw CacheError(
-          .invalidKey, "a resource cannot be called '\(resource)'",
+          .invalidKey, "a resource cannot be called '\(request.namespace)'",
           hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
       }
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
@@ -37,8 +36,11 @@ extension CacheKey {
 
   /// The prefix of the keys of all requests of one kind that have parameters.
   public static func prefix(of kind: (some CacheableRequest).Type) -> String {
-    "\(kind.resource)/\(schemeVersion)/"
+    prefix(ofNamespace: kind.resource)
   }
+
+  /// The prefix of the keys of all requests with parameters in `namespace`.
+  package static func prefix(ofNamespace namespace: String) -> String { "\(namespace)/\(schemeVersion)/" }
 
   /// The capacity that most keys need.
   private static let usualLength = 96

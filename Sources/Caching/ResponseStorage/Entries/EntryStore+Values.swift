@@ -15,7 +15,7 @@ extension EntryStore {
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
-    let found = try await decoded(key, codec.identity) { bytes, metadata throws(CacheError) in
+    let found = try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
       try codec.decode(bytes, key, metadata)
     }
     return found.map { ($0.value, $0.metadata) }

@@ -32,8 +32,8 @@ public struct EntryStore: Sendable {
   /// - Parameters:
   ///   - limits: how much it may hold; `nil` for no limits.
   ///   - accesses: records when its entries are read, for eviction.
-  ///   - removesExpired: whether writes also remove a few expired entries, if there are limits. Not needed if the
-  ///     engine drops expired entries itself.
+  ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
+  ///     entries itself.
   ///   - decoded: how many decoded values to keep in memory.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,

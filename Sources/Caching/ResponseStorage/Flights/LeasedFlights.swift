@@ -51,15 +51,19 @@ public final class LeasedFlights: FetchFlights {
   ///   - store: keeps the leases beside the entries.
   ///   - processes: tells which holders' processes have ended.
   ///   - timing: how long a lease holds.
-  ///   - holder: makes the holder that names this process in leases; called once, for the first flight.
+  ///   - holder: makes the holder that names this process in leases; called once, for the first flight. By default a
+  ///     random name and the process that `processes` knows.
   public init(
-    store: EntryStore, processes: any ProcessTable, timing: LeaseTiming = LeaseTiming(),
-    holder: @escaping @Sendable () -> LeaseHolder
+    store: EntryStore, processes: any ProcessTable = SystemProcessTable(), timing: LeaseTiming = LeaseTiming(),
+    holder: (@Sendable () -> LeaseHolder)? = nil
   ) {
     self.store = store
     self.processes = processes
     self.timing = timing
-    identify = holder
+    identify =
+      holder ?? {
+        LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
+      }
   }
 
   /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended, in this

@@ -1,5 +1,4 @@
 internal import Glibc
-public import ResponseStorage
 
 /// The processes of the operating system, through Linux's /proc (proc(5)) and kill(2).
 ///
@@ -36,20 +35,20 @@ public struct SystemProcessTable: ProcessTable {
 }
 
 /// The contents of /proc/PID/stat.
-struct ProcessStatus: Hashable {
+package struct ProcessStatus: Hashable {
   /// Whether the process has ended and its parent has not collected its status yet.
-  let isOver: Bool
+  package let isOver: Bool
   /// When it started, in clock ticks since the start of the machine.
-  let startedAt: UInt64
+  package let startedAt: UInt64
 
-  init?(of process: pid_t) {
+  package init?(of process: Int32) {
     guard let text = SmallFile.text("/proc/\(process)/stat") else { return nil }
     self.init(text)
   }
 
   /// The status in the format of proc(5): the state is field 3, the start time field 22. Field 2 is the program's name
   /// in parentheses, and may itself contain spaces and parentheses: count fields from the last parenthesis.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = text[end...].split(separator: " ").dropFirst()
     guard fields.count >= 20, let state = fields.first,
@@ -83,16 +82,4 @@ private enum SmallFile {
     let bytes = [UInt8](unsafeUninitializedCapacity: maximumLength) { buffer, count in count = max(0, fill(buffer)) }
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
-}
-
-/// The names of signals.
-package enum SignalName {
-  private static let names: [Int32: String] = [
-    SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",
-    SIGPIPE: "SIGPIPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP",
-    SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
-  ]
-
-  /// The name of the signal `number`, such as "SIGSEGV".
-  package static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
 }

@@ -23,7 +23,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.decoded(key, codec.identity) { [codec] bytes, metadata throws(CacheError) in
+    let found = try await store.decoded(key, codec.identifier) { [codec] bytes, metadata throws(CacheError) in
       StoredResponse(
         key: key.text, response: try codec.decode(bytes, key, metadata),
         head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)

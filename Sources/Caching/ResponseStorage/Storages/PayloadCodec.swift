@@ -9,39 +9,26 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   /// Decodes a payload.
   package let decode: @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
 
-  /// Identifies the codec: one codec's decoded values must not be used for another.
-  let identity: CodecIdentity
+  /// Names the format. A value that one codec has decoded is reused by all codecs of the same name and value type.
+  package let identifier: String
 
   /// Creates a codec from two functions.
   ///
-  /// Values it has decoded are reused only by this codec and its copies: create it once, not for each read.
-  ///
   /// - Parameters:
+  ///   - identifier: names the format, such as "user-v2". Codecs with the same identifier and value type must decode
+  ///     alike: a value that one has decoded is reused by the others. Up to 15 bytes are compared fastest.
   ///   - encode: makes the payload and its media type; throws `invalidAnswer` if a value cannot be encoded.
   ///   - decode: decodes the value; throws `damaged` if `encode` cannot have made the payload. It may rely on a checked
   ///     checksum.
   public init(
+    _ identifier: String,
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
     decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
   ) {
-    self.init(CodecIdentity(), encode: encode, decode: decode)
-  }
-
-  init(
-    _ identity: CodecIdentity,
-    encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
-    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
-  ) {
-    self.identity = identity
+    self.identifier = identifier
     self.encode = encode
     self.decode = decode
   }
-}
-
-/// Distinguishes codecs for values of the same type.
-final class CodecIdentity: Sendable {
-  /// The identity of every JSON codec: each type has only one.
-  static let json = CodecIdentity()
 }
 
 /// A value that is stored as JSON.
@@ -71,7 +58,7 @@ extension PayloadCodec where Value: JSONPayload {
   /// Stores payloads as JSON, which every engine's native tool can show.
   public static var json: PayloadCodec {
     PayloadCodec(
-      .json,
+      "json",
       encode: { value throws(CacheError) in
         var json = JSONWriter()
         value.write(to: &json)
@@ -80,7 +67,7 @@ extension PayloadCodec where Value: JSONPayload {
       decode: { bytes, key, _ throws(CacheError) in try decodeJSON(bytes, key) })
   }
 
-  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
+  package static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
     var json = JSONReader(bytes)
     do throws(JSONReader.Failure) {
       let value = try Value(json: &json)

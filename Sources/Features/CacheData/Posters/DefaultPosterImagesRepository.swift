@@ -54,14 +54,13 @@ public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterReque
 extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
   /// Creates a storage over `store` whose payloads are the images' bytes, as they arrived.
   public init(store: EntryStore) {
-    self.init(store: store, codec: PosterCoding.codec)
+    self.init(store: store, codec: .poster)
   }
 }
 
-/// The codec that all storages of posters share.
-private enum PosterCoding {
-  static let codec = PayloadCodec<PosterDTO>(
-    encode: { poster in (poster.bytes, poster.contentType) },
+extension PayloadCodec<PosterDTO> {
+  fileprivate static let poster = PayloadCodec(
+    "poster", encode: { poster in (poster.bytes, poster.contentType) },
     decode: { bytes, _, metadata in
       PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
     })

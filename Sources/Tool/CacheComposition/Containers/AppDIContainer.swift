@@ -134,11 +134,7 @@ public struct AppDIContainer: Sendable {
 
   /// A store that only one process at a time can use needs no leases.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    guard engineOf(backend, has: .shared) else { return LocalFlights() }
-    let processes = SystemProcessTable()
-    return LeasedFlights(store: store, processes: processes) {
-      LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
-    }
+    engineOf(backend, has: .shared) ? LeasedFlights(store: store) : LocalFlights()
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

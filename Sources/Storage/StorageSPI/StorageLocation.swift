@@ -1,0 +1,27 @@
+/// Where a cache keeps its entries: an engine, and the options to open its store with.
+///
+/// Each engine's module adds a short form of its own:
+///
+///     import LMDBStorage
+///     let location = StorageLocation.lmdb(path: "/var/cache/my-app")
+///
+/// An engine without one is named by its plugin.
+public struct StorageLocation: Sendable {
+  /// Makes the engine.
+  public let plugin: any StoragePlugin
+  /// The engine's options by name. An option that is left out has its default.
+  public var options: [String: OptionValue]
+
+  /// The store that `plugin` opens with `options`.
+  public init(_ plugin: any StoragePlugin, _ options: [String: OptionValue] = [:]) {
+    self.plugin = plugin
+    self.options = options
+  }
+
+  /// Opens the store, and creates it first if there is none.
+  ///
+  /// - Throws: `CacheError`: `invalidOption`, or the engine's failure; see `StoragePlugin.open(_:)`.
+  public func open(clock: any WallClock) async throws(CacheError) -> any StorageEngine {
+    try await plugin.open(EngineConfiguration(for: plugin.declaration, values: options, clock: clock))
+  }
+}
