@@ -53,12 +53,15 @@ let package = Package(
     .library(name: "StorageBenchmark", targets: ["StorageBenchmark"]),
     .library(name: "StoragePluginExport", targets: ["StoragePluginExport", "StorageSPI"]),
     .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
-    // The cache alone: no feature, no network, no engine.
+    // The cache: values, resources and HTTP over any engine. No feature, no network, no engine.
     .library(
       name: "ResponseCache",
       targets: [
         "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
+        "ResponseCache",
       ]),
+    // For tests of programs with such a cache.
+    .library(name: "ResponseCacheTesting", targets: ["ResponseCacheTesting"]),
     // The cache's requests to servers.
     .library(name: "HTTPTransfer", targets: ["HTTPMessages", "HTTPTransfer", "Transport"]),
     // What is built on the cache: cities, movies, posters and URLs, with the sample.
@@ -116,6 +119,11 @@ let package = Package(
     layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
     layer("Caching", "ResponseStorage", caching + ["StorageSPI", "EngineSupport", "CChecksum"]),
+    // The front door: what a program imports.
+    layer("Caching", "ResponseCache", caching + ["StorageSPI", "ResponseStorage"]),
+    layer(
+      "Caching", "ResponseCacheTesting",
+      caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "StorageConformance", "MemoryStorage"]),
     // libcurl, loaded when the first request is made.
     .target(name: "CCurl", path: "Sources/Caching/CCurl"),
     layer("Caching", "Transport", ["Base", "HTTPMessages", "CCurl"]),
@@ -219,6 +227,10 @@ let package = Package(
     tests(
       "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
       "ResponseCacheURLSession", "TestOrigin"),
+    tests(
+      "ResponseCacheTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+      "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
+      "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
     tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
     tests(

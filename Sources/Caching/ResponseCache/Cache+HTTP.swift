@@ -1,0 +1,50 @@
+public import CachedFetching
+public import FetchVocabulary
+public import HTTPMessages
+internal import ResponseStorage
+
+/// Responses to HTTP requests, kept and used again by the rules of HTTP caching (RFC 9111).
+///
+///     import HTTPTransfer
+///
+///     let transport = HTTPTransferService()
+///     let response = try await cache.response(to: HTTPRequest(url: "https://www.swift.org/"), over: transport)
+///
+/// The servers decide how long their responses are used; a response without a lifetime is fresh for a tenth of the time
+/// since its last change. Every status is a response, not an error. `Cache-Status` (RFC 9211) says where a response
+/// came from.
+extension Cache {
+  /// The response to `request`, from the cache or over `transport`.
+  ///
+  /// Failures that did not prevent the answer go to the cache's `warn`.
+  ///
+  /// - Parameters:
+  ///   - options: whether the cache or the server answers, and how old an entry may be.
+  ///   - maxRedirects: how many redirects in a row to follow; 0 returns a redirect as the response.
+  /// - Throws: `CacheError`: `originUnreachable`, `invalidAnswer`, `invalidRequest`, `notCached` if only the cache may
+  ///   answer and cannot; `CancellationError`.
+  @concurrent
+  public func response(
+    to request: HTTPRequest, over transport: some DataTransferService, options: FetchOptions = FetchOptions(),
+    maxRedirects: Int = 5
+  ) async throws -> HTTPResponse {
+    var responses = responses(to: request, over: transport, options: options, maxRedirects: maxRedirects)
+      .makeAsyncIterator()
+    // A sequence has a first snapshot, or fails.
+    guard let snapshot = try await responses.next() else { throw CancellationError() }
+    for warning in snapshot.warnings { warn(warning) }
+    return snapshot.value.response
+  }
+
+  /// The responses to `request` in the order in which they become known, with the URL that each came from: usually one;
+  /// with `cachedThenNetwork` the cached one, and then the server's. Otherwise like
+  /// `response(to:over:options:maxRedirects:)`.
+  public func responses(
+    to request: HTTPRequest, over transport: some DataTransferService, options: FetchOptions = FetchOptions(),
+    maxRedirects: Int = 5
+  ) -> SnapshotSequence<LocatedResponse> {
+    let cache = HTTPCache(
+      storage: EngineHTTPResponseStorage(store: store), transfer: transport, services: services)
+    return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
+  }
+}

@@ -1,0 +1,148 @@
+public import FetchVocabulary
+internal import HTTPCaching
+public import ResponseStorage
+internal import StorageSPI
+
+/// Values under keys.
+///
+/// Any text is a key, as long as it has at most 16,000 bytes once every byte but letters, digits and `-._~` counts
+/// as three. Numbers, texts, arrays and every other `Codable` type are stored as JSON; a `String` as its UTF-8, and
+/// `[UInt8]` as it is.
+extension Cache {
+  /// Stores `value` under `key`, and replaces what is there.
+  ///
+  /// - Parameters:
+  ///   - lifetime: how long the value is kept; `nil` for as long as the limits allow.
+  ///   - freshness: how long it is fresh, if that is less. From then on `value(_:for:)` does not find it any more, but
+  ///     `snapshot(_:for:)` does.
+  /// - Throws: `CacheError`: `malformed` if the value cannot be encoded, `invalidRequest` if the key is too long,
+  ///   `tooLarge`, `overBounds`, `noSpace` or another failure of the engine; then nothing has changed.
+  public func set<Value: Codable & Sendable>(
+    _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil
+  ) async throws {
+    try await set(value, for: key, expiresAfter: lifetime, freshFor: freshness, codec: .codable)
+  }
+
+  /// Stores `value` under `key` as `codec` encodes it; otherwise like `set(_:for:expiresAfter:freshFor:)`.
+  @concurrent
+  public func set<Value: Sendable>(
+    _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil,
+    codec: PayloadCodec<Value>
+  ) async throws {
+    do throws(CacheError) {
+      let (payload, contentType) = try codec.encode(value)
+      let now = store.clock.now
+      let end = lifetime.map { now.advanced(by: $0) } ?? .distantFuture
+      let metadata = EntryMetadata(
+        storedAt: now, freshUntil: min(end, freshness.map { now.advanced(by: $0) } ?? end), retainUntil: end,
+        contentType: contentType)
+      try await store.write(try ValueKey(key).cacheKey, payload: payload, metadata: metadata)
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// The fresh value under `key`; `nil` if there is none.
+  ///
+  /// A value that was read before is not decoded again as long as the entry stays the same.
+  ///
+  /// - Throws: `CacheError`: `damaged` if the entry is damaged or holds another type, or the engine's failure.
+  public func value<Value: Codable & Sendable>(_ type: Value.Type = Value.self, for key: String) async throws -> Value?
+  {
+    try await value(for: key, codec: .codable)
+  }
+
+  /// The fresh value under `key`, which `codec` has encoded; otherwise like `value(_:for:)`.
+  @concurrent
+  public func value<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Value? {
+    guard let found = try await find(key, codec), found.metadata.state(at: store.clock.now) == .fresh else {
+      return nil
+    }
+    return found.value
+  }
+
+  /// The value under `key`, fresh or stale, with the facts about its entry; `nil` if there is none.
+  ///
+  /// - Throws: the same errors as `value(_:for:)`.
+  public func snapshot<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, for key: String
+  ) async throws -> Snapshot<Value>? {
+    try await snapshot(for: key, codec: .codable)
+  }
+
+  /// The value under `key`, which `codec` has encoded; otherwise like `snapshot(_:for:)`.
+  @concurrent
+  public func snapshot<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Snapshot<Value>? {
+    guard let (value, metadata) = try await find(key, codec) else { return nil }
+    let facts = EntryFacts(
+      key: key, storedAt: metadata.storedAt.sinceEpoch, freshUntil: metadata.freshUntil.sinceEpoch,
+      now: store.clock.now.sinceEpoch)
+    return Snapshot(value: value, source: .cache, entry: facts)
+  }
+
+  /// The keys of the values that begin with `prefix` and have not expired, in the order of their bytes as stored.
+  /// All of them are in memory at once.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @concurrent
+  public func keys(prefix: String = "") async throws -> [String] {
+    do throws(CacheError) {
+      return try await store.keys(prefix: ValueKey.prefix(prefix)).map { ValueKey.text(of: $0) }
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Makes the value under `key` stale, and returns whether there was a fresh one.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func invalidate(_ key: String) async throws -> Bool {
+    try await makeStale { () throws(CacheError) in try ValueKey(key).cacheKey }
+  }
+
+  /// Removes the value under `key`, and returns whether there was one.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func remove(_ key: String) async throws -> Bool {
+    try await remove { () throws(CacheError) in try ValueKey(key).cacheKey }
+  }
+
+  private func find<Value: Sendable>(
+    _ key: String, _ codec: PayloadCodec<Value>
+  ) async throws -> (value: Value, metadata: EntryMetadata)? {
+    do throws(CacheError) {
+      let key = try ValueKey(key).cacheKey
+      let found = try await store.read(key, codec)
+      store.countLookUp(found == nil ? nil : key)
+      return found
+    } catch {
+      throw error.callersError
+    }
+  }
+}
+
+/// The request for a value: any text as a key.
+struct ValueKey: CacheableRequest {
+  static let resource = "values"
+  private static let name = "key"
+
+  let key: String
+
+  init(_ key: String) { self.key = key }
+
+  var parameters: [(name: String, value: String)] { [(Self.name, key)] }
+
+  var cacheKey: CacheKey { get throws(CacheError) { try CacheKey(for: self) } }
+
+  /// The prefix of the keys of all values whose texts begin with `text`.
+  static func prefix(_ text: String) -> String {
+    "\(CacheKey.prefix(of: Self.self))\(name)=\(PercentEncoding.text(text))"
+  }
+
+  /// The text that `key` was made of.
+  static func text(of key: CacheKey) -> String {
+    String(decoding: PercentEncoding.decoded(key.text.dropFirst(prefix("").utf8.count)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,92 @@
+public import FetchVocabulary
+public import ResponseStorage
+public import StorageSPI
+
+/// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.
+///
+///     import LMDBStorage
+///     import ResponseCache
+///
+///     let cache = try await Cache(.lmdb(path: "/var/cache/my-app"))
+///     try await cache.set(User(id: 42, name: "Ann"), for: "user/42", expiresAfter: .seconds(3600))
+///     let user = try await cache.value(User.self, for: "user/42")
+///     let weather = cache.resource("weather") { (city: String) in try await api.weather(city) }
+///     let now = try await weather("Bern")
+///     try await cache.close()
+///
+/// A cache is a value: copies of it are the same cache. Any number of tasks may use it at once, and with an engine that
+/// processes can share, any number of processes. Two caches with different locations never meet.
+///
+/// Methods throw `CacheError`, or `CancellationError` if the calling task was cancelled; a resource also throws the
+/// errors of its closure. An absent entry is `nil`, and a failure never looks like one. All work, reading and decoding
+/// included, leaves the caller's actor.
+public struct Cache: Sendable {
+  let store: EntryStore
+  let services: FetchServices
+  let warn: @Sendable (CacheError) -> Void
+
+  /// Opens the cache at `location`, and creates it first if there is none.
+  ///
+  /// - Parameters:
+  ///   - location: the engine and where its store is, in the short form that the engine's module has.
+  ///   - limits: how much the cache may hold; `nil` for no limits. What was not used for the longest time goes first,
+  ///     as far as this process knows: an entry that it has not read counts as used when it was stored.
+  ///   - clock: decides what is fresh, stale and expired.
+  ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
+  ///     a value that could not be stored.
+  /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied`, `busy` or
+  ///   `unreachable`; `CancellationError`.
+  @concurrent
+  public init(
+    _ location: StorageLocation, limits: StoreLimits? = .standard, clock: any WallClock = SystemWallClock(),
+    warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+  ) async throws {
+    do throws(CacheError) {
+      let capabilities = location.plugin.declaration.capabilities
+      let store = EntryStore(
+        engine: try await location.open(clock: clock), clock: clock, limits: limits,
+        removesExpired: !capabilities.contains(.nativeExpiry))
+      let flights: any FetchFlights =
+        capabilities.contains(.shared) ? LeasedFlights(store: store) : LocalFlights()
+      self.init(
+        store: store,
+        services: FetchServices(
+          rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, flights: flights),
+        warn: warn)
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// The cache over a store that is open, for a program that opens it by configuration.
+  package init(store: EntryStore, services: FetchServices, warn: @escaping @Sendable (CacheError) -> Void) {
+    self.store = store
+    self.services = services
+    self.warn = warn
+  }
+
+  /// Waits for revalidations that go on in the background, and closes the cache. Every later call fails with the code
+  /// `closed`.
+  ///
+  /// - Throws: `CacheError`: the engine could not be closed in order.
+  @concurrent
+  public func close() async throws {
+    for failure in await services.background.finish() { warn(failure) }
+    do throws(CacheError) {
+      try await store.close()
+    } catch {
+      throw error.callersError
+    }
+  }
+}
+
+extension CacheError {
+  /// The error as the front door throws it: `CancellationError` for a cancelled task, the closure's own error for a
+  /// resource that could not be fetched, otherwise this one.
+  var callersError: any Error {
+    if code == .cancelled { return CancellationError() }
+    var cause = cause
+    while let error = cause as? CacheError { cause = error.cause }
+    return (cause as? ClosureFailure)?.error ?? self
+  }
+}

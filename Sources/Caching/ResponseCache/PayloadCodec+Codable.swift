@@ -1,0 +1,116 @@
+internal import FetchVocabulary
+public import ResponseStorage
+internal import StorageSPI
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension PayloadCodec where Value: Codable {
+  /// Stores a `String` as its UTF-8, `[UInt8]` as it is, and everything else as JSON: by the value's own functions if it
+  /// is a `JSONPayload`, which is several times faster, otherwise by Foundation's coder.
+  public static var codable: PayloadCodec {
+    PayloadCodec(
+      "codable", encode: { value throws(CacheError) in try encodeStandard(value) },
+      decode: { bytes, key, _ throws(CacheError) in try decodeStandard(bytes, key) })
+  }
+
+  private static func encodeStandard(_ value: Value) throws(CacheError) -> (payload: [UInt8], contentType: String) {
+    switch value {
+    case let text as String: return (Array(text.utf8), "text/plain; charset=utf-8")
+    case let bytes as [UInt8]: return (bytes, "application/octet-stream")
+    case let payload as any JSONPayload:
+      var json = JSONWriter()
+      payload.write(to: &json)
+      return (json.bytes, "application/json")
+    default: return (try encodeJSON(value), "application/json")
+    }
+  }
+
+  private static func encodeJSON(_ value: Value) throws(CacheError) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes]
+    do {
+      return Array(try encoder.encode(value))
+    } catch {
+      throw CacheError(.malformed, "a value of type \(Value.self) cannot be encoded: \(error)", cause: error)
+    }
+  }
+
+  private static func decodeStandard(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
+    if Value.self == String.self {
+      guard let text = bytes.withUnsafeBufferPointer({ String(validating: $0, as: UTF8.self) }) as? Value else {
+        throw notThisType(key, "it is not UTF-8")
+      }
+      return text
+    }
+    if Value.self == [UInt8].self, let bytes = bytes.withUnsafeBufferPointer({ Array($0) }) as? Value { return bytes }
+    if let payload = Value.self as? any JSONPayload.Type {
+      guard let value = try decodePayload(payload, bytes, key) as? Value else { throw notThisType(key, "") }
+      return value
+    }
+    return try decodeJSON(bytes, key)
+  }
+
+  private static func decodePayload<Payload: JSONPayload>(
+    _ type: Payload.Type, _ bytes: Span<UInt8>, _ key: CacheKey
+  ) throws(CacheError) -> Payload {
+    try PayloadCodec<Payload>.decodeJSON(bytes, key)
+  }
+
+  private static func decodeJSON(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
+    do {
+      // The decoder keeps nothing of the bytes, so that they need not be copied.
+      return try bytes.withUnsafeBufferPointer { buffer in
+        guard let start = UnsafeMutableRawPointer(mutating: buffer.baseAddress) else {
+          return try JSONDecoder().decode(Value.self, from: Data())
+        }
+        return try JSONDecoder().decode(
+          Value.self, from: Data(bytesNoCopy: start, count: buffer.count, deallocator: .none))
+      }
+    } catch {
+      throw notThisType(key, "\(error)", cause: error)
+    }
+  }
+
+  private static func notThisType(_ key: CacheKey, _ reason: String, cause: (any Error)? = nil) -> CacheError {
+    CacheError(
+      .damaged, "entry \(key) holds no \(Value.self): \(reason)",
+      hint: "read it as the type that was stored, or store it anew", key: key.text, cause: cause)
+  }
+}
+
+extension PayloadCodec {
+  /// Creates a codec from two functions over bytes.
+  ///
+  /// - Parameters:
+  ///   - identifier: names the format, such as "user-v2". Codecs with the same identifier and value type must decode
+  ///     alike: a value that one has decoded is reused by the others.
+  ///   - contentType: the media type of the bytes, for people and for native tools.
+  ///   - encode: makes the bytes.
+  ///   - decode: reads the bytes; throws if `encode` cannot have made them.
+  public init(
+    _ identifier: String, contentType: String = "application/octet-stream",
+    encode: @escaping @Sendable (Value) throws -> [UInt8], decode: @escaping @Sendable ([UInt8]) throws -> Value
+  ) {
+    self.init(
+      identifier,
+      encode: { value throws(CacheError) in
+        do {
+          return (try encode(value), contentType)
+        } catch {
+          throw CacheError(.malformed, "a value cannot be encoded as \(identifier): \(error)", cause: error)
+        }
+      },
+      decode: { bytes, key, _ throws(CacheError) in
+        do {
+          return try decode(bytes.withUnsafeBufferPointer { Array($0) })
+        } catch {
+          throw CacheError(
+            .damaged, "entry \(key) cannot be decoded as \(identifier): \(error)", key: key.text, cause: error)
+        }
+      })
+  }
+}

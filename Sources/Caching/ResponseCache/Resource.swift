@@ -1,0 +1,156 @@
+public import FetchVocabulary
+internal import HTTPCaching
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Something that a closure fetches and the cache keeps, one entry for each query.
+///
+///     let weather = cache.resource("weather", freshFor: .seconds(600)) { (city: String) in try await api.weather(city) }
+///     let now = try await weather("Bern")
+///     for try await snapshot in weather.snapshots(for: "Bern", policy: .cachedThenNetwork) { show(snapshot.value) }
+///
+/// A fresh entry answers without the closure. Callers that ask for the same thing at the same time share one call of
+/// the closure, in this process and, with an engine that processes can share, in all of them. If the closure fails, a
+/// stale entry stands in.
+public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
+  let cache: Cache
+  let name: String
+  let version: Int
+  package let freshness: FreshnessPolicy
+  let codec: PayloadCodec<Value>
+  let text: @Sendable (Query) -> String
+  let fetch: @Sendable (Query) async throws -> Value
+
+  /// The value for `query`: from the cache if it is fresh there, otherwise from the closure.
+  ///
+  /// Failures that did not prevent the answer go to the cache's `warn`.
+  ///
+  /// - Parameters:
+  ///   - policy: whether the cache or the closure answers. With `cachedThenNetwork` the cached value is the answer if
+  ///     there is one, and the closure is not called.
+  ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
+  ///   - maxStale: an entry that has been stale for no longer than this answers too; `nil` if none may.
+  /// - Throws: what the closure throws, if no stale entry may stand in; `CacheError` with the closure's message if a
+  ///   closure in another process failed, `notCached` if only the cache may answer and cannot; `CancellationError`.
+  @concurrent
+  public func callAsFunction(
+    _ query: Query, policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
+  ) async throws -> Value {
+    var snapshots = snapshots(for: query, policy: policy, maxAge: maxAge, maxStale: maxStale).makeAsyncIterator()
+    // A sequence has a first snapshot, or fails.
+    guard let snapshot = try await snapshots.next() else { throw CancellationError() }
+    for warning in snapshot.warnings { cache.warn(warning) }
+    return snapshot.value
+  }
+
+  /// The values for `query` in the order in which they become known, with where they came from: usually one; with
+  /// `cachedThenNetwork` the cached value, and then the closure's.
+  ///
+  /// Nothing happens until the first one is asked for.
+  ///
+  /// - Parameters:
+  ///   - policy: whether the cache or the closure answers, or both in turn.
+  ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
+  ///   - maxStale: an entry that has been stale for no longer than this answers too; `nil` if none may.
+  public func snapshots(
+    for query: Query, policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
+  ) -> SnapshotSequence<Value> {
+    SnapshotSequence(
+      CachedFetching.fetch(
+        request(query), storage: EngineResponseStorage(store: cache.store, codec: codec),
+        origin: ClosureOrigin(name: name, query: query, fetch: fetch), services: services,
+        options: FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale), toDomain: { $0 }))
+  }
+
+  /// Makes the entry for `query` stale, so that the next fetch calls the closure, and returns whether it was fresh. It
+  /// can still stand in if the closure fails.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func invalidate(_ query: Query) async throws -> Bool {
+    let request = request(query)
+    return try await cache.makeStale { () throws(CacheError) in try CacheKey(for: request) }
+  }
+
+  /// Makes all entries of this resource stale, and returns how many were fresh.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func invalidateAll() async throws -> Int { try await cache.makeAllStale(prefix: prefix) }
+
+  /// Removes the entry for `query`, and returns whether there was one.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func remove(_ query: Query) async throws -> Bool {
+    let request = request(query)
+    return try await cache.remove { () throws(CacheError) in try CacheKey(for: request) }
+  }
+
+  /// Removes all entries of this resource, also of other versions, and returns how many there were.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func removeAll() async throws -> Int { try await cache.removeAll(prefix: prefix) }
+
+  private func request(_ query: Query) -> ResourceRequest {
+    ResourceRequest(name: name, query: text(query), version: version)
+  }
+
+  private var prefix: String { CacheKey.prefix(ofNamespace: name) }
+
+  private var services: FetchServices {
+    var services = cache.services
+    services.rules = HTTPCacheRules(freshness: freshness)
+    return services
+  }
+}
+
+/// The request for a closure's answer.
+struct ResourceRequest: CacheableRequest {
+  static let resource = "resource"
+  /// The namespaces of everything else that a cache keeps.
+  static let reservedNames = [ValueKey.resource, "url", "leases"]
+
+  let name: String
+  let query: String
+  let version: Int
+
+  var namespace: String { name }
+  var parameters: [(name: String, value: String)] { [("query", query), ("version", String(version))] }
+}
+
+/// A closure as the origin of one answer.
+struct ClosureOrigin<Query: Sendable, Value: Sendable>: ResponseOrigin {
+  typealias Request = ResourceRequest
+
+  let name: String
+  let query: Query
+  let fetch: @Sendable (Query) async throws -> Value
+
+  func message(for request: ResourceRequest) throws(CacheError) -> HTTPRequest {
+    guard !ResourceRequest.reservedNames.contains(name) else {
+      throw CacheError(.invalidKey, "a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
+    }
+    return HTTPRequest(url: "resource:")
+  }
+
+  func answer(
+    to request: ResourceRequest, conditions: HTTPFields
+  ) async throws(CacheError) -> OriginAnswer<Value> {
+    do {
+      return OriginAnswer(head: HTTPResponseHead(status: 200), response: try await fetch(query))
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      throw CacheError(
+        .originUnreachable, "\(name) of '\(request.query)' could not be fetched: \(error)",
+        cause: ClosureFailure(error: error))
+    }
+  }
+}
+
+/// The error of a resource's closure.
+struct ClosureFailure: Error {
+  let error: any Error
+}

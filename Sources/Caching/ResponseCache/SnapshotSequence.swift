@@ -1,0 +1,65 @@
+public import FetchVocabulary
+
+/// The answers to one fetch, in the order in which they become known, with where each came from.
+///
+/// Iterating it again fetches again. Cancelling the iterating task cancels the fetch.
+public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
+  private let snapshots: Snapshots<Value>
+
+  init(_ snapshots: Snapshots<Value>) { self.snapshots = snapshots }
+
+  /// A sequence of `values` as if they came from the origin, for tests and previews of what shows them.
+  public init(_ values: Value...) {
+    snapshots = Snapshots(values)
+  }
+
+  /// Explains how the first snapshot would be made now. This asks no origin, and changes nothing.
+  ///
+  /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
+  @concurrent
+  public func explanation() async throws -> FetchExplanation {
+    do throws(CacheError) {
+      return try await snapshots.explanation()
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Starts a fetch.
+  public func makeAsyncIterator() -> Iterator { Iterator(snapshots: snapshots.makeAsyncIterator()) }
+
+  /// The state of a fetch under way.
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
+    fileprivate var snapshots: Snapshots<Value>.Iterator
+
+    /// The next snapshot; `nil` after the last one or after an error.
+    ///
+    /// - Throws: what the fetch throws, see `Resource` and `Cache`.
+    public mutating func next() async throws -> Snapshot<Value>? { try await next(isolation: nil) }
+
+    /// The next snapshot; `nil` after the last one or after an error. All work leaves `actor`.
+    ///
+    /// - Throws: what the fetch throws, see `Resource` and `Cache`.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Snapshot<Value>? {
+      let result: Result<Snapshot<Value>?, CacheError>
+      (result, snapshots) = await Self.next(snapshots)
+      do throws(CacheError) {
+        return try result.get()
+      } catch {
+        throw error.callersError
+      }
+    }
+
+    @concurrent
+    private static func next(
+      _ snapshots: Snapshots<Value>.Iterator
+    ) async -> (Result<Snapshot<Value>?, CacheError>, Snapshots<Value>.Iterator) {
+      var snapshots = snapshots
+      do throws(CacheError) {
+        return (.success(try await snapshots.next()), snapshots)
+      } catch {
+        return (.failure(error), snapshots)
+      }
+    }
+  }
+}

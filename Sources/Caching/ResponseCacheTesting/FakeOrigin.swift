@@ -1,0 +1,88 @@
+internal import Synchronization
+
+/// An origin for tests: answers as it is told to, waits, fails, and counts.
+///
+///     let origin = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
+///     let weather = cache.resource("weather", fetch: origin.fetch)
+///     origin.fail(with: NoNetwork())
+///     ...
+///     #expect(origin.queries == ["Bern"])
+public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
+  private struct State {
+    var answer: @Sendable (Query) throws -> Value
+    var failure: (any Error)?
+    var queries: [Query] = []
+    var isHeld = false
+    var held: [CheckedContinuation<Void, Never>] = []
+    /// Resumed when this many requests have arrived.
+    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state: Mutex<State>
+
+  /// An origin that answers with what `answer` makes of a query.
+  public init(_ answer: @escaping @Sendable (Query) throws -> Value) {
+    state = Mutex(State(answer: answer))
+  }
+
+  /// The queries that were asked so far, in order.
+  public var queries: [Query] { state.withLock { $0.queries } }
+
+  /// Answers with what `answer` makes of a query from now on.
+  public func answer(with answer: @escaping @Sendable (Query) throws -> Value) {
+    state.withLock { ($0.answer, $0.failure) = (answer, nil) }
+  }
+
+  /// Fails every request with `error` from now on; with `nil` it answers again.
+  public func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
+
+  /// Keeps every request waiting from now on, until `release()`.
+  public func hold() { state.withLock { $0.isHeld = true } }
+
+  /// Lets the waiting requests go on, and those that follow.
+  public func release() {
+    let held = state.withLock { state in
+      defer { (state.held, state.isHeld) = ([], false) }
+      return state.held
+    }
+    for continuation in held { continuation.resume() }
+  }
+
+  /// Waits until `count` requests have arrived since the origin was made.
+  public func arrival(of count: Int) async {
+    await withCheckedContinuation { continuation in
+      let hasArrived = state.withLock { state in
+        if state.queries.count >= count { return true }
+        state.arrivals.append((count, continuation))
+        return false
+      }
+      if hasArrived { continuation.resume() }
+    }
+  }
+
+  /// Answers `query`: what a resource under test calls.
+  public func fetch(_ query: Query) async throws -> Value {
+    for continuation in note(query) { continuation.resume() }
+    await withCheckedContinuation { continuation in
+      let isHeld = state.withLock { state in
+        if state.isHeld { state.held.append(continuation) }
+        return state.isHeld
+      }
+      if !isHeld { continuation.resume() }
+    }
+    try Task.checkCancellation()
+    let (answer, failure) = state.withLock { ($0.answer, $0.failure) }
+    if let failure { throw failure }
+    return try answer(query)
+  }
+
+  /// Counts a request, and returns the callers that waited for it.
+  private func note(_ query: Query) -> [CheckedContinuation<Void, Never>] {
+    state.withLock { state in
+      state.queries.append(query)
+      let count = state.queries.count
+      defer { state.arrivals.removeAll { $0.count <= count } }
+      return state.arrivals.filter { $0.count <= count }.map(\.continuation)
+    }
+  }
+}

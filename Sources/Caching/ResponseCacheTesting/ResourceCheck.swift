@@ -1,0 +1,105 @@
+public import ResponseCache
+
+/// Checks that a resource behaves as one should: its values come back as they were, two queries have two entries, it
+/// asks its origin when it has to and only then, and a stale value stands in for an origin that fails.
+///
+///     try await checkResource(queries: ("Bern", "Quito"), values: (bern, quito)) { cache, fetch in
+///       cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
+///     }
+///
+/// It needs no network and no time: the cache is in memory, and the clock is set.
+///
+/// - Parameters:
+///   - queries: two different queries.
+///   - values: the origin's values for them.
+///   - makeResource: makes the resource in the cache that it is given, over the closure that it is given.
+/// - Throws: `ResourceDefects`, if the resource does not behave; any other error comes from the resource itself.
+public func checkResource<Query: Sendable & Equatable, Value: Sendable & Equatable>(
+  queries: (Query, Query), values: (Value, Value),
+  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
+) async throws {
+  let clock = ManualClock(.start)
+  let cache = try await Cache.inMemory(clock: clock)
+  let (first, second) = queries
+  let origin = FakeOrigin { (query: Query) in query == first ? values.0 : values.1 }
+  let check = ResourceCheck(
+    resource: makeResource(cache, { try await origin.fetch($0) }), origin: origin, clock: clock, first: first,
+    second: second, values: values)
+  let defects = try await check.run()
+  try await cache.close()
+  if !defects.isEmpty { throw ResourceDefects(descriptions: defects) }
+}
+
+/// What is wrong with a resource.
+public struct ResourceDefects: Error, CustomStringConvertible {
+  /// Each defect in one line.
+  public let descriptions: [String]
+
+  /// The defects, one a line.
+  public var description: String { descriptions.joined(separator: "\n") }
+}
+
+private struct ResourceCheck<Query: Sendable & Equatable, Value: Sendable & Equatable> {
+  struct OriginFailure: Error {}
+
+  let resource: Resource<Query, Value>
+  let origin: FakeOrigin<Query, Value>
+  let clock: ManualClock
+  let first: Query
+  let second: Query
+  let values: (Value, Value)
+
+  func run() async throws -> [String] {
+    var defects: [String] = []
+    defects += try await requests(1, "the first fetch") { try await resource(first) == values.0 }
+    defects += try await requests(0, "a fetch of a fresh entry") { try await resource(first) == values.0 }
+    defects += try await requests(1, "a fetch of another query") { try await resource(second) == values.1 }
+    defects += try await requests(0, "the first query again") { try await resource(first) == values.0 }
+    defects += try await requests(1, "a fetch after remove(_:)") {
+      try await resource.remove(first)
+      return try await resource(first) == values.0
+    }
+    defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
+    let freshness = resource.freshness
+    // A stale entry that may be served first is revalidated in the background: go past that time.
+    clock.advance(by: freshness.timeToLive + freshness.staleWhileRevalidate)
+    if freshness.staleIfError > freshness.staleWhileRevalidate {
+      origin.fail(with: OriginFailure())
+      defects += try await requests(1, "a fetch of a stale entry from an origin that fails") {
+        try await resource(first) == values.0
+      }
+      origin.fail(with: nil)
+    }
+    defects += try await requests(1, "a fetch of a stale entry") { try await resource(first) == values.0 }
+    if freshness.staleWhileRevalidate <= .zero {
+      defects += try await requests(1, "a fetch after invalidate(_:)") {
+        try await resource.invalidate(first)
+        return try await resource(first) == values.0
+      }
+    }
+    return defects
+  }
+
+  /// Fetches without an entry, with an origin that answers only once the first request is there.
+  private func tenAtOnce() async throws -> Bool {
+    try await resource.remove(first)
+    let arrived = origin.queries.count + 1
+    origin.hold()
+    return try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<10 { group.addTask { try await resource(first) == values.0 } }
+      await origin.arrival(of: arrived)
+      origin.release()
+      return try await group.reduce(true) { $0 && $1 }
+    }
+  }
+
+  /// The defects if `body`, which does `what`, does not return `true` or does not make `count` requests.
+  private func requests(_ count: Int, _ what: String, _ body: () async throws -> Bool) async throws -> [String] {
+    let before = origin.queries.count
+    var defects: [String] = []
+    if try await !body() { defects.append("\(what) returned another value than the origin's") }
+    let made = origin.queries.count - before
+    if made != count { defects.append("\(what) made \(made) requests instead of \(count)") }
+    return defects
+  }
+}

@@ -1,0 +1,71 @@
+import LMDBStorage
+import MemoryStorage
+import PlistStorage
+import ResponseCache
+import ResponseCacheTesting
+import SQLiteStorage
+import Testing
+
+/// The ten lines that a reader sees first, over every engine.
+@Suite struct FrontDoorTests {
+  struct User: Codable, Equatable {
+    let id: Int
+    let name: String
+  }
+
+  static let engines: [(name: String, location: @Sendable (String) -> StorageLocation)] = [
+    ("memory", { _ in .memory }), ("plist", { .plist(path: $0 + "/plist") }),
+    ("sqlite", { .sqlite(path: $0 + "/sqlite") }), ("lmdb", { .lmdb(path: $0 + "/lmdb") }),
+  ]
+
+  @Test(arguments: engines.map(\.name)) func theTenLines(engine: String) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let api = FakeOrigin { (city: String) in "rain in \(city)" }
+    var shown: [String] = []
+
+    let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
+    let cache = try await Cache(location)
+    try await cache.set(User(id: 42, name: "Ann"), for: "user/42", expiresAfter: .seconds(3600))
+    let user = try await cache.value(User.self, for: "user/42")
+    let weather = cache.resource("weather") { (city: String) in try await api.fetch(city) }
+    let now = try await weather("Bern")
+    for try await snapshot in weather.snapshots(for: "Bern", policy: .cachedThenNetwork) {
+      shown.append(snapshot.value)
+    }
+    try await cache.close()
+
+    #expect(user == User(id: 42, name: "Ann"))
+    #expect(now == "rain in Bern")
+    #expect(shown == ["rain in Bern", "rain in Bern"])
+    #expect(api.queries == ["Bern", "Bern"])
+  }
+
+  @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
+  func aCacheOutlivesItsProgram(engine: String) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
+    let first = try await Cache(location)
+    try await first.set(["a", "b"], for: "any text: ü / \u{1F600}\n")
+    try await first.close()
+    let second = try await Cache(location)
+    #expect(try await second.value([String].self, for: "any text: ü / \u{1F600}\n") == ["a", "b"])
+    #expect(try await second.keys() == ["any text: ü / \u{1F600}\n"])
+    try await second.close()
+  }
+
+  @Test func twoCachesOfTwoLocationsDoNotMeet() async throws {
+    let (one, other) = (try await Cache.inMemory(), try await Cache.inMemory())
+    try await one.set(1, for: "number")
+    #expect(try await other.value(Int.self, for: "number") == nil)
+  }
+
+  @Test func aClosedCacheFailsAndHasNoEntriesMissing() async throws {
+    let cache = try await Cache.inMemory()
+    try await cache.set(1, for: "number")
+    try await cache.close()
+    let error = await #expect(throws: CacheError.self) { try await cache.value(Int.self, for: "number") }
+    #expect(error?.code == .closed)
+  }
+}

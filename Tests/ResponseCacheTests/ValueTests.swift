@@ -1,0 +1,197 @@
+import Base
+import Glibc
+import ResponseCache
+import ResponseCacheTesting
+import Synchronization
+import Testing
+
+@Suite struct ValueTests {
+  struct Account: Codable, Equatable {
+    var owner: String
+    var balance: Double
+    var tags: [String]?
+  }
+
+  let clock = ManualClock(.start)
+
+  private func cache() async throws -> Cache { try await Cache.inMemory(clock: clock) }
+
+  @Test func everyKindOfValueComesBackAsItWas() async throws {
+    let cache = try await cache()
+    try await cache.set("text with ü and \"quotes\"", for: "text")
+    try await cache.set([UInt8]([0, 255, 10]), for: "bytes")
+    try await cache.set(42, for: "integer")
+    try await cache.set(0.1 + 0.2, for: "fraction")
+    try await cache.set([Int?]([1, nil]), for: "optionals")
+    try await cache.set(["a": [1, 2]], for: "dictionary")
+    try await cache.set(Account(owner: "Ann", balance: -1.5, tags: nil), for: "account")
+    #expect(try await cache.value(String.self, for: "text") == "text with ü and \"quotes\"")
+    #expect(try await cache.value([UInt8].self, for: "bytes") == [0, 255, 10])
+    #expect(try await cache.value(Int.self, for: "integer") == 42)
+    #expect(try await cache.value(Double.self, for: "fraction") == 0.1 + 0.2)
+    #expect(try await cache.value([Int?].self, for: "optionals") == [1, nil])
+    #expect(try await cache.value([String: [Int]].self, for: "dictionary") == ["a": [1, 2]])
+    #expect(try await cache.value(Account.self, for: "account") == Account(owner: "Ann", balance: -1.5, tags: nil))
+  }
+
+  @Test(arguments: ["", "a", "/", "user/42", "ü", "%2F", "\n", String(repeating: "k", count: 16_000)])
+  func anyTextIsAKey(key: String) async throws {
+    let cache = try await cache()
+    try await cache.set(key, for: key)
+    #expect(try await cache.value(String.self, for: key) == key)
+    #expect(try await cache.keys() == [key])
+    #expect(try await cache.remove(key))
+    #expect(try await cache.value(String.self, for: key) == nil)
+  }
+
+  @Test func aKeyThatIsTooLongIsAnError() async throws {
+    let cache = try await cache()
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.set(1, for: String(repeating: "k", count: 16_384))
+    }
+    #expect(error?.code == .invalidRequest)
+  }
+
+  @Test func keysAreFoundByTheBeginningOfTheirText() async throws {
+    let cache = try await cache()
+    for key in ["user/1", "user/2", "users", "ü/1"] { try await cache.set(1, for: key) }
+    #expect(try await cache.keys(prefix: "user/") == ["user/1", "user/2"])
+    #expect(try await cache.keys(prefix: "ü") == ["ü/1"])
+    #expect(try await cache.keys(prefix: "x") == [])
+  }
+
+  @Test func aValueExpires() async throws {
+    let cache = try await cache()
+    try await cache.set(1, for: "short", expiresAfter: .seconds(10))
+    try await cache.set(2, for: "long")
+    clock.advance(by: .seconds(9))
+    #expect(try await cache.value(Int.self, for: "short") == 1)
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.value(Int.self, for: "short") == nil)
+    #expect(try await cache.snapshot(Int.self, for: "short") == nil)
+    clock.advance(by: .seconds(1_000_000_000))
+    #expect(try await cache.value(Int.self, for: "long") == 2)
+  }
+
+  @Test func aStaleValueIsKeptForWhoAsksForIt() async throws {
+    let cache = try await cache()
+    try await cache.set(1, for: "number", expiresAfter: .seconds(100), freshFor: .seconds(10))
+    try await cache.set(2, for: "other")
+    clock.advance(by: .seconds(10))
+    #expect(try await cache.value(Int.self, for: "number") == nil)
+    let snapshot = try #require(try await cache.snapshot(Int.self, for: "number"))
+    #expect(snapshot.value == 1)
+    #expect(snapshot.entry.isStale)
+    #expect(snapshot.entry.key == "number")
+    #expect(snapshot.entry.age == .seconds(10))
+    #expect(try await cache.invalidate("other"))
+    #expect(try await !cache.invalidate("other"))
+    #expect(try await cache.value(Int.self, for: "other") == nil)
+    #expect(try await cache.snapshot(Int.self, for: "other")?.value == 2)
+  }
+
+  @Test func anotherTypeUnderTheKeyIsAnErrorAndNoMiss() async throws {
+    let cache = try await cache()
+    try await cache.set(Account(owner: "Ann", balance: 1), for: "account")
+    let error = await #expect(throws: CacheError.self) { try await cache.value([Int].self, for: "account") }
+    #expect(error?.code == .damaged)
+    #expect(error?.message.contains("Array<Int>") == true)
+    #expect(error?.hint.isEmpty == false)
+  }
+
+  @Test func aValueThatCannotBeEncodedIsNotStored() async throws {
+    let cache = try await cache()
+    try await cache.set(1.0, for: "number")
+    let error = await #expect(throws: CacheError.self) { try await cache.set(Double.nan, for: "number") }
+    #expect(error?.code == .malformed)
+    #expect(try await cache.value(Double.self, for: "number") == 1)
+  }
+
+  @Test func aCodecOfOnesOwnIsUsedAndItsDecodedValuesAreReused() async throws {
+    let cache = try await cache()
+    let decoded = Atomic(0)
+    func codec(_ identifier: String = "reversed") -> PayloadCodec<[Int]> {
+      PayloadCodec(
+        identifier, encode: { $0.reversed().map { UInt8($0) } },
+        decode: {
+          decoded.add(1, ordering: .relaxed)
+          return $0.reversed().map { Int($0) }
+        })
+    }
+    try await cache.set([1, 2, 3], for: "numbers", codec: codec())
+    for _ in 0..<10 { #expect(try await cache.value(for: "numbers", codec: codec()) == [1, 2, 3]) }
+    #expect(decoded.load(ordering: .relaxed) == 1)
+    #expect(try await cache.value([UInt8].self, for: "numbers") == [3, 2, 1])
+    #expect(try await cache.value(for: "numbers", codec: codec("other")) == [1, 2, 3])
+    #expect(decoded.load(ordering: .relaxed) == 2)
+  }
+
+  @Test func everythingGoesAtOnce() async throws {
+    let cache = try await cache()
+    for number in 0..<100 { try await cache.set(number, for: "number \(number)") }
+    #expect(try await cache.statistics().tally.total().entries == 100)
+    try await cache.removeAll()
+    #expect(try await cache.keys() == [])
+    #expect(try await cache.statistics().tally.total().entries == 0)
+  }
+
+  @Test func statisticsCountWhatTheCacheAnswered() async throws {
+    let cache = try await cache()
+    try await cache.set(1, for: "number")
+    _ = try await cache.value(Int.self, for: "number")
+    _ = try await cache.value(Int.self, for: "none")
+    let operations = try await cache.statistics().operations
+    #expect(operations.hits == 1)
+    #expect(operations.misses == 1)
+  }
+
+  @Test func limitsHold() async throws {
+    let limits = StoreLimits(maxEntries: 3, maxBytes: 1_000, eviction: .leastRecentlyUsed)
+    let cache = try await Cache.inMemory(clock: clock, limits: limits)
+    for number in 0..<10 {
+      try await cache.set(number, for: "\(number)")
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await cache.keys() == ["7", "8", "9"])
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.set([UInt8](repeating: 0, count: 1_001), for: "large")
+    }
+    #expect(error?.code == .tooLarge)
+  }
+
+  @Test func expiredEntriesGoAlsoWithoutLimits() async throws {
+    let cache = try await Cache.inMemory(clock: clock, limits: nil)
+    for number in 0..<100 { try await cache.set(number, for: "old \(number)", expiresAfter: .seconds(1)) }
+    clock.advance(by: .seconds(2))
+    // Each look finds sixteen, and every eighth write looks.
+    for number in 0..<2_000 { try await cache.set(number, for: "new", expiresAfter: nil) }
+    #expect(try await cache.statistics().tally.total().entries == 1)
+  }
+
+  @Test func aCancelledTaskGetsACancellationError() async throws {
+    let cache = try await cache()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await cache.keys()
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test @MainActor func readingLeavesTheCallersActor() async throws {
+    let cache = try await cache()
+    let main = pthread_self()
+    let isOnMainActor = Mutex<[Bool]>([])
+    let codec = PayloadCodec<Int>(
+      "isolation", encode: { [UInt8($0)] },
+      decode: { bytes in
+        isOnMainActor.withLock { $0.append(pthread_equal(pthread_self(), main) != 0) }
+        return Int(bytes[0])
+      })
+    try await cache.set(7, for: "number", codec: codec)
+    #expect(try await cache.value(for: "number", codec: codec) == 7)
+    let resource = cache.resource("numbers", key: { (number: Int) in "\(number)" }, codec: codec) { $0 }
+    #expect(try await resource(3) == 3)
+    for try await snapshot in resource.snapshots(for: 3) { #expect(snapshot.value == 3) }
+    #expect(isOnMainActor.withLock { $0 } == [false, false])
+  }
+}
