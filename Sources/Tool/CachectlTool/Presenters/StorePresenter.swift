@@ -88,6 +88,25 @@ struct StorePresenter: Sendable {
     StatisticsView(
       backend: configuration.backend, path: configuration.storePath, try await store.administration.statistics())
   }
+
+  /// Checks every entry of the store.
+  ///
+  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` if it is
+  ///   unknown).
+  /// - Throws: `CacheError`: the check could not be made.
+  func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
+    let report = try await store.administration.verify(progress: progress)
+    return IntegrityView(
+      backend: configuration.backend, entriesChecked: report.entriesChecked, issues: report.issues,
+      issueCount: report.issueCount)
+  }
+
+  /// Removes expired entries, and returns unused space to the system.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  func compact() async throws(CacheError) -> CompactionView {
+    CompactionView(backend: configuration.backend, report: try await store.administration.compact())
+  }
 }
 
 extension AppDIContainer {

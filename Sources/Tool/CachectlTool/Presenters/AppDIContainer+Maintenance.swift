@@ -4,27 +4,6 @@ internal import CachePresentation
 internal import ResponseStorage
 internal import StorageSPI
 
-extension StorePresenter {
-  /// Checks every entry of the store.
-  ///
-  /// - Parameter progress: called now and then with the number of entries checked, and of all (`nil` if it is
-  ///   unknown).
-  /// - Throws: `CacheError`: the check could not be made.
-  func verify(progress: (_ done: Int, _ total: Int?) -> Void) async throws(CacheError) -> IntegrityView {
-    let report = try await store.administration.verify(progress: progress)
-    return IntegrityView(
-      backend: configuration.backend, entriesChecked: report.entriesChecked, issues: report.issues,
-      issueCount: report.issueCount)
-  }
-
-  /// Removes expired entries, and returns unused space to the system.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  func compact() async throws(CacheError) -> CompactionView {
-    CompactionView(backend: configuration.backend, report: try await store.administration.compact())
-  }
-}
-
 extension AppDIContainer {
   /// Opens the store and checks every entry. A store that is too damaged to open, or has damage that opening would
   /// hide, is reported as a finding, and is not opened.
@@ -64,18 +43,7 @@ extension AppDIContainer {
     return isDryRun
       ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
   }
-}
 
-extension Timestamp {
-  /// The time to the second in the basic format of ISO 8601, such as "20260131T120000Z": a shell needs no quotes for
-  /// it, and names sort by it.
-  var basicText: String {
-    let second = Duration.seconds(milliseconds / 1_000)
-    return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }
-  }
-}
-
-extension AppDIContainer {
   /// The failures that stop the removal of entries, but not of the whole store.
   private static let removable: Set<CacheError.Code> = [
     .damaged, .unsupportedFormat, .noSpace, .ioFailed, .tooLarge,
@@ -125,5 +93,14 @@ extension AppDIContainer {
     } catch {
       throw error.code == .unsupported ? reason : error
     }
+  }
+}
+
+extension Timestamp {
+  /// The time to the second in the basic format of ISO 8601, such as "20260131T120000Z": a shell needs no quotes for
+  /// it, and names sort by it.
+  var basicText: String {
+    let second = Duration.seconds(milliseconds / 1_000)
+    return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }
   }
 }
