@@ -41,8 +41,9 @@ public final class AccessRecorder: Sendable {
     self.log = log
   }
 
-  /// Records a use of the entry under `key` at `now`. Cost: hashing the key, and a lock.
-  package func record(_ key: CacheKey, at now: Timestamp) {
+  /// Records a use of the entry under `key` at `now`, without counting a hit; `EntryStore.countLookUp` does both. Cost:
+  /// hashing the key, and a lock.
+  public func record(_ key: CacheKey, at now: Timestamp) {
     record(digest: AccessRecord.digest(of: key), at: now)
   }
 
