@@ -46,9 +46,11 @@ enum ProcessEnvironment {
   }
 
   /// The absolute path of the user's home folder: `HOME`, otherwise the system's record of the user, otherwise the
-  /// root. A relative path would depend on the working folder.
+  /// root. A relative path would depend on the working folder. To look the user up takes twenty system calls.
   static var userHome: String {
-    [value(of: "HOME"), registeredHome].lazy.compactMap(\.self).first { $0.hasPrefix("/") } ?? "/"
+    if let home = value(of: "HOME"), home.hasPrefix("/") { return home }
+    if let home = registeredHome, home.hasPrefix("/") { return home }
+    return "/"
   }
 
   /// The home folder in the system's user database; `nil` if the user is not in it.
