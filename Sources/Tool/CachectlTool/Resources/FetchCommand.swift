@@ -7,7 +7,11 @@ struct FetchCommand: ParsableCommand {
   static let configuration: CommandConfiguration = {
     let resources = Cachectl.current.resources
     let nouns = resources.map(\.noun)
-    let list = nouns.count < 2 ? nouns.joined() : "\(nouns.dropLast().joined(separator: ", ")) or \(nouns.last ?? "")"
+    // By hand: joined(separator:) makes the runtime search the whole program for a conformance, at each start.
+    var list = ""
+    for (index, noun) in nouns.enumerated() {
+      list += index == 0 ? noun : (index == nouns.count - 1 ? " or " : ", ") + noun
+    }
     return CommandConfiguration(
       commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map { $0.fetch() })
   }()
