@@ -26,7 +26,7 @@ struct ConfigurationTable: Sendable {
 
   /// `sections` with those of one object side by side, as a file has them, and otherwise in their order.
   private static func grouped(_ sections: [any ConfigurationSection.Type]) -> [any ConfigurationSection.Type] {
-    let objects = sections.map { $0.path.utf8.prefix { $0 != stop } }
+    let objects = sections.map { object(of: $0.path) }
     return sections.indices.map { index in
       (objects.firstIndex { $0.elementsEqual(objects[index]) } ?? index, index)
     }.sorted { $0 < $1 }.map { sections[$0.1] }
@@ -74,8 +74,11 @@ struct ConfigurationTable: Sendable {
 
   /// The outermost objects of the sections, whose names begin variables.
   private var objects: [String] {
-    sections.compactMap { $0.path.split(separator: ".").first.map(String.init) }.filter { $0 != "plugins" }
+    sections.map { String(decoding: Self.object(of: $0.path), as: UTF8.self) }.filter { !$0.isEmpty && $0 != "plugins" }
   }
+
+  /// The outermost object of the section at `path`; empty for the keys outside of objects.
+  private static func object(of path: String) -> Substring.UTF8View { path.utf8.prefix { $0 != stop } }
 
   /// Whether `name` may belong to an engine whose library is not loaded. A name close to a known one is more likely a
   /// mistake.
