@@ -78,22 +78,28 @@ enum ArgumentName: Sendable, Hashable {
 }
 
 extension String {
-  /// A camel-case name in kebab case: `maxAge` becomes `max-age`, `baseURL` becomes `base-url`.
+  /// A camel-case name in kebab case: `maxAge` becomes `max-age`, `baseURL` becomes `base-url`. Letters outside ASCII
+  /// stay as they are: handling characters is slow, and every start derives the names of its command.
   var kebabCased: String {
-    // Most names are one word, and handling characters is slow.
-    if utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) { return self }
-    let characters = Array(self)
-    var result = ""
-    for (index, character) in characters.enumerated() {
-      if character.isUppercase, index > 0, startsWord(at: index, in: characters) { result.append("-") }
-      result += character.lowercased()
+    guard utf8.contains(where: \.isCapital) else { return self }
+    let bytes = Array(utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + 4)
+    for (index, byte) in bytes.enumerated() {
+      if byte.isCapital, index > 0, startsWord(at: index, in: bytes) { result.append(UInt8(ascii: "-")) }
+      result.append(byte.isCapital ? byte | 0x20 : byte)
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
   }
 
   /// Whether the capital at `index`, above 0, begins a word: it follows a small letter, or precedes one.
-  private func startsWord(at index: Int, in characters: [Character]) -> Bool {
-    if !characters[index - 1].isUppercase { return true }
-    return index + 1 < characters.count && characters[index + 1].isLowercase
+  private func startsWord(at index: Int, in bytes: [UInt8]) -> Bool {
+    if !bytes[index - 1].isCapital { return true }
+    return index + 1 < bytes.count && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index + 1])
   }
+}
+
+extension UInt8 {
+  /// Whether this is a capital letter of ASCII.
+  fileprivate var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 }
