@@ -7,10 +7,21 @@ internal import Transport
 
 let arguments = CommandLine.arguments
 guard arguments.count > 1, let count = Int(arguments.count > 2 ? arguments[2] : "1") else { exit(64) }
-let transport = Transport { getenv($0).map { String(cString: $0) } }
 do {
+  try await get(arguments[1], count)
+} catch {
+  let line = Array("Transfer: \(error)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
+  exit(69)
+}
+
+/// Gets `url` `count` times. It runs off the main actor, as the tool's commands do: on it, each wait ends with a second
+/// change of threads.
+@concurrent
+func get(_ url: String, _ count: Int) async throws {
+  let transport = Transport { getenv($0).map { String(cString: $0) } }
   for _ in 0..<count {
-    let exchange = try await transport.send(HTTPRequest(url: arguments[1]))
+    let exchange = try await transport.send(HTTPRequest(url: url))
     while let bytes = try await exchange.next() {
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -20,8 +31,4 @@ do {
       }
     }
   }
-} catch {
-  let line = Array("Transfer: \(error)\n".utf8)
-  _ = write(STDERR_FILENO, line, line.count)
-  exit(69)
 }
