@@ -15,12 +15,16 @@ let package = Package(
     .executableTarget(
       name: "Driver",
       dependencies: [
+        .product(name: "Platform", package: "cachectl"),
         .product(name: "BuiltInEngines", package: "cachectl"), .product(name: "LibraryStorage", package: "cachectl"),
         .product(name: "ResponseCache", package: "cachectl"), .product(name: "CacheFeatures", package: "cachectl"),
         .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "Transfer", dependencies: [.product(name: "Transport", package: "cachectl")], swiftSettings: settings),
+      name: "Transfer",
+      dependencies: [
+        .product(name: "Platform", package: "cachectl"), .product(name: "Transport", package: "cachectl"),
+      ], swiftSettings: settings),
   ]
 )

@@ -25,7 +25,9 @@ let package = Package(
       name: "ServiceTokens",
       dependencies: [cache, composition, "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries"],
       swiftSettings: settings),
-    .executableTarget(name: "service-tokens", dependencies: ["ServiceTokens"], swiftSettings: settings),
+    .executableTarget(
+      name: "service-tokens", dependencies: [.product(name: "Platform", package: "cachectl"), "ServiceTokens"],
+      swiftSettings: settings),
     .testTarget(
       name: "ServiceTokensTests",
       dependencies: [

@@ -20,7 +20,8 @@ let package = Package(
     .target(
       name: "Notebook",
       dependencies: [
-        .product(name: "StorageSPI", package: "cachectl"), .product(name: "EngineSupport", package: "cachectl"),
+        .product(name: "Platform", package: "cachectl"), .product(name: "StorageSPI", package: "cachectl"),
+        .product(name: "EngineSupport", package: "cachectl"),
       ],
       swiftSettings: settings),
     // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A status of LMDB (a negative number) or of the operating system (an `errno`): the cause of a `CacheError`.

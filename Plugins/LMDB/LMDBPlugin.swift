@@ -1,6 +1,6 @@
 internal import CLMDB
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 public import StorageSPI
 
 /// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.

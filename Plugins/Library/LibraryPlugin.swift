@@ -1,6 +1,6 @@
 internal import CCachectlPlugin
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 public import StorageSPI
 
 /// A third-party engine: a shared library with the one function of `cachectl_plugin.h`.

@@ -12,15 +12,19 @@ func core(_ product: String) -> Target.Dependency { .product(name: product, pack
 
 /// An engine as a shared library, which contains the Swift runtime and exports only `cachectl_plugin`.
 func library(_ engine: String) -> Target {
-  .target(
+  #if os(macOS)
+    let flags = ["-Xlinker", "-exported_symbol", "-Xlinker", "_cachectl_plugin"]
+  #else
+    let flags = ["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]
+  #endif
+  return .target(
     name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
-    linkerSettings: [
-      .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"])
-    ])
+    linkerSettings: [.unsafeFlags(flags)])
 }
 
 let package = Package(
   name: "cachectl-redis",
+  platforms: [.macOS(.v26)],
   products: [
     .library(name: "cachectl-redis", type: .dynamic, targets: ["RedisLibrary"]),
     .library(name: "cachectl-rediscluster", type: .dynamic, targets: ["RedisClusterLibrary"]),
@@ -28,16 +32,17 @@ let package = Package(
   ],
   dependencies: [.package(name: "cachectl", path: "../..")],
   targets: [
-    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .target(
-      name: "RedisStorage", dependencies: [core("StorageSPI"), core("EngineSupport"), "CHiredis"],
+      name: "RedisStorage", dependencies: [core("Platform"), core("StorageSPI"), core("EngineSupport"), "CHiredis"],
       swiftSettings: settings),
     // The two engines as libraries that cachectl loads.
     library("Redis"),
     library("RedisCluster"),
     // Measures the figures in README.md.
     .executableTarget(
-      name: "redis-throughput", dependencies: ["RedisStorage", core("StorageSPI")], path: "Sources/RedisThroughput",
+      name: "redis-throughput", dependencies: ["RedisStorage", core("Platform"), core("StorageSPI")],
+      path: "Sources/RedisThroughput",
       swiftSettings: settings),
     .testTarget(
       name: "RedisStorageTests",

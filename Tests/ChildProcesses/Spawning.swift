@@ -1,4 +1,4 @@
-public import Glibc
+public import Platform
 
 /// The calls of the system that start a program and wait for its end.
 public enum Spawning {

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import Platform
 import Testing
 
 /// A store that may be read and not written to. Permissions mean nothing to the superuser, for whom the programs run as

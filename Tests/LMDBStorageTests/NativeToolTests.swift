@@ -1,7 +1,7 @@
 import ChildProcesses
 import CLMDB
 import Foundation
-import Glibc
+import Platform
 import StorageSPI
 import Testing
 

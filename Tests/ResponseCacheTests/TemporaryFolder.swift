@@ -1,5 +1,5 @@
 import Base
-import Glibc
+import Platform
 
 /// A folder for one test.
 struct TemporaryFolder {

@@ -1,5 +1,5 @@
 import Base
-import Glibc
+import Platform
 import ResponseCache
 import ResponseCacheTesting
 import Synchronization

@@ -1,7 +1,7 @@
 import ChildProcesses
 import CSQLite
 import Foundation
-import Glibc
+import Platform
 import SQLiteStorage
 import StorageSPI
 import Testing

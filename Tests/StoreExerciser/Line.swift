@@ -1,13 +1,13 @@
-import Glibc
+import Platform
 
 /// What the process tells those who have started it.
 enum Line {
   /// Writes a line with one call of the system: nothing is held back.
   static func write(_ text: String) {
     let bytes = Array((text.replacing("\n", with: " ") + "\n").utf8)
-    _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
+    _ = Platform.write(STDOUT_FILENO, bytes, bytes.count)
   }
 
   /// Ends the process.
-  static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+  static func exit(_ status: Int32) -> Never { Platform.exit(status) }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
         errno = number
         return -1
       }
-      return Glibc.accept(listener, nil, nil)
+      return Platform.accept(listener, nil, nil)
     }
   }
 

@@ -37,7 +37,7 @@ struct RawClient: ~Copyable {
   /// Sends a text, with the ends of lines as HTTP has them.
   func send(_ text: String) {
     let bytes = Array(text.replacing("\n", with: "\r\n").utf8)
-    _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    _ = Platform.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// What comes until the server closes the connection.

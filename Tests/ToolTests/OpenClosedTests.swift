@@ -20,12 +20,17 @@ struct OpenClosedTests {
   }
 
   private static func files(in folder: String) throws -> [(name: String, text: String)] {
+    try files(in: folder) { !$0.contains("Tests/") && !$0.hasSuffix("Package.swift") }
+  }
+
+  /// The Swift files below `folder` whose path in it is wanted.
+  private static func files(
+    in folder: String, where isWanted: (String) -> Bool
+  ) throws -> [(name: String, text: String)] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: folder)
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    return try paths.filter { path in
-      path.hasSuffix(".swift") && !path.contains("Tests/") && !path.hasSuffix("Package.swift")
-    }.map { path in
+    return try paths.filter { $0.hasSuffix(".swift") && isWanted($0) }.map { path in
       (path, try String(contentsOf: folder.appending(path: path), encoding: .utf8))
     }
   }
@@ -99,6 +104,27 @@ struct OpenClosedTests {
       #expect(modules.isDisjoint(with: imports), "\(folder)/\(file.name)")
     }
   }
+
+  /// Where `text` imports the C library of one platform.
+  private static func importsPlatform(_ text: String) -> Bool {
+    text.contains(/(?m)^\s*(@\w+\s+)*(\w+\s+)?import\s+(\w+\s+)?(Glibc|Musl|Bionic|Android|Darwin)\b/)
+  }
+
+  @Test func oneFileImportsThePlatformsLibrary() throws {
+    let files = try ["Sources", "Plugins", "Tests"].flatMap { folder in
+      try Self.files(in: folder) { !$0.contains(".build/") }.map { (name: "\(folder)/\($0.name)", text: $0.text) }
+    }
+    #expect(files.count > 500, "the sources were found")
+    let importing = files.filter { Self.importsPlatform($0.text) }.map(\.name)
+    #expect(importing == ["Sources/Storage/Platform/CLibrary.swift"], "import Platform instead")
+  }
+
+  @Test(arguments: [
+    ("import Glibc", true), ("internal import Glibc", true), ("  internal import Musl\n", true),
+    ("@_exported public import Darwin", true), ("import struct Darwin.stat", true), ("import Platform", false),
+    ("// import Glibc", false), ("import DarwinStorage", false),
+  ])
+  func theRuleFindsAPlatform(text: String, isFound: Bool) { #expect(Self.importsPlatform(text) == isFound) }
 
   @Test func theCatalogueIsTheOnlyFileThatNamesThemAll() throws {
     let naming = try Self.files("Tool").filter { file in

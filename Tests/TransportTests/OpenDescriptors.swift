@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// The open descriptors of this process. Other tests open and close some too, so the tests count only connections to
 /// one server's port.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageBenchmark
 
 /// A program to be run and measured.

@@ -1,5 +1,5 @@
 internal import Base
-internal import Glibc
+internal import Platform
 internal import StorageBenchmark
 internal import StorageSPI
 

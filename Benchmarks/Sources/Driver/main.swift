@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 // The project's side of the tables, and the comparison of both sides. Arguments:

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import HTTPMessages
 internal import Transport
 

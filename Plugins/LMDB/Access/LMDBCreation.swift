@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Creates new stores so that the data file appears whole or not at all. LMDB itself creates the file first and then

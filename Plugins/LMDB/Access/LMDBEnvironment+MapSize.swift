@@ -1,6 +1,6 @@
 internal import CLMDB
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// The size of the memory map, which is address space rather than memory or disk. It only ever grows.
@@ -106,7 +106,10 @@ final class LMDBGate: @unchecked Sendable {
   init() {
     var attributes = pthread_rwlockattr_t()
     pthread_rwlockattr_init(&attributes)
-    pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+    // Elsewhere a thread that waits to write goes first anyhow.
+    #if canImport(Glibc)
+      pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+    #endif
     pthread_rwlock_init(lock, &attributes)
     pthread_rwlockattr_destroy(&attributes)
   }

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Identifies a file regardless of its name.
@@ -8,7 +8,7 @@ struct LMDBFileIdentity: Sendable, Hashable {
   let inode: UInt64
 
   init(_ status: stat) {
-    device = UInt64(status.st_dev)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(status.st_ino)
   }
 }
@@ -56,7 +56,7 @@ enum LMDBFile {
 
   /// Does the same for the open lock file.
   static func reserveLocks(_ descriptor: Int32, in folder: String) throws(CacheError) {
-    for size in [locksSize, locksHeaderSize] where fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, size) == 0 { return }
+    for size in [locksSize, locksHeaderSize] where clmdb_reserve(descriptor, off_t(size)) == 0 { return }
     guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: folder) }
   }
 

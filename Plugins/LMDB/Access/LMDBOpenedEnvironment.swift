@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// An LMDB environment that has just been opened; it is closed again unless its new owner calls `release()`.

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A data file that no process is writing to, read without LMDB.

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Builds a new store from the readable parts of a damaged one, and replaces it.

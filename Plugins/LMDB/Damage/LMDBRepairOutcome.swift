@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// The findings of a repair, and the report made from them.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Finds the entries of a store that may be damaged anywhere. It walks the trees of one state and takes every entry

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The data files that this process has found sound, so that it does not check an unchanged one again when it reopens
 /// it.
@@ -22,8 +22,8 @@ struct LMDBSoundFiles {
     init(_ status: stat) {
       identity = LMDBFileIdentity(status)
       size = Int(status.st_size)
-      seconds = status.st_ctim.tv_sec
-      nanoseconds = status.st_ctim.tv_nsec
+      seconds = status.statusChangedAt.tv_sec
+      nanoseconds = status.statusChangedAt.tv_nsec
     }
   }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Walks the trees of a data file without LMDB, and checks everything that LMDB assumes: LMDB trusts its file, and a

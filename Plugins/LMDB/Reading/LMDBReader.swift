@@ -1,6 +1,6 @@
 internal import CLMDB
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A reusable read transaction, with the handles of the databases that it has used. If nothing changes it stays open

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Returns free pages to the file system. LMDB itself reuses them, but keeps them in the file.
@@ -78,8 +78,9 @@ extension LMDBEnvironment {
     guard pages.lowerBound >= Self.metaPages else { throw error(MDB_CORRUPTED, "free space of") }
     var descriptor: mdb_filehandle_t = -1
     mdb_env_get_fd(pointer, &descriptor)
-    let mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
-    if fallocate(descriptor, mode, pages.lowerBound * pageSize, pages.count * pageSize) == 0 { return true }
+    if clmdb_punch_hole(descriptor, off_t(pages.lowerBound * pageSize), off_t(pages.count * pageSize)) == 0 {
+      return true
+    }
     guard errno == EOPNOTSUPP || errno == ENOSYS else { throw error(errno, "free space of") }
     return false
   }

@@ -1,6 +1,6 @@
 internal import CCachectlPlugin
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 

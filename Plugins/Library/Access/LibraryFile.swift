@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A library file that is safe to load: only the user and root can change its content.

@@ -1,5 +1,5 @@
 internal import CCachectlPlugin
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 

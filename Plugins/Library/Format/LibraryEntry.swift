@@ -1,5 +1,5 @@
 internal import CCachectlPlugin
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// An entry that a library lends; every field is checked before use.

@@ -1,6 +1,6 @@
 internal import Base
 internal import CCachectlPlugin
-internal import Glibc
+internal import Platform
 
 /// Texts from a library, which may contain anything.
 enum LibraryText {

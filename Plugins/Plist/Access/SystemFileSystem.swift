@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
+internal import Platform
 
 /// A file descriptor, closed with its last reference; closing it also releases a lock on it.
 final class OpenFile: Sendable {
@@ -130,11 +126,11 @@ extension FileStatus {
   fileprivate init(_ status: stat) {
     let format = status.st_mode & S_IFMT
     kind = format == S_IFREG ? .regular : format == S_IFDIR ? .folder : .other
-    device = UInt64(status.st_dev)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int(status.st_size)
-    modified = Self.nanoseconds(status.st_mtim)
-    changed = Self.nanoseconds(status.st_ctim)
+    modified = Self.nanoseconds(status.contentsChangedAt)
+    changed = Self.nanoseconds(status.statusChangedAt)
   }
 
   /// Overflows for times centuries away, which still tells states apart.

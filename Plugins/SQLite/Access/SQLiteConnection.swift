@@ -1,9 +1,5 @@
 internal import CSQLite
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import Platform
 internal import StorageSPI
 
 /// A connection to a database, closed when it is released.

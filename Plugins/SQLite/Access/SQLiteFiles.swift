@@ -1,9 +1,5 @@
 internal import CSQLite
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import Platform
 internal import StorageSPI
 
 /// The file operations around the database that SQLite does not offer.
@@ -119,21 +115,13 @@ enum SQLiteFiles {
   }
 
   static func rename(_ path: String, to target: String) throws(CacheError) {
-    #if canImport(Darwin)
-      let result = Darwin.rename(path, target)
-    #else
-      let result = Glibc.rename(path, target)
-    #endif
+    let result = Platform.rename(path, target)
     guard result == 0 else { throw systemError(target, "cannot be made") }
   }
 
   /// Gives the file at `path` a second name.
   static func link(_ path: String, as target: String) throws(CacheError) {
-    #if canImport(Darwin)
-      let result = Darwin.link(path, target)
-    #else
-      let result = Glibc.link(path, target)
-    #endif
+    let result = Platform.link(path, target)
     guard result == 0 else { throw systemError(target, "cannot be made", .ioFailed) }
   }
 

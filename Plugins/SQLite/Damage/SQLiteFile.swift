@@ -1,9 +1,5 @@
 internal import CSQLite
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import Platform
 internal import StorageSPI
 
 /// A database file as raw bytes: SQLite opens, locks and reads it, but does not interpret it.

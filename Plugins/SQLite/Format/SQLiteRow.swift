@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import Platform
 internal import StorageSPI
 
 /// Reads the columns that start every query of `SQLiteSchema`.

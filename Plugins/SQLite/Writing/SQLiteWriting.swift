@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import Platform
 internal import EngineSupport
 internal import StorageSPI
 internal import Synchronization

@@ -36,6 +36,12 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char failure[512];
 
+#ifdef __APPLE__
+#define LIBRARY "libcurl.4.dylib"
+#else
+#define LIBRARY "libcurl.so.4"
+#endif
+
 static void *find(void *library, const char *name) {
   void *function = dlsym(library, name);
   if (!function && !failure[0]) snprintf(failure, sizeof failure, "libcurl is too old: it has no function %s", name);
@@ -43,10 +49,10 @@ static void *find(void *library, const char *name) {
 }
 
 static void load(void) {
-  void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
-    snprintf(failure, sizeof failure, "%s", reason ? reason : "libcurl.so.4 cannot be loaded");
+    snprintf(failure, sizeof failure, "%s", reason ? reason : LIBRARY " cannot be loaded");
     return;
   }
 #define FIND(name) libcurl.name = find(library, #name);

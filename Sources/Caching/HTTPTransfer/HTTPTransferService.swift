@@ -1,6 +1,6 @@
 public import CachedFetching
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 public import HTTPMessages
 internal import Synchronization
 public import Transport

@@ -1,6 +1,9 @@
 internal import CachedFetching
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 /// Loads the requests of a session through its cache.
 ///

@@ -1,7 +1,10 @@
 internal import CachedFetching
 internal import FetchVocabulary
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 extension CacheError {
   /// The cache's error for a failure of `URLSession`. The failure stays its cause, and is what the program gets.

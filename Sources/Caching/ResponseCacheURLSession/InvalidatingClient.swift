@@ -1,7 +1,10 @@
 internal import CachedFetching
 internal import FetchVocabulary
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 /// Tells the cache what a request that bypassed it has changed, before the request's task ends.
 final class InvalidatingClient: NSObject, URLProtocolClient {

@@ -1,6 +1,9 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import Synchronization
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 /// Work for a task that runs elsewhere, and its outcome for the task.
 final class Load: Sendable {

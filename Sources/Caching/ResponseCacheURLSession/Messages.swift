@@ -1,7 +1,10 @@
 internal import CachedFetching
 internal import FetchVocabulary
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 extension HTTPRequest {
   /// Creates the message for `request`, without its content. Credentials in the URL become a field.

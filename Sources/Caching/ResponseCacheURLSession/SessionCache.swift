@@ -1,8 +1,13 @@
 public import CachedFetching
-internal import Foundation
-public import FoundationNetworking
 public import ResponseStorage
 public import StorageSPI
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
 
 /// A response cache for `URLSession`, by the rules of HTTP (RFC 9111), in a store of any engine.
 ///

@@ -1,7 +1,10 @@
 internal import CachedFetching
 internal import FetchVocabulary
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 /// Leads from a session to its cache. `URLSession` creates the instances of a protocol class itself, and passes them
 /// what the configuration's `URLCache` has for their request: this one returns itself. So nothing is global, and each

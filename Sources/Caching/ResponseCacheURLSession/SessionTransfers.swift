@@ -2,8 +2,11 @@ internal import CachedFetching
 internal import FetchVocabulary
 internal import Dispatch
 internal import Foundation
-internal import FoundationNetworking
 internal import Synchronization
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 
 /// The transfers of a cached session. They use another session with the same settings, but without the cache.
 final class SessionTransfers: Sendable {

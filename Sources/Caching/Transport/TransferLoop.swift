@@ -1,5 +1,5 @@
 internal import CCurl
-internal import Glibc
+internal import Platform
 internal import HTTPMessages
 internal import Synchronization
 
@@ -178,7 +178,7 @@ private struct Work {
 /// The thread of a loop. It ends with the last reference to this object.
 final class TransferThread: Sendable {
   let loop: TransferLoop
-  private let thread: pthread_t
+  private let thread: SystemThread
 
   /// Loads libcurl, unless that was done before, and starts the thread; errors name `server`.
   init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
@@ -186,25 +186,18 @@ final class TransferThread: Sendable {
       throw TransportError(.unavailable, server: server.authority, detail: String(cString: reason))
     }
     loop = TransferLoop(settings)
-    var thread = pthread_t()
-    let owned = Unmanaged.passRetained(loop)
-    let code = pthread_create(
-      &thread, nil,
-      { loop in
-        if let loop { Unmanaged<TransferLoop>.fromOpaque(loop).takeRetainedValue().run() }
-        return nil
-      }, owned.toOpaque())
-    // Throw before the last property is set: otherwise `deinit` would wait for a thread that does not exist.
-    guard code == 0 else {
-      owned.release()
-      throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(code)))
+    let loop = loop
+    do throws(SystemThread.Refusal) {
+      thread = try SystemThread.start { loop.run() }
+    } catch {
+      // `thread` is not set: `deinit` does not wait for it.
+      throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(error.number)))
     }
-    self.thread = thread
   }
 
   deinit {
     loop.post(.quit)
     // The thread itself may release the last reference, captured by a caller's closure.
-    if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
+    if thread.isCurrent { thread.detach() } else { thread.join() }
   }
 }

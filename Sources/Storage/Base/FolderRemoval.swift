@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// Removes folders with everything in them.
 public enum FolderRemoval {

@@ -4,13 +4,29 @@
 #include "CStorageBenchmark.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
 // Swift's module of the C library leaves this header out.
 #include <malloc.h>
+#endif
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-void cstoragebenchmark_trim_memory(void) { malloc_trim(0); }
+void cstoragebenchmark_trim_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+// Writes `count` bytes to a file without a name in `folder`, where the system has such files, and waits for the disk.
+static void write_nameless(const char *folder, const void *bytes, size_t count) {
+#ifdef O_TMPFILE
+  int file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  if (write(file, bytes, count) == (ssize_t)count) fdatasync(file);
+  close(file);
+#endif
+}
 
 void cstoragebenchmark_do_reference_work(const char *folder) {
   enum { words = 1 << 19, steps = 1 << 18, written = 1 << 16 };
@@ -25,10 +41,6 @@ void cstoragebenchmark_do_reference_work(const char *folder) {
   }
   // What is read through this pointer has to be calculated.
   (void)*(volatile uint64_t *)table;
-  int file = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
-  if (file >= 0) {
-    if (write(file, table, written) == written) fdatasync(file);
-    close(file);
-  }
+  if (folder) write_nameless(folder, table, written);
   munmap(table, size);
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 
@@ -16,7 +16,7 @@ final class CallingThread: TaskExecutor {
 
   private let work = Mutex<[Work]>([])
   private let available = Semaphore()
-  private let thread = pthread_self()
+  private let thread = SystemThread.current
 
   /// Runs `call` and returns its result. It cancels the call's task when `host` reports that the call is cancelled.
   ///
@@ -44,7 +44,7 @@ final class CallingThread: TaskExecutor {
 
   /// Runs `body` on this object's thread, and returns when it is done. Any thread may call this.
   func perform(_ body: @escaping @Sendable () -> Void) {
-    if pthread_equal(thread, pthread_self()) != 0 { return body() }
+    if thread.isCurrent { return body() }
     let done = Semaphore()
     add(
       .request {
@@ -88,38 +88,35 @@ private final class Outcome<Output: Sendable>: Sendable {
   func set(_ result: Result<Output, CacheError>) { state.withLock { $0 = result } }
 }
 
-/// A semaphore.
+/// A semaphore. (POSIX's own is missing on macOS.)
 ///
-/// `@unchecked Sendable`: any thread may call the functions of POSIX semaphores, and only `deinit`, which runs after
-/// all other uses, frees it.
+/// `@unchecked Sendable`: the count is accessed only with the lock of `monitor` held.
 private final class Semaphore: @unchecked Sendable {
-  private let semaphore: UnsafeMutablePointer<sem_t>
+  private let monitor = Monitor()
+  private var count = 0
 
-  init() {
-    semaphore = .allocate(capacity: 1)
-    // This fails only for numbers that are too large, and for semaphores that processes share.
-    sem_init(semaphore, 0, 0)
+  func signal() {
+    monitor.withLock {
+      count += 1
+      monitor.signal()
+    }
   }
-
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
-  }
-
-  func signal() { sem_post(semaphore) }
 
   func wait() {
-    while sem_wait(semaphore) != 0 && errno == EINTR {}
+    monitor.withLock {
+      while count == 0 { monitor.wait() }
+      count -= 1
+    }
   }
 
-  /// Waits for at most a twentieth of a second, and returns whether it was signalled. (It takes longer if the clock is
-  /// set back meanwhile.)
+  /// Waits for at most a twentieth of a second, and returns whether it was signalled.
   func waitBriefly() -> Bool {
-    var end = timespec()
-    clock_gettime(CLOCK_REALTIME, &end)
-    end.tv_nsec += 50_000_000
-    if end.tv_nsec >= 1_000_000_000 { (end.tv_sec, end.tv_nsec) = (end.tv_sec + 1, end.tv_nsec - 1_000_000_000) }
-    while sem_timedwait(semaphore, &end) != 0 { if errno != EINTR { return false } }
-    return true
+    let end = Monitor.deadline(after: .milliseconds(50))
+    return monitor.withLock {
+      while count == 0, monitor.wait(until: end) {}
+      guard count > 0 else { return false }
+      count -= 1
+      return true
+    }
   }
 }

@@ -1,5 +1,5 @@
 internal import Base
-internal import Glibc
+internal import Platform
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
 ///

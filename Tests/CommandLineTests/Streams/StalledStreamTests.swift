@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import Platform
 import Testing
 
 /// Streams on whose other side no process does anything for now: a signal ends the tool all the same.

@@ -1,6 +1,6 @@
 import ChildProcesses
 import Foundation
-import Glibc
+import Platform
 import Synchronization
 import TestOrigin
 

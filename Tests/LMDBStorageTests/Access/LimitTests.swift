@@ -1,6 +1,6 @@
 import CLMDB
 import Foundation
-import Glibc
+import Platform
 import StorageSPI
 import Testing
 

@@ -1,6 +1,6 @@
 import EngineSupport
 import Foundation
-import Glibc
+import Platform
 import StorageSPI
 import Testing
 

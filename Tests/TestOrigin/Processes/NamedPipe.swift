@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A pipe with a name, to read what a program writes to it.
 struct NamedPipe {

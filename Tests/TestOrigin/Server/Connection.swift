@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A connection as a server has it: bytes in, bytes out.
 final class Connection: Sendable {
@@ -37,9 +37,8 @@ final class Connection: Sendable {
     bytes.withUnsafeBytes { buffer in
       var sent = 0
       while sent < buffer.count {
-        let flags = Int32(MSG_NOSIGNAL)
         let rest = UnsafeRawBufferPointer(rebasing: buffer[sent...])
-        let count = Glibc.send(descriptor.number, rest.baseAddress, rest.count, flags)
+        let count = Sockets.send(descriptor.number, rest)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }
         sent += count

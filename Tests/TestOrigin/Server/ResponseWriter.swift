@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// Sends an answer over a connection, as well or as badly as it says.
 struct ResponseWriter {

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A call of the system that failed.
 public struct SystemFailure: Error, CustomStringConvertible {

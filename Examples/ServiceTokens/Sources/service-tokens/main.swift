@@ -1,13 +1,6 @@
 internal import FoundationEssentials
+internal import Platform
 internal import ServiceTokens
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 
 /// Writes all of `text`; says whether it could.
 func isWritten(_ text: String, to descriptor: Int32) -> Bool {

@@ -1,6 +1,6 @@
 internal import EngineSupport
 internal import FoundationEssentials
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A file of lines, each the changes of one batch as JSON. A last line that is cut off or damaged is of a batch that was

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A file that is open in this process alone. Every call of the system is here.
@@ -71,6 +71,6 @@ final class JournalFile: Sendable {
 
   /// Takes the place of the file at `newPath`, in one step.
   func rename(to newPath: String) throws(CacheError) {
-    guard Glibc.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
+    guard Platform.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
   }
 }

@@ -1,5 +1,5 @@
 internal import Base
-internal import Glibc
+internal import Platform
 
 /// How the operations of a phase choose entries.
 public enum KeyDistribution: String, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
 internal import CStorageBenchmark
-internal import Glibc
+internal import Platform
 
 /// How a benchmark measures: the clock, the processor and the memory of its process. It is passed in, so that tests
 /// need not wait and do not depend on the machine.
@@ -26,17 +26,17 @@ public struct BenchmarkProbe: Sendable {
 
   /// Measures through the operating system: CLOCK_MONOTONIC (about 20 nanoseconds a call), CLOCK_PROCESS_CPUTIME_ID
   /// (the same as `getrusage`, but in nanoseconds), and /proc/self/status; writing 5 to /proc/self/clear_refs resets
-  /// the peak.
+  /// the peak. Where there is no /proc, the memory is unknown.
   public static let system = BenchmarkProbe(
-    now: { LinuxProbe.nanoseconds(CLOCK_MONOTONIC) }, waitUntil: { LinuxProbe.wait(until: $0) },
-    processorNanoseconds: { LinuxProbe.nanoseconds(CLOCK_PROCESS_CPUTIME_ID) },
-    residentBytes: { LinuxProbe.status("VmRSS") }, resetPeakMemory: { LinuxProbe.resetPeakMemory() },
-    peakMemoryBytes: { LinuxProbe.status("VmHWM") }, trimMemory: { cstoragebenchmark_trim_memory() },
+    now: { SystemProbe.nanoseconds(CLOCK_MONOTONIC) }, waitUntil: { SystemProbe.wait(until: $0) },
+    processorNanoseconds: { SystemProbe.nanoseconds(CLOCK_PROCESS_CPUTIME_ID) },
+    residentBytes: { SystemProbe.status("VmRSS") }, resetPeakMemory: { SystemProbe.resetPeakMemory() },
+    peakMemoryBytes: { SystemProbe.status("VmHWM") }, trimMemory: { cstoragebenchmark_trim_memory() },
     doReferenceWork: { cstoragebenchmark_do_reference_work($0) })
 }
 
-/// What Linux reports about the process; see `BenchmarkProbe.system`.
-enum LinuxProbe {
+/// What the system reports about the process; see `BenchmarkProbe.system`.
+enum SystemProbe {
   @inline(__always)
   static func nanoseconds(_ clock: clockid_t) -> UInt64 {
     var time = timespec()
@@ -46,7 +46,15 @@ enum LinuxProbe {
 
   static func wait(until nanoseconds: UInt64) {
     var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    #if os(Linux)
+      while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    #else
+      while case let now = self.nanoseconds(CLOCK_MONOTONIC), now < nanoseconds {
+        let rest = nanoseconds - now
+        time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+        nanosleep(&time, nil)
+      }
+    #endif
   }
 
   static func resetPeakMemory() -> Bool {

@@ -1,5 +1,5 @@
 internal import Base
-internal import Glibc
+internal import Platform
 public import StorageSPI
 
 /// The machine and the settings of a benchmark: without them its figures mean nothing.

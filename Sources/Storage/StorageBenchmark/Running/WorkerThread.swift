@@ -1,5 +1,5 @@
 internal import EngineSupport
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// A thread for one worker of a benchmark: an executor that the worker's task prefers.
@@ -9,11 +9,9 @@ internal import StorageSPI
 /// functions run on their caller's executor, and the rest of a call runs on the executor of its task. So everything
 /// that an engine does for a worker without leaving its task is done on this thread.
 ///
-/// `@unchecked` because of the pointers: they are set once, and what they point to is made for use by several threads;
-/// the list of jobs is accessed only with the lock held.
+/// `@unchecked`: the list of jobs is accessed only with the lock of `monitor` held.
 final class WorkerThread: TaskExecutor, @unchecked Sendable {
-  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let monitor = Monitor()
   private var jobs: [UnownedJob] = []
   private var isStopped = false
 
@@ -21,37 +19,26 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
   ///
   /// - Throws: `CacheError` with the code `failed` if the system has no more threads.
   init() throws(CacheError) {
-    lock.initialize(to: pthread_mutex_t())
-    condition.initialize(to: pthread_cond_t())
-    pthread_mutex_init(lock, nil)
-    pthread_cond_init(condition, nil)
     guard DetachedThread.start({ self.runJobs() }) else {
       throw CacheError(.failed, "no more threads can be started", hint: "ask for fewer threads")
     }
   }
 
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(lock)
-    condition.deallocate()
-    lock.deallocate()
-  }
-
   /// Runs `job` after all earlier jobs.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    pthread_mutex_lock(lock)
-    jobs.append(job)
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(lock)
+    monitor.withLock {
+      jobs.append(job)
+      monitor.signal()
+    }
   }
 
   /// Ends the thread once it has no more jobs.
   func stop() {
-    pthread_mutex_lock(lock)
-    isStopped = true
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(lock)
+    monitor.withLock {
+      isStopped = true
+      monitor.signal()
+    }
   }
 
   private func runJobs() {
@@ -62,10 +49,10 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
 
   /// Waits for a job and takes all that are queued; `nil` if the thread should end.
   private func takeJobs() -> [UnownedJob]? {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
-    while jobs.isEmpty, !isStopped { pthread_cond_wait(condition, lock) }
-    defer { jobs = [] }
-    return jobs.isEmpty ? nil : jobs
+    monitor.withLock {
+      while jobs.isEmpty, !isStopped { monitor.wait() }
+      defer { jobs = [] }
+      return jobs.isEmpty ? nil : jobs
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import Base
 internal import CachedFetching
 public import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// The files named by the network settings, examined before any server is asked.
 struct NetworkFiles: Sendable {

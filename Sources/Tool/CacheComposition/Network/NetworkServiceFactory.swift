@@ -2,7 +2,7 @@ internal import Base
 public import CachedFetching
 internal import FetchVocabulary
 internal import HTTPTransfer
-internal import Glibc
+internal import Platform
 internal import ResponseStorage
 public import StorageSPI
 internal import Transport

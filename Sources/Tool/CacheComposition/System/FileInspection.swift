@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// What the doctor reads from the file system. It changes nothing.
 package protocol FileInspection: Sendable {
@@ -101,6 +101,7 @@ package struct SystemFileInspection: FileInspection {
   package func file(at path: String) -> InspectedFile? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
+    let changed = status.contentsChangedAt
     let kind: InspectedFile.Kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file
@@ -108,9 +109,9 @@ package struct SystemFileInspection: FileInspection {
       default: .other
       }
     return InspectedFile(
-      kind: kind, mode: status.st_mode & 0o7777, owner: status.st_uid,
-      identity: FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino)),
-      changedAt: Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000,
+      kind: kind, mode: UInt32(status.st_mode & 0o7777), owner: status.st_uid,
+      identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)),
+      changedAt: Int64(changed.tv_sec) * 1_000 + Int64(changed.tv_nsec) / 1_000_000,
       size: Int(status.st_size))
   }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The names of signals.
 package enum SignalName {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import ResponseStorage
 
 /// The content of a usage file when it was opened: its header and, on request, its records.

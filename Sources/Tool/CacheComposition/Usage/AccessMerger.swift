@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import ResponseStorage
 internal import StorageSPI
 
@@ -69,6 +69,6 @@ struct AccessMerger {
   }
 
   private static func append(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    Platform.write(descriptor, bytes, bytes.count) == bytes.count
   }
 }

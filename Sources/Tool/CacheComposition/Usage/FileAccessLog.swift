@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 internal import ResponseStorage
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 internal import ResponseStorage
 
 /// Keeps the sums in a file of one short line, such as `hits=12 misses=3 evictions=0`.

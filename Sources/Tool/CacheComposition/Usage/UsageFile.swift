@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// A small file beside a store, which several processes read and change under a lock.
 package struct UsageFile: Sendable {

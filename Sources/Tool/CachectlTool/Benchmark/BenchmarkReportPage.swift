@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 internal import StorageBenchmark
 
 /// The results as one self-contained HTML page: no network, no script, light or dark by the reader's choice, readable

@@ -1,6 +1,6 @@
 internal import CacheComposition
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 internal import StorageBenchmark
 internal import StorageSPI
 

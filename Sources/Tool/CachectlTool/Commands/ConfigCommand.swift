@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 
 /// `config`.
 struct ConfigCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
+internal import Platform
 internal import ResponseStorage
 internal import StorageSPI
 
@@ -86,7 +87,7 @@ struct Doctor: Sendable {
 
   /// The program cannot have been built after now.
   private var program: ClockCheck.Witness {
-    let file = files.file(at: "/proc/self/exe")
+    let file = files.file(at: ExecutableFile.path)
     return ClockCheck.Witness(
       name: "this program was built", time: file.map { Timestamp(milliseconds: $0.changedAt) })
   }

@@ -4,7 +4,7 @@ internal import ResponseStorage
 internal import StorageSPI
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 
 /// Completes what a user may be typing: entries of the store that the command line names.
 ///

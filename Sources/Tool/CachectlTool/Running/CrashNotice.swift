@@ -1,6 +1,6 @@
 internal import CacheComposition
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Names the loaded libraries if the process crashes: one of them may be the cause.
@@ -30,7 +30,7 @@ enum CrashNotice {
   private static func install() {
     for signal in signals {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { CrashNotice.report($0) }
+      action.handler = { CrashNotice.report($0) }
       // The repeated signal gets the default action, which leaves the right status and a core file.
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(signal, &action, nil)

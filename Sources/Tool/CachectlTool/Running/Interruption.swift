@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of the command, which then closes its stores in order. A
@@ -62,23 +62,14 @@ extension Interruption {
   private func startWatching() {
     var signals = Self.signals
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(self)
-    guard pthread_create(&thread, nil, { Interruption.watch($0) }, context.toOpaque()) == 0 else {
-      context.release()
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-      return
-    }
-    pthread_detach(thread)
+    if !SystemThread.startDetached({ self.watch() }) { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
   }
 
-  private static func watch(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
-    var signals = signals
+  private func watch() {
+    var signals = Self.signals
     var number: Int32 = 0
     while true {
-      if sigwait(&signals, &number) == 0 { interruption.interrupt(number) }
+      if sigwait(&signals, &number) == 0 { interrupt(number) }
     }
   }
 
@@ -94,7 +85,7 @@ extension Interruption {
   /// Whether the process was started to ignore `signal`, as nohup(1) does.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
-    guard sigaction(signal, nil, &action) == 0, let handler = action.__sigaction_handler.sa_handler else {
+    guard sigaction(signal, nil, &action) == 0, let handler = action.handler else {
       return false
     }
     return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)

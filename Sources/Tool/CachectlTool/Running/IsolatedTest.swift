@@ -1,7 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 
 /// Tests an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes
 /// on.

@@ -1,5 +1,5 @@
 internal import CacheComposition
-internal import Glibc
+internal import Platform
 
 /// What the operating system knows about this process.
 enum ProcessEnvironment {

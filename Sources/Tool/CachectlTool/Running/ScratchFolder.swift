@@ -1,6 +1,6 @@
 internal import Base
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// A new folder for temporary files, for the user alone.
 struct ScratchFolder {

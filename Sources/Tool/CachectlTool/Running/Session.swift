@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 
 /// What every command on a store needs: the configuration, and a way to print.
 struct Session {

@@ -1,6 +1,6 @@
 internal import CacheComposition
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// Another process of this program, whose standard output is read line by line.
 ///
@@ -36,16 +36,16 @@ struct ToolProcess: ~Copyable {
     hasInput: Bool = false
   ) throws(CacheError) {
     let output = try Self.makePipe()
-    defer { Glibc.close(output.write) }
+    defer { Platform.close(output.write) }
     let input: (read: Int32, write: Int32) = hasInput ? try Self.makePipe() : (-1, -1)
-    defer { if hasInput { Glibc.close(input.read) } }
+    defer { if hasInput { Platform.close(input.read) } }
     let all = ProcessEnvironment.all.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
     var identifier: pid_t = 0
     let number = SpawnSettings(input: input.read, output: output.write, errors: errors).spawn(
-      &identifier, "/proc/self/exe", ["cachectl"] + arguments, all.map { "\($0)=\($1)" })
+      &identifier, ExecutableFile.path, ["cachectl"] + arguments, all.map { "\($0)=\($1)" })
     guard number == 0 else {
-      Glibc.close(output.read)
-      if hasInput { Glibc.close(input.write) }
+      Platform.close(output.read)
+      if hasInput { Platform.close(input.write) }
       throw Self.failure(number)
     }
     self.identifier = identifier
@@ -53,13 +53,13 @@ struct ToolProcess: ~Copyable {
   }
 
   deinit {
-    Glibc.close(output)
-    if input >= 0 { Glibc.close(input) }
+    Platform.close(output)
+    if input >= 0 { Platform.close(input) }
   }
 
   private static func makePipe() throws(CacheError) -> (read: Int32, write: Int32) {
     var pipe: [Int32] = [-1, -1]
-    guard Glibc.pipe(&pipe) == 0 else { throw failure(errno) }
+    guard Platform.pipe(&pipe) == 0 else { throw failure(errno) }
     for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     return (pipe[0], pipe[1])
   }
@@ -68,11 +68,11 @@ struct ToolProcess: ~Copyable {
   var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
 
   /// Writes `text` to the standard input of the process. Does nothing if the process has ended.
-  func write(_ text: String) { _ = Glibc.write(input, text, text.utf8.count) }
+  func write(_ text: String) { _ = Platform.write(input, text, text.utf8.count) }
 
   /// Closes the standard input of the process.
   mutating func closeInput() {
-    if input >= 0 { Glibc.close(input) }
+    if input >= 0 { Platform.close(input) }
     input = -1
   }
 
@@ -117,8 +117,13 @@ struct ToolProcess: ~Copyable {
 
 /// How to start a process: its streams, and its signals set as a shell would set them.
 struct SpawnSettings: ~Copyable {
-  private var actions = posix_spawn_file_actions_t()
-  private var attributes = posix_spawnattr_t()
+  #if canImport(Darwin)
+    private var actions: posix_spawn_file_actions_t?
+    private var attributes: posix_spawnattr_t?
+  #else
+    private var actions = posix_spawn_file_actions_t()
+    private var attributes = posix_spawnattr_t()
+  #endif
 
   /// Reads the standard input from the descriptor `input` unless that is negative, and sends the standard output to the
   /// descriptor `output` and the standard error to the file `errors`.

@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// A file written for the user, whole or not at all: a temporary file beside it takes its place in the end. If the file
 /// system allows it, the temporary file has no name until then, and a process that is killed leaves nothing behind. A
@@ -33,12 +33,14 @@ struct AtomicFile: ~Copyable {
     (self.path, self.temporary, self.file, hasName) = (path, temporary, file, nameless == nil)
   }
 
-  /// A new file in `folder` without a name; `nil` if the file system does not support that, or the file could not be
-  /// named later.
+  /// A new file in `folder` without a name; `nil` if the system or the file system does not support that, or
+  /// the file could not be named later.
   private static func openNameless(in folder: String, _ mode: mode_t) -> Int32? {
-    let file = open(folder, nameless | O_RDWR | O_CLOEXEC, mode)
-    if file >= 0, access(path(of: file), F_OK) == 0 { return file }
-    if file >= 0 { close(file) }
+    #if os(Linux)
+      let file = open(folder, nameless | O_RDWR | O_CLOEXEC, mode)
+      if file >= 0, access(path(of: file), F_OK) == 0 { return file }
+      if file >= 0 { close(file) }
+    #endif
     return nil
   }
 
@@ -163,7 +165,7 @@ struct AtomicFile: ~Copyable {
     bytes.withUnsafeBytes { bytes in
       var offset = 0
       while offset < bytes.count {
-        let count = Glibc.write(
+        let count = Platform.write(
           file, UnsafeRawBufferPointer(rebasing: bytes[offset...]).baseAddress, bytes.count - offset)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }

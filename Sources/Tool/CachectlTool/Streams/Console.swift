@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Glibc
+internal import Platform
 
 /// One of the standard streams, and the screen it shows texts on.
 struct Console: Sendable {
@@ -9,8 +9,8 @@ struct Console: Sendable {
   /// The standard error: everything else.
   static let error = Console(descriptor: STDERR_FILENO)
 
-  /// How many bytes a ready pipe takes without blocking: PIPE_BUF on Linux, see pipe(7).
-  private static let pieceSize = 4_096
+  /// How many bytes a ready pipe takes without blocking, see pipe(7).
+  private static let pieceSize = Int(PIPE_BUF)
   /// The size of the pages that a pipe is made of.
   private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
   /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
@@ -62,7 +62,7 @@ struct Console: Sendable {
     while !rest.isEmpty {
       do throws(CacheError) { try Readiness.wait(for: descriptor, POLLOUT) } catch { return error }
       let piece = rest.prefix(room)
-      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
+      let count = Platform.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         return failure(errno)
@@ -75,13 +75,17 @@ struct Console: Sendable {
   /// How many bytes the stream, which is ready, takes without blocking.
   private var room: Int {
     if isFile { return Self.filePieceSize }
-    let capacity = fcntl(descriptor, Self.pipeSizeCommand)
-    var unread: CInt = 0
-    guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
-    // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one page
-    // of data, except at the front, where part of the first page may have been read.
-    let used = unread == 0 ? 0 : Int(unread) / Self.pageSize * 2 + 2
-    return max(Self.pieceSize, Int(capacity) - used * Self.pageSize)
+    #if os(Linux)
+      let capacity = fcntl(descriptor, Self.pipeSizeCommand)
+      var unread: CInt = 0
+      guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
+      // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one
+      // page of data, except at the front, where part of the first page may have been read.
+      let used = unread == 0 ? 0 : Int(unread) / Self.pageSize * 2 + 2
+      return max(Self.pieceSize, Int(capacity) - used * Self.pageSize)
+    #else
+      return Self.pieceSize
+    #endif
   }
 
   private func failure(_ number: Int32) -> CacheError {

@@ -1,6 +1,6 @@
 internal import CacheComposition
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// A file named by the user, read piece by piece.
 final class InputFile: Sendable {

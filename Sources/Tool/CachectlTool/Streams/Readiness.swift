@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Glibc
+internal import Platform
 
 /// Waits for a stream that may block indefinitely, such as a pipe or a terminal.
 enum Readiness {

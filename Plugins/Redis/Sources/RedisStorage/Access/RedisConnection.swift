@@ -1,5 +1,5 @@
 internal import CHiredis
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Why a connection failed.
@@ -53,7 +53,7 @@ final class RedisConnection: @unchecked Sendable {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes {
-        Glibc.send(context.pointee.fd, $0.baseAddress?.advanced(by: offset), $0.count - offset, Int32(MSG_NOSIGNAL))
+        Sockets.send(context.pointee.fd, UnsafeRawBufferPointer(rebasing: $0[offset...]))
       }
       if count >= 0 {
         offset += count

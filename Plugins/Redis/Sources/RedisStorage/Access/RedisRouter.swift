@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import StorageSPI
 
 /// Gets answers to requests. It sends each to the server that has its part of the store, all requests for one server

@@ -1,0 +1,75 @@
+// What the systems call or do differently, under one name.
+
+/// The file of the program that runs.
+public enum ExecutableFile {
+  /// A path that leads to it.
+  public static var path: String {
+    #if canImport(Darwin)
+      var size = UInt32(PATH_MAX)
+      var bytes = [CChar](repeating: 0, count: Int(size))
+      guard _NSGetExecutablePath(&bytes, &size) == 0 else { return CommandLine.arguments.first ?? "" }
+      return String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    #else
+      return "/proc/self/exe"
+    #endif
+  }
+}
+
+/// Calls about sockets.
+public enum Sockets {
+  /// Sends bytes as send(2) does. If the peer has closed the connection, the call fails with EPIPE; no signal ends the
+  /// process.
+  public static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+      var on: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+      return Platform.send(descriptor, bytes.baseAddress, bytes.count, 0)
+    #else
+      return Platform.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #endif
+  }
+}
+
+extension stat {
+  /// When the contents of the file were last changed.
+  public var contentsChangedAt: timespec {
+    #if canImport(Darwin)
+      return st_mtimespec
+    #else
+      return st_mtim
+    #endif
+  }
+
+  /// When the contents, the permissions or the names of the file were last changed.
+  public var statusChangedAt: timespec {
+    #if canImport(Darwin)
+      return st_ctimespec
+    #else
+      return st_ctim
+    #endif
+  }
+}
+
+extension sigaction {
+  /// What handles the signal; `nil` for the default action.
+  public var handler: (@convention(c) (Int32) -> Void)? {
+    get {
+      #if canImport(Darwin)
+        return __sigaction_u.__sa_handler
+      #elseif canImport(Musl)
+        return __sa_handler.sa_handler
+      #else
+        return __sigaction_handler.sa_handler
+      #endif
+    }
+    set {
+      #if canImport(Darwin)
+        __sigaction_u.__sa_handler = newValue
+      #elseif canImport(Musl)
+        __sa_handler.sa_handler = newValue
+      #else
+        __sigaction_handler.sa_handler = newValue
+      #endif
+    }
+  }
+}
