@@ -26,7 +26,7 @@ test_packages=(
   libhiredis-dev  # the Redis engines, which are a package of their own
   redis-server    # the servers that the Redis engines are tested with, and redis-cli
   openssl     # makes a certificate that no client trusts, and serves with it
-  chromium    # shows the report of a benchmark
+  "chromium|google-chrome-stable"  # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
   make  # builds the example of an engine in C, with the compiler of the toolchain
   binutils  # nm lists the names that a library exports
