@@ -23,10 +23,28 @@ private struct Faulty: ParsableCommand {
 @Test("mistakes in declarations are found")
 func findsDeclarationDefects() {
   let expected = [
-    "'-l' takes a value in one command and none in another", "'-l' is declared twice",
+    "'-l' takes a value in one command and none in another",
+    "'-l' is declared twice: for --limit <limit> and for --all",
     "'<target>' cannot stand after '<files>...'", "'--all' takes a value in one command and none in another",
   ]
   #expect(Set(Faulty.declarationDefects) == Set(expected))
+}
+
+/// A command whose options and shared flags have one name.
+private struct Clashing: ParsableCommand {
+  struct Shared: ParsableArguments {
+    @Flag(help: "Never ask the server") var offline = false
+  }
+
+  @OptionGroup(title: "Shared") var shared: Shared
+  @Option(help: "Where to work") var offline: String?
+}
+
+@Test("a name that two declarations have is a defect of the program, also where it is not used")
+func reportsRepeatedName() throws {
+  let error = try #require(throws: CommandLineError.self) { try Clashing.parseAsRoot([]) }
+  #expect(error.kind == .defect && error.exitCode == ExitCode(70))
+  #expect(error.message == "'--offline' is declared twice: for \"Never ask the server\" and for \"Where to work\"")
 }
 
 @Test("the sample program has no such mistakes")

@@ -80,6 +80,7 @@ public struct Cachectl: Sendable {
           .malformed, "the environment variable \(name) is not written in UTF-8",
           hint: "set it to text in UTF-8, or unset it")
       }
+      if let defect = current.declarationDefect { throw defect }
       switch try CachectlCommand.parseAsRoot(arguments) {
       case .command(var command, _): try await command.runToEnd()
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))

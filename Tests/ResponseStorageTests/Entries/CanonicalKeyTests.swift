@@ -13,6 +13,13 @@ struct CanonicalKeyTests {
     var parameters: [(name: String, value: String)] { Array(zip(names, values)).map { ($0, $1) } }
   }
 
+  @Test func twoParametersHaveTwoNames() throws {
+    let request = Request(names: ["place", "day", "place"], values: ["Bern", "1", "Quito"])
+    let error = try #require(throws: CacheError.self) { try CacheKey(for: request) }
+    #expect(error.code == .invalidKey)
+    #expect(error.message == "the resource 'things' has two parameters called 'place'")
+  }
+
   /// A request with a secret, which is not a parameter.
   struct SecretRequest: CacheableRequest {
     static let resource = "things"

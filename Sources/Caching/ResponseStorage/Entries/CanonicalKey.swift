@@ -9,14 +9,14 @@ extension CacheKey {
   /// name, and names and values percent-encoded.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long, `invalidKey` if the resource's
-  ///   name cannot be a namespace.
+  ///   name cannot be a namespace, or two of its parameters have one name.
   public init(for request: some CacheableRequest) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
     bytes.append(text: request.namespace)
     bytes.append(UInt8(ascii: "/"))
     bytes.append(text: Self.schemeVersion)
-    for (name, value) in Self.sorted(request.parameters) {
+    for (name, value) in try Self.sorted(request) {
       bytes.append(UInt8(ascii: "/"))
       PercentEncoding.append(name, to: &bytes)
       bytes.append(UInt8(ascii: "="))
@@ -45,9 +45,20 @@ extension CacheKey {
   /// The capacity that most keys need.
   private static let usualLength = 96
 
-  private static func sorted(_ parameters: [(name: String, value: String)]) -> [(name: String, value: String)] {
+  /// The parameters of `request`, by name.
+  private static func sorted<Request: CacheableRequest>(
+    _ request: Request
+  ) throws(CacheError) -> [(name: String, value: String)] {
+    let parameters = request.parameters
     let isSorted = parameters.indices.dropFirst().allSatisfy { parameters[$0 - 1].name < parameters[$0].name }
-    return isSorted ? parameters : parameters.sorted { $0.name < $1.name }
+    if isSorted { return parameters }
+    let sorted = parameters.sorted { $0.name < $1.name }
+    if let index = sorted.indices.dropFirst().first(where: { sorted[$0 - 1].name == sorted[$0].name }) {
+      throw CacheError(
+        .invalidKey, "the resource '\(Request.resource)' has two parameters called '\(sorted[index].name)'",
+        hint: "give each parameter a name of its own, in the property 'parameters' of the request")
+    }
+    return sorted
   }
 }
 

@@ -131,6 +131,20 @@ struct ArgumentSet {
     isComplete ? nil : "'\(type)' has a property that is neither an option, a flag, an argument nor an option group"
   }
 
+  /// The programming error of a name that two declarations have, so that one of them never gets its value; `nil` if
+  /// each has its own.
+  var repetition: String? {
+    var seen = Set<ArgumentName>()
+    for definition in definitions {
+      guard let name = definition.names.first(where: { !seen.insert($0).inserted }) else { continue }
+      let both = definitions.filter { $0.names.contains(name) }.map { definition in
+        definition.help.abstract.isEmpty ? definition.synopsis : "\"\(definition.help.abstract)\""
+      }
+      return "'\(name.text)' is declared twice: for \(both.joined(separator: " and for "))"
+    }
+    return nil
+  }
+
   /// The options and flags, in order.
   var named: [ArgumentDefinition] { definitions.filter { $0.kind != .positional } }
 

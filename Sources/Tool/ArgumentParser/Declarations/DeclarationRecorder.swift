@@ -79,12 +79,7 @@ extension ParsableCommand {
 extension ArgumentSet {
   /// The mistakes in the declarations of this command alone.
   fileprivate var defects: [String] {
-    [defect].compactMap { $0 } + repeatedNames.map { "'\($0.text)' is declared twice" } + misplacedArguments
-  }
-
-  private var repeatedNames: [ArgumentName] {
-    var seen = Set<ArgumentName>()
-    return named.flatMap(\.names).filter { !seen.insert($0).inserted }
+    [defect, repetition].compactMap(\.self) + misplacedArguments
   }
 
   /// Arguments after one that takes all the rest, and required arguments after an optional one.

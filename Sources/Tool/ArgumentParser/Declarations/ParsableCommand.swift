@@ -30,7 +30,9 @@ extension ParsableCommand {
   public mutating func runToEnd() async throws { try run() }
 
   /// The name on the command line: the configured one, or the name of the type in kebab case.
-  static var commandName: String { configuration.commandName ?? _typeName(Self.self, qualified: false).kebabCased }
+  package static var commandName: String {
+    configuration.commandName ?? _typeName(Self.self, qualified: false).kebabCased
+  }
 }
 
 extension AsyncParsableCommand {

@@ -14,7 +14,9 @@ struct LeafParser {
 
   /// The command with its values, or the request for help or the version among the words.
   func parse(_ words: [String]) throws(CommandLineError) -> ParsedCommandLine {
-    if let defect = set.defect { throw CommandLineError(.defect, defect, at: path) }
+    if let defect = set.defect ?? set.repetition {
+      throw CommandLineError(.defect, defect, remedy: "correct the declarations in the program.", at: path)
+    }
     let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
     let isShortFree = set.index(of: .short("h")) == nil
     if tokens.contains(where: { $0.asksForHelp && (isShortFree || $0 != .cluster("h")) }) {

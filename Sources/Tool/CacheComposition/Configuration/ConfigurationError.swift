@@ -26,6 +26,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case invalidPlugin
     /// Other users may change a library.
     case permissionDenied
+    /// The declarations of the program contradict each other.
+    case defect
   }
 
   /// The kind of the mistake.

@@ -41,6 +41,7 @@ struct SchemaOfConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
+    try ConfigurationLoader.ofProcess.checkDeclarations()
     try Console.output.write(Cachectl.current.configurationSchema)
   }
 }
@@ -107,6 +108,7 @@ struct InitConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
+    try ConfigurationLoader.ofProcess.checkDeclarations()
     let text = Cachectl.current.configurationExample
     if file == "-" { return try Console.output.write(text) }
     guard let path = file ?? ConfigurationLoader.ofProcess.searchPath(global.configurationFlags).last?.path else {

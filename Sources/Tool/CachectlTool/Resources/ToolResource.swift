@@ -11,6 +11,8 @@ public struct ToolResource: Sendable {
   let fetch: @Sendable () -> any ParsableCommand.Type
   let explain: @Sendable () -> any ParsableCommand.Type
   let sections: [any ConfigurationSection.Type]
+  /// What selects it: the name of the resource, and the type that the author of the program knows it by.
+  let options: any ExplainableOptions.Type
 
   /// The resource that `options` selects, with the keys of `sections`.
   public init<Options: FetchableOptions>(_ options: Options.Type, sections: [any ConfigurationSection.Type] = []) {
@@ -19,10 +21,11 @@ public struct ToolResource: Sendable {
 
   /// A resource whose `fetch NAME` does more than show the value.
   init<Options: ExplainableOptions>(
-    noun: String, _ fetch: @autoclosure @escaping @Sendable () -> any ParsableCommand.Type, explain: Options.Type,
+    noun: String, _ fetch: @autoclosure @escaping @Sendable () -> any ParsableCommand.Type,
+    explain options: Options.Type,
     _ sections: [any ConfigurationSection.Type] = []
   ) {
-    (self.noun, self.fetch, self.sections) = (noun, fetch, sections)
+    (self.noun, self.fetch, self.sections, self.options) = (noun, fetch, sections, options)
     self.explain = { ExplainResourceCommand<Options>.self }
   }
 }

@@ -19,6 +19,9 @@ struct Failure {
     case let error as ConfigurationError:
       view = ErrorView(code: error.code.rawValue, message: error.message, hint: error.hint)
       status = ExitCode(error)
+    case let error as DeclarationDefect:
+      view = ErrorView(code: "defect", message: error.message, hint: error.hint)
+      status = .defect
     case let error as CacheError:
       view = ErrorView(error)
       status = ExitCode(error.code)
@@ -45,7 +48,11 @@ extension ExitCode {
   /// The failure for a mistake in the configuration.
   init(_ error: ConfigurationError) {
     self =
-      error.code == .permissionDenied ? .refused : error.isOfCommandLine ? .validationFailure : .badConfiguration
+      switch error.code {
+      case .permissionDenied: .refused
+      case .defect: .defect
+      default: error.isOfCommandLine ? .validationFailure : .badConfiguration
+      }
   }
 
   /// The exit status for each kind of failure, as the contract of the command line defines it. A code that is not in

@@ -6,8 +6,8 @@ internal import StorageSPI
 struct ConfigurationTable: Sendable {
   private(set) var keys: [ConfigurationKey] = []
   let engines: [EngineDeclaration]
-  /// The paths of the sections, and the positions of their first keys.
-  private var sections: [(path: String, position: Int)] = []
+  /// The paths of the sections, the positions of their first keys, and the types that declare them.
+  private var sections: [(path: String, position: Int, type: any ConfigurationSection.Type)] = []
 
   /// The keys of every configuration, of `engines` and of `sections`.
   ///
@@ -35,8 +35,30 @@ struct ConfigurationTable: Sendable {
   private mutating func add<Section: ConfigurationSection>(_ section: Section.Type) {
     var reader = SectionReader(declaring: Section.path, engines: engines.map(\.name))
     _ = Section(&reader)
-    sections.append((Section.path, keys.count))
+    sections.append((Section.path, keys.count, Section.self))
     keys += reader.keys
+  }
+
+  /// The mistake of the program that a key has two declarations; `nil` if each has one.
+  var defect: ConfigurationError? {
+    var seen: Set<String> = []
+    seen.reserveCapacity(keys.count)
+    guard let second = keys.firstIndex(where: { !seen.insert($0.path).inserted }),
+      let first = position(ofPath: keys[second].path)
+    else { return nil }
+    return ConfigurationError(
+      .defect,
+      "the key '\(keys[second].path)' is declared twice: in \(declaration(of: first)) and in \(declaration(of: second))",
+      hint: "rename one of the two in the program", key: keys[second].path)
+  }
+
+  /// What declares the key at `position`, for the author of the program.
+  private func declaration(of position: Int) -> String {
+    let names = keys[position].path.split(separator: ".")
+    // The options of engines stand between the first section and the second.
+    let isOption = names.count > 1 && names[0] == ConfigurationKey.engines && position < sections[1].position
+    if isOption { return "the engine \(names[1])" }
+    return sections.last { $0.position <= position }.map { "\($0.type)" } ?? ""
   }
 
   /// The position of the first key of the section at `path`; `nil` if there is no such section.

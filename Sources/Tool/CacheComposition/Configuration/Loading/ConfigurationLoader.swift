@@ -73,10 +73,18 @@ public struct ConfigurationLoader: Sendable {
     return Configuration(document, home: home, settings, loaded: engines)
   }
 
+  /// Checks that no two declarations are of one key. Loading does so too.
+  ///
+  /// - Throws: `ConfigurationError` with the code `defect`: the program is wrong, not its user.
+  public func checkDeclarations() throws(ConfigurationError) {
+    if let defect = table.defect { throw defect }
+  }
+
   /// All mistakes in the configuration, at most 100: first the file's in order, then the environment's, then the
   /// flags', then contradictions, then engines that cannot be loaded.
   public func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] {
     do {
+      try checkDeclarations()
       if let document = try document(flags), !document.trust.permits {
         let mistakes = try examine(document.content, in: document.path, flags).problems
         return (flags.vouchesForFile ? [document.refusal].compactMap(\.self) : []) + mistakes
@@ -100,6 +108,7 @@ public struct ConfigurationLoader: Sendable {
   ///
   /// - Throws: `ConfigurationError`: the configuration has a mistake, or there is no such library.
   public func library(_ flags: ConfigurationFlags) throws(ConfigurationError) -> EngineLibrary? {
+    try checkDeclarations()
     let settings = self.settings(table, try usableDocument(flags), flags, home: try locations.home(flags).path)
     if let problem = settings.problems.first { throw problem }
     guard let (reference, source) = settings.backendToLoad else { return nil }
@@ -118,6 +127,7 @@ public struct ConfigurationLoader: Sendable {
   private func gather(
     _ flags: ConfigurationFlags, _ references: [EngineReference], home: String
   ) throws(ConfigurationError) -> Gathered {
+    try checkDeclarations()
     let document = try usableDocument(flags)
     let settings = self.settings(table, document, flags, home: home)
     let backend = settings.backendToLoad
