@@ -98,6 +98,24 @@ struct ConfigurationProblemTests {
     #expect(Fixtures.problems(wrong).map(\.code) == [.malformed])
   }
 
+  /// A file that asks for trust is judged by its own values, also by the rules between them.
+  @Test(
+    arguments: [
+      (#"{"origin": {"cities": {"kind": "http"}}}"#, [:], [.missing]),
+      (#"{"origin": {"cities": {"kind": "http", "baseURL": "https://a"}}}"#, [:], []),
+      (#"{"network": {"clientKey": "/k"}}"#, [:], [.missing]),
+      (#"{"environment": "real"}"#, [:], []),
+      (#"{"plugins": {"searchPath": []}}"#, ["CACHECTL_ORIGIN_CITIES_KIND": "http"], []),
+      (#"{"origin": {"cities": {"kind": "http"}}}"#, ["CACHECTL_ORIGIN_CITIES_BASE_URL": "https://a"], []),
+    ] as [(String, [String: String], [ConfigurationError.Code])])
+  func anUntrustedFileKeepsTheRules(text: String, environment: [String: String], codes: [ConfigurationError.Code]) {
+    let loader = Fixtures.loader(["/project/cachectl.json": text], environment: environment, isTrusted: false)
+    var flags = ConfigurationFlags()
+    flags.vouchesForFile = false
+    #expect(loader.problems(flags).map(\.code) == codes)
+    #expect(loader.problems().map(\.code) == [.untrusted] + codes)
+  }
+
   @Test func aKeyNeedsItsCertificate() throws {
     let text = #"{"network": {"clientKey": "/k"}}"#
     try expect(text, .missing, "'network.clientCertificate' is missing, which that key is for", "certificate")

@@ -86,7 +86,7 @@ public struct ConfigurationLoader: Sendable {
     do {
       try checkDeclarations()
       if let document = try document(flags), !document.trust.permits {
-        let mistakes = try examine(document.content, in: document.path, flags).problems
+        let mistakes = try examine(document.content, in: document.path, flags).problems.filter { !isSetElsewhere($0) }
         return (flags.vouchesForFile ? [document.refusal].compactMap(\.self) : []) + mistakes
       }
       return try gather(flags, [], home: try locations.home(flags).path).settings.problems
@@ -197,8 +197,16 @@ public struct ConfigurationLoader: Sendable {
     return record == TrustRecord(path: path, contents: bytes) ? .trusted : .needed(isChanged: true)
   }
 
-  /// The mistakes in `content` of the file `file`, and its settings that need trust. Loads no library and reads no
-  /// environment variable.
+  /// Whether `problem` is a missing value that an environment variable gives.
+  private func isSetElsewhere(_ problem: ConfigurationError) -> Bool {
+    guard problem.code == .missing, let position = problem.key.flatMap({ table.position(ofPath: $0) }),
+      let variable = table.keys[position].variable
+    else { return false }
+    return environment[variable]?.isEmpty == false
+  }
+
+  /// The mistakes in `content` of the file `file`, also those between its values, and its settings that need trust.
+  /// Loads no library and reads no environment variable.
   func examine(
     _ content: JSONDocument, in file: String, _ flags: ConfigurationFlags
   ) throws(ConfigurationError) -> (problems: [ConfigurationError], unsafe: [UnsafeSetting]) {
@@ -207,7 +215,9 @@ public struct ConfigurationLoader: Sendable {
     var settings = ConfigurationSettings(table, environment: [:], paths: paths)
     settings.apply(content, in: file)
     let places = TrustedPlaces(builtInEngines: table.engines.map(\.name), home: home, files: files)
-    return (settings.problems, settings.unsafeSettings(places))
+    let unsafe = settings.unsafeSettings(places)
+    settings.applyRules()
+    return (settings.problems, unsafe)
   }
 
   /// The records of the files that the user trusts.
