@@ -88,6 +88,7 @@ struct ConfigurationAssignmentTests {
     (#"cache={"timeToLive": "1h"}"#, "--set: 'cache' is a section of the configuration", "--set cache.timeToLive=1h"),
     ("origin=sample", "--set: 'origin' is a section", "--set origin.cities.kind=sample"),
     ("backends={}", "--set: 'backends' is a section", "--set backends."),
+    ("origin.tides.harbour=Bergen", "--set: unknown key 'origin.tides.harbour'", "no resource of this program"),
     ("nope=1", "--set: unknown key 'nope'", "known here: backend, environment"),
     ("cache.timeToLive", "--set: \"cache.timeToLive\" names no key and value", "write KEY=VALUE"),
     ("=1", "names no key and value", "write KEY=VALUE"),

@@ -11,6 +11,13 @@ struct ConfigurationProblemTests {
     (#"{"cache.shared": true}"#, "1:2: unknown key '\"cache.shared\"'", "nearest known key is 'cache.shared'"),
     (#"{"cache": {"$schema": "x"}}"#, "1:12: unknown key 'cache.\"$schema\"'", "known here: timeToLive"),
     (#"{"a\u001bb": true}"#, "1:2: unknown key '\"a\\u001bb\"'", "known here: backend, environment, backends"),
+    (#"{"tides": {"unit": 1}}"#, "1:2: unknown key 'tides'", "it belongs to no resource of this program"),
+    (
+      #"{"origin": {"weather": {}}}"#, "1:13: unknown key 'origin.weather'", "it belongs to no resource of this program"
+    ),
+    (#"{"cites": {"kind": "http"}}"#, "1:2: unknown key 'cites'", "nearest known key is 'origin.cities'"),
+    (#"{"sqlite": {"path": "x"}}"#, "1:2: unknown key 'sqlite'", "nearest known key is 'backends.sqlite'"),
+    (#"{"origin": {"citeis": {}}}"#, "1:13: unknown key 'origin.citeis'", "nearest known key is 'origin.cities'"),
     (#"{"backends": {"Redis!": {}}}"#, "1:15: unknown key 'backends.\"Redis!\"'", "known here: sqlite, lmdb, plist"),
     (#"{"backends": {"lmbd": {}}}"#, "1:15: unknown key 'backends.lmbd'", "nearest known key is 'backends.lmdb'"),
     (#"{"backends": {"sqlite3": {}}}"#, "unknown key 'backends.sqlite3'", "nearest known key is 'backends.sqlite'"),

@@ -131,11 +131,19 @@ struct ConfigurationTable: Sendable {
   /// A hint with a replacement for the unknown key `name` in the object at `section`.
   ///
   /// It suggests a similar key of the same object, otherwise a key that belongs in another object, otherwise all keys
-  /// of this one.
-  func hint(forUnknown name: String, in section: String) -> String {
+  /// of this one. An object with keys that is similar to none may be for a program with more resources.
+  func hint(forUnknown name: String, in section: String, isObject: Bool = false) -> String {
     let here = children(of: section)
     if let near = Spelling.nearest(to: name, among: here) {
       return "the nearest known key is '\(section.isEmpty ? near : "\(section).\(near)")'"
+    }
+    if isObject, section != ConfigurationKey.engines {
+      let paths = sections.map(\.path).filter { !$0.isEmpty } + engines.map { "\(ConfigurationKey.engines).\($0.name)" }
+      let names = paths.map { String($0.split(separator: ".").last ?? "") }
+      if let near = Spelling.nearest(to: name, among: names), let index = names.firstIndex(of: near) {
+        return "the nearest known key is '\(paths[index])'"
+      }
+      if mayHoldResources(section) { return Self.noResource }
     }
     let lastNames = keys.map { String($0.path.split(separator: ".").last ?? "") }
     if let last = Spelling.nearest(to: name, among: lastNames), let index = lastNames.firstIndex(of: last) {
@@ -145,7 +153,16 @@ struct ConfigurationTable: Sendable {
     if name.contains("."), let path = Spelling.nearest(to: name, among: keys.map(\.path)) {
       return "the nearest known key is '\(path)'"
     }
-    return "known here: " + (here.isEmpty ? "none" : here.joined(separator: ", "))
+    return here.isEmpty ? Self.noResource : "known here: " + here.joined(separator: ", ")
+  }
+
+  private static var noResource: String {
+    "it belongs to no resource of this program: remove it, or keep it in a file for the program that has it"
+  }
+
+  /// Whether the object at `section`, or the whole file, holds objects of resources.
+  private func mayHoldResources(_ section: String) -> Bool {
+    section.isEmpty || sections.contains { $0.path.hasPrefix(section + ".") }
   }
 
   /// A hint with a replacement for the unknown variable `name`: a similar one of the same engine or object, otherwise

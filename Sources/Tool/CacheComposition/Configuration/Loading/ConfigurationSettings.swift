@@ -210,9 +210,11 @@ struct ConfigurationSettings: Sendable {
     _ member: JSONDocument.Member, _ section: String, _ file: String
   ) -> ConfigurationError {
     let path = (section.isEmpty ? "" : "\(section).") + Self.shown(key: member.key)
+    let isObject = if case .object = member.node.value { true } else { false }
     return ConfigurationError(
       .unknownKey, "\(file):\(member.place): unknown key '\(path)'",
-      hint: table.hint(forUnknown: member.key, in: section), key: path, source: .file(file, member.place))
+      hint: table.hint(forUnknown: member.key, in: section, isObject: isObject), key: path,
+      source: .file(file, member.place))
   }
 
   private static func problem(
