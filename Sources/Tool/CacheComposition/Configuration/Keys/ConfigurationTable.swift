@@ -90,8 +90,40 @@ struct ConfigurationTable: Sendable {
   /// Whether `variable` is named like an engine option, or like a key in an object.
   func mayNameKey(variable: String) -> Bool { prefix(ofVariable: variable) != nil }
 
-  private func prefix(ofVariable variable: String) -> String? {
-    (engines.map(\.name) + objects).lazy.map { ConfigurationKey.variable(of: $0) }.first(where: variable.hasPrefix)
+  private func prefix(ofVariable variable: String) -> String? { prefixes.first(where: variable.hasPrefix) }
+
+  /// What the variables of each engine and each object begin with.
+  private var prefixes: [String] { (engines.map(\.name) + objects).map { ConfigurationKey.variable(of: $0) } }
+
+  /// Whether the unknown `variable` is nearly named like one that counts.
+  func isMisspelled(variable: String) -> Bool {
+    misspelledPrefix(ofVariable: variable) != nil || misspelledName(variable) != nil
+  }
+
+  /// The beginning of `variable`, where it is not the name of an engine or object, but close to one, and that name's.
+  private func misspelledPrefix(ofVariable variable: String) -> (written: String, meant: String)? {
+    let words = variable.split(separator: "_", omittingEmptySubsequences: false)
+    for meant in prefixes {
+      // The last part is empty, and the first is that of every variable.
+      let count = meant.count { $0 == "_" }
+      guard words.count > count else { continue }
+      let written = words[..<count].joined(separator: "_")
+      if Self.areNear(written, String(meant.dropLast())) { return (written + "_", meant) }
+    }
+    return nil
+  }
+
+  /// The variable outside all objects to whose name `variable` is close.
+  private func misspelledName(_ variable: String) -> String? {
+    let known = keys.compactMap(\.ownVariable) + ["CACHECTL_HOME", "CACHECTL_CONFIG"]
+    guard !known.contains(variable) else { return nil }
+    return known.first { Self.areNear(variable, $0) }
+  }
+
+  /// Whether the names of two variables are near to each other, without what all of them begin with.
+  private static func areNear(_ variable: String, _ other: String) -> Bool {
+    let start = "CACHECTL_".count
+    return Spelling.isNear(String(variable.dropFirst(start)), String(other.dropFirst(start)))
   }
 
   /// The outermost objects of the sections, whose names begin variables.
@@ -165,15 +197,17 @@ struct ConfigurationTable: Sendable {
     section.isEmpty || sections.contains { $0.path.hasPrefix(section + ".") }
   }
 
-  /// A hint with a replacement for the unknown variable `name`: a similar one of the same engine or object, otherwise
-  /// all of them.
+  /// A hint with a replacement for the unknown variable `name`: the most similar one of the same engine or object.
   func hint(forUnknownVariable name: String) -> String {
-    let prefix = prefix(ofVariable: name) ?? ""
-    let known = keys.compactMap(\.variable).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
-    if let near = Spelling.nearest(to: String(name.dropFirst(prefix.count)), among: known) {
-      return "the nearest known variable is \(prefix + near)"
-    }
-    return known.isEmpty ? "unset it" : "known: " + known.map { prefix + $0 }.joined(separator: ", ")
+    let prefix = prefix(ofVariable: name).map { (written: $0, meant: $0) } ?? misspelledPrefix(ofVariable: name)
+    guard let prefix else { return misspelledName(name).map { "the nearest known variable is \($0)" } ?? "unset it" }
+    let rest = String(name.dropFirst(prefix.written.count))
+    let known = keys.compactMap(\.variable).filter { $0.hasPrefix(prefix.meant) }
+      .map { String($0.dropFirst(prefix.meant.count)) }
+    // CITIES_BASE_URL is near to URL, though not by its letters.
+    let near = Spelling.nearest(to: rest, among: known) ?? known.first { $0.hasSuffix("_" + rest) }
+    return near.map { "the nearest known variable is \(prefix.meant + $0)" }
+      ?? "unset it, or see all settings with: cachectl config show"
   }
 
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.

@@ -146,7 +146,7 @@ struct ConfigurationSettings: Sendable {
     for name in names.sorted() {
       if let position = table.position(ofVariable: name), let text = environment[name] {
         apply(text, position, .variable(name))
-      } else if table.mayNameKey(variable: name) {
+      } else if table.mayNameKey(variable: name) || table.isMisspelled(variable: name) {
         report(
           ConfigurationError(
             .unknownKey, "\(Self.shown(key: name)): there is no such setting",
