@@ -6,22 +6,31 @@ internal import StorageSPI
 /// It searches only once an engine is named that is not built in.
 public struct EngineLibraries: Sendable {
   private let files: any FileInspection
+  /// Looked up only where a search needs it: most processes do not search.
+  private let installation: @Sendable () -> EngineInstallation?
   private let loadPlugin: @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
 
   /// The libraries of the file system.
   ///
-  /// - Parameter willLoad: called with each library right before it is loaded.
-  public init(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) {
-    self.init(files: SystemFileInspection()) { library throws(CacheError) in
+  /// - Parameters:
+  ///   - installation: finds those installed with the program; by default there are none.
+  ///   - willLoad: called with each library right before it is loaded.
+  public init(
+    installation: @escaping @Sendable () -> EngineInstallation? = { nil },
+    willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }
+  ) {
+    self.init(files: SystemFileInspection(), installation: installation) { library throws(CacheError) in
       willLoad(library)
       return try LibraryPlugin(loading: library.path)
     }
   }
 
   init(
-    files: any FileInspection, load: @escaping @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
+    files: any FileInspection, installation: @escaping @Sendable () -> EngineInstallation? = { nil },
+    load: @escaping @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
   ) {
     self.files = files
+    self.installation = installation
     loadPlugin = load
   }
 
@@ -37,11 +46,20 @@ public struct EngineLibraries: Sendable {
     (files.realPath(of: left) ?? left) == (files.realPath(of: right) ?? right)
   }
 
-  /// The libraries in the folders of `searchPath`, ordered by folder, then by name. Missing and unreadable folders
+  /// The folders to search: those of `searchPath`, then the one of the program's installation.
+  func folders(_ searchPath: [String]) -> [String] {
+    guard let own = installation()?.folder, !searchPath.contains(own) else { return searchPath }
+    return searchPath + [own]
+  }
+
+  /// The command that installs the library of the engine called `name`; `nil` if there is none.
+  func installCommand(for name: String) -> String? { installation()?.command(for: name) }
+
+  /// The libraries that a search of `searchPath` finds, ordered by folder, then by name. Missing and unreadable folders
   /// count as empty.
   func all(in searchPath: [String]) -> [EngineLibrary] {
     var seen: Set<String> = []
-    return searchPath.flatMap { folder in
+    return folders(searchPath).flatMap { folder in
       files.names(in: folder).compactMap { file in
         EngineName.name(ofLibrary: file).map { EngineLibrary(name: $0, path: Self.path(of: file, in: folder)) }
       }
@@ -50,7 +68,7 @@ public struct EngineLibraries: Sendable {
 
   /// The library for `reference`, the name of an engine or an absolute path.
   ///
-  /// - Throws: `CacheError`: `unknownBackend` if no folder of `searchPath` has a library of that name,
+  /// - Throws: `CacheError`: `unknownBackend` if a search of `searchPath` finds no library of that name,
   ///   `invalidPlugin` if two have, or if the path has no library, or an unusable one.
   func library(
     _ reference: String, builtIn: [String], searchPath: [String]
@@ -78,7 +96,7 @@ public struct EngineLibraries: Sendable {
   }
 
   private func library(named name: String, searchPath: [String]) throws(CacheError) -> EngineLibrary {
-    let paths = searchPath.map { Self.path(of: EngineName.file(of: name), in: $0) }
+    let paths = folders(searchPath).map { Self.path(of: EngineName.file(of: name), in: $0) }
     var seen: Set<String> = []
     let found = paths.filter { path in files.realPath(of: path).map { seen.insert($0).inserted } ?? false }
     guard let first = found.first else {

@@ -60,12 +60,15 @@ struct NamedEngines {
       .outOfRange, "\(source): \(message)", hint: hint(forUnknown: reference), key: key, source: source)
   }
 
-  /// A hint with the known names, the closest among them, and the folders searched.
+  /// A hint with the command that installs the engine called `name`, otherwise with the known names, the closest among
+  /// them, and the folders searched.
   private func hint(forUnknown name: String) -> String {
+    if let command = libraries.installCommand(for: name) { return "install it with: \(command)" }
     let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
     let known = builtIn + found
     let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
-    let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")
+    let searched = libraries.folders(searchPath)
+    let folders = searched.isEmpty ? "nowhere" : "in " + searched.joined(separator: ", ")
     return "give one of \(known.joined(separator: ", "))\(nearest); "
       + "\(EngineName.file(of: name)) was looked for \(folders)"
   }

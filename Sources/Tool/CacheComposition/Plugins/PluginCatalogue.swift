@@ -5,11 +5,14 @@ internal import PlistStorage
 internal import SQLiteStorage
 public import StorageSPI
 
-/// The engines that can be chosen by name. The list of built-in ones below is the only place that names them: a new
-/// engine is one more line.
+/// The engines that can be chosen by name. The two lists below are the only places that name them: a new engine is one
+/// more line.
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
+
+  /// The package of this project with the library of the engine called `name`; `nil` if there is none.
+  static func package(of name: String) -> String? { ["redis", "rediscluster"].contains(name) ? "redis" : nil }
 
   /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]

@@ -90,7 +90,7 @@ struct BackendsPresenter: Sendable {
 
 extension AppDIContainer {
   /// The presenter for the engines, including those of `libraries`.
-  func makeBackendsPresenter(_ libraries: EngineLibraries = EngineLibraries()) -> BackendsPresenter {
+  func makeBackendsPresenter(_ libraries: EngineLibraries = .ofProcess()) -> BackendsPresenter {
     BackendsPresenter(container: self, libraries: libraries)
   }
 }

@@ -132,7 +132,7 @@ extension AppDIContainer {
 
 extension ConfigurationLoader {
   /// The loader for this process: its environment, its current directory and the system's files.
-  static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
+  static var ofProcess: ConfigurationLoader { ofProcess(.ofProcess(willLoad: CrashNotice.add)) }
 
   /// The same loader, with `libraries` to load engines.
   static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
@@ -142,5 +142,14 @@ extension ConfigurationLoader {
       workingDirectory: ProcessEnvironment.workingDirectory, userHome: ProcessEnvironment.userHome,
       libraries: libraries,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
+  }
+}
+
+extension EngineLibraries {
+  /// The libraries of the file system, with those that were installed together with the program.
+  ///
+  /// - Parameter willLoad: called with each library right before it is loaded.
+  static func ofProcess(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) -> EngineLibraries {
+    EngineLibraries(installation: { .ofProcess(userHome: ProcessEnvironment.userHome) }, willLoad: willLoad)
   }
 }
