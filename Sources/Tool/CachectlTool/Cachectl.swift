@@ -60,6 +60,11 @@ public struct Cachectl: Sendable {
   /// The paths of the keys that `--set` takes.
   var configurationKeys: [String] { ConfigurationSchema.keys(engines: catalogue.declarations, sections: sections) }
 
+  /// Every key of the configuration, for the manual.
+  var configurationReference: [ConfigurationReference] {
+    ConfigurationSchema.reference(engines: catalogue.declarations, sections: sections)
+  }
+
   /// The example file with every key and its default.
   var configurationExample: String {
     ConfigurationExample.text(engines: catalogue.declarations, sections: sections)
@@ -81,6 +86,10 @@ public struct Cachectl: Sendable {
           hint: "set it to text in UTF-8, or unset it")
       }
       if let defect = current.declarationDefect { throw defect }
+      if let request = ManualRequest(arguments) {
+        try request.answer()
+        return .success
+      }
       switch try CachectlCommand.parseAsRoot(arguments) {
       case .command(var command, _): try await command.runToEnd()
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))

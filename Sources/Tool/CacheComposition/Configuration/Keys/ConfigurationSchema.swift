@@ -21,6 +21,17 @@ public enum ConfigurationSchema {
     ConfigurationTable(engines, sections).keys.filter { $0.kind != .headers }.map(\.path)
   }
 
+  /// Every key, in the order of display.
+  public static func reference(
+    engines: [EngineDeclaration], sections: [any ConfigurationSection.Type]
+  ) -> [ConfigurationReference] {
+    ConfigurationTable(engines, sections).keys.map { key in
+      ConfigurationReference(
+        key: key.path, purpose: key.help, allowed: key.kind.allowed,
+        defaultValue: key.defaultValue.map { JSONText.text(key.kind.json($0)) }, variable: key.variable)
+    }
+  }
+
   /// The keywords of the object at `section`.
   private static func object(_ table: ConfigurationTable, _ section: String) -> [(key: String, value: JSONValue)] {
     let properties = table.children(of: section).map { name in
@@ -116,6 +127,20 @@ public enum ConfigurationSchema {
       ])
     ),
   ])
+}
+
+/// One key of the configuration, as the manual describes it.
+public struct ConfigurationReference: Sendable, Hashable {
+  /// The path of the key: the names of the enclosing objects and its own, joined by full stops.
+  public let key: String
+  /// The purpose, in one line without a final full stop.
+  public let purpose: String
+  /// The values that are allowed, as part of a sentence.
+  public let allowed: String
+  /// The default in JSON; `nil` if there is none, or another key decides it.
+  public let defaultValue: String?
+  /// The environment variable that overrides the file; `nil` if there is none.
+  public let variable: String?
 }
 
 /// The example file with every key and its default.

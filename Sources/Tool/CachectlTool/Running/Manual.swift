@@ -1,0 +1,113 @@
+internal import ArgumentParser
+internal import CacheComposition
+
+/// A request for the manual, which whatever installs the program makes: `__manual` lists the names of the pages' files,
+/// and `__manual FILE` prints that page.
+struct ManualRequest {
+  private let fileName: String?
+
+  /// The request in `arguments`, the words after the program's name; `nil` if they are an ordinary command line.
+  init?(_ arguments: [String]) {
+    guard arguments.first == "__manual", arguments.count <= 2 else { return nil }
+    fileName = arguments.dropFirst().first
+  }
+
+  /// Prints the answer.
+  func answer() throws {
+    let pages = Manual.pages
+    guard let fileName else {
+      try Console.output.write(pages.map { "\($0.fileName)\n" }.joined())
+      return
+    }
+    guard let page = pages.first(where: { $0.fileName == fileName }) else {
+      throw ValidationError("the manual has no page \(fileName)")
+    }
+    try Console.output.write(page.text)
+  }
+}
+
+/// The manual: a page for each command, and one for the configuration file.
+enum Manual {
+  /// All pages.
+  static var pages: [ManualPage] { CachectlCommand.manualPages(version: version, complete) + [configuration] }
+
+  private static var version: String { CachectlCommand.configuration.version }
+  private static let file = (name: "cachectl.json", section: 5)
+
+  /// Adds to the page of the program what its declarations do not say.
+  private static func complete(_ page: inout ManualPage) {
+    page.addHeading("ENVIRONMENT")
+    for (name, meaning) in variables { page.addItem(name, meaning) }
+    addFiles(to: &page)
+    page.addHeading("EXIT STATUS")
+    for (status, meaning) in statuses { page.addItem(status, meaning) }
+    page.addHeading("SEE ALSO")
+    page.addReference(file.name, section: file.section)
+  }
+
+  private static let variables = [
+    ("CACHECTL_CONFIG", "The configuration file, as `--config` names it."),
+    ("CACHECTL_BACKEND", "The storage engine, as `--backend` names it."),
+    ("CACHECTL_HOME", "The folder for stores, as `--home` names it."),
+    ("CACHECTL_PLUGIN_PATH", "The folders in which the libraries of engines are looked for, separated by colons."),
+    ("NO_COLOR", "Not empty: the output has no colour, as with `--no-color`."),
+  ]
+
+  private static let statuses = [
+    ("0", "Done."),
+    ("1", "A check of `backends test` failed, or `bench` found a wrong answer or something worse than before."),
+    ("64", "The command line is wrong."),
+    ("65", "Data in the store or in an imported file is damaged, or of an unknown format."),
+    ("66", "Nothing found."),
+    ("69", "The origin cannot be reached, and nothing in the cache may stand in."),
+    ("70", "A defect of the program."),
+    ("73", "A store cannot be created."),
+    ("74", "Input or output failed; what was stored before is intact."),
+    ("75", "Another process held the store for longer than the time-out."),
+    ("77", "Access is refused, or others may change the library of an engine."),
+    ("78", "The configuration is wrong or not trusted, or the library of an engine cannot be used."),
+    ("130, 143", "Interrupted, terminated; stores were closed in order."),
+  ]
+
+  /// Adds the files that are looked for.
+  private static func addFiles(to page: inout ManualPage) {
+    page.addHeading("FILES")
+    page.addItem(
+      "./cachectl.json", "The configuration for one folder. It is used only once `cachectl config trust` allows it.")
+    page.addItem("~/.config/cachectl/config.json", "The user's configuration, below XDG_CONFIG_HOME if that is set.")
+    page.addItem("~/.cache/cachectl", "The stores, below XDG_CACHE_HOME if that is set.")
+  }
+
+  /// The page of the configuration file.
+  private static var configuration: ManualPage {
+    var page = ManualPage(
+      file.name, section: file.section, abstract: "the configuration file of cachectl", version: version)
+    page.addHeading("DESCRIPTION")
+    page.addText(
+      """
+      The file is one JSON object. An option of the command line goes before an environment variable, which goes before \
+      the file, which goes before the default. `cachectl config show --origin` says where each value comes from, and \
+      `cachectl config validate` finds mistakes.
+      A key is written here with the names of the objects around it, joined by full stops, as `--set` takes it. Relative \
+      paths start from the folder for stores. Durations are written like 90s, 5m, 1h30m and 7d, sizes like 512KiB, 64MiB \
+      and 1GB.
+      """)
+    page.addHeading("KEYS")
+    for entry in Cachectl.current.configurationReference { page.addItem(entry.key, explanation(entry)) }
+    page.addHeading("EXAMPLE")
+    page.addText("All keys with their defaults:")
+    page.addText(Cachectl.current.configurationExample.split(separator: "\n").map { "  \($0)\n" }.joined())
+    addFiles(to: &page)
+    page.addHeading("SEE ALSO")
+    page.addReference(CachectlCommand.configuration.commandName ?? "cachectl", section: 1)
+    return page
+  }
+
+  private static func explanation(_ entry: ConfigurationReference) -> String {
+    let parts: [String?] = [
+      entry.purpose.prefix(1).uppercased() + entry.purpose.dropFirst(), "Takes \(entry.allowed)",
+      entry.defaultValue.map { "Default: `\($0)`" }, entry.variable.map { "Variable: `\($0)`" },
+    ]
+    return parts.compactMap(\.self).map { "\($0)." }.joined(separator: " ")
+  }
+}
