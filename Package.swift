@@ -127,7 +127,7 @@ let package = Package(
     // The driver over the rules, for typed resources and for URLs.
     layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
-    layer("Caching", "ResponseStorage", caching + ["StorageSPI", "EngineSupport", "CChecksum"]),
+    layer("Caching", "ResponseStorage", caching + ["Platform", "StorageSPI", "EngineSupport", "CChecksum"]),
     // The front door: what a program imports.
     layer("Caching", "ResponseCache", caching + ["StorageSPI", "ResponseStorage"]),
     layer(
@@ -139,7 +139,7 @@ let package = Package(
     // The cache's requests over `Transport`, and compression.
     .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/Caching/CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-    layer("Caching", "HTTPTransfer", caching + ["Transport", "CZlib", "CZstd"]),
+    layer("Caching", "HTTPTransfer", caching + ["Platform", "Transport", "CZlib", "CZstd"]),
     // The only target that imports Foundation; the tool does not link it.
     layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage"]),
 
@@ -243,7 +243,7 @@ let package = Package(
       "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
       "ResponseCacheURLSession", "TestOrigin"),
     tests(
-      "ResponseCacheTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+      "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
       "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
     tests("SpellingTests", "Spelling"),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2086
-# Sourced by Scripts/build-release, ./test and .ci/run from the top level: finds the toolchain, and installs what is missing
-# of the system's packages.
+# Sourced from the top level by what builds, tests and installs: finds the toolchain, installs what is missing of the
+# system's packages, and knows how a release is built.
 # Everything it says goes to the standard error.
 
 # What the program is built with. Where several names stand in one line, any of them will do, and the first is installed.
@@ -31,6 +31,20 @@ test_packages=(
   make  # builds the example of an engine in C, with the compiler of the toolchain
   binutils  # nm lists the names that a library exports
   bsdutils  # script gives a program a terminal
+  groff man-db  # check and show the manual pages
+)
+
+# What the engines are built with besides that are packages of their own.
+engine_packages=(
+  libhiredis-dev  # the Redis engines
+)
+
+# What Debian packages are made and checked with besides.
+debian_packages=(
+  dpkg-dev    # finds the packages that a program depends on
+  binutils    # strip
+  lintian     # checks packages
+  mmdebstrap  # makes the system that the packages are tried in
 )
 
 # What the examples are built with besides.
@@ -56,6 +70,20 @@ strict_flags=(
 # The tests of a run begin all at once, unless this many are enough: hundreds that share two cores wait for each other
 # until a time-out that none of them means has passed.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
+
+# How a release of the program is built.
+#
+# Its own names are hidden from plugins, so that each plugin is bound to the code that it brought along. And generic types
+# are made out of what the compiler knows of them: to read their mangled names, and to search the whole program for the
+# proofs of what they require, was two fifths of a warm fetch.
+#
+# A section for each function lets the linker leave out what nothing calls, and keep one of several equal ones: a tenth of
+# the program.
+release_flags=(
+  -c release --product cachectl --static-swift-stdlib --disable-local-rpath -Xlinker --no-export-dynamic
+  -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+  -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all
+)
 
 say() { echo "cachectl: $*" >&2; }
 
@@ -129,4 +157,28 @@ need_headers() {
     echo "#include <$header>" | "${CC:-clang}" -E - >/dev/null 2>&1 || give_up "$header is missing: install it, on Fedora" \
       "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libzstd-devel libzstd-static libcurl-devel"
   done
+}
+
+# Copies the program or library $1 to $2, without its symbols where there is a tool that removes them.
+copy_stripped() {
+  strip -s --remove-section=.comment --remove-section=.note -o "$2" "$1" 2>/dev/null || cp "$1" "$2"
+}
+
+# Copies the file $1 to $2 in one go: that, Linux keeps in one piece as far as it can, and shows to a process in large
+# ones, so that a program starts faster.
+copy_whole() { dd if="$1" of="$2" bs=256M iflag=fullblock status=none; }
+
+# Builds the engines $1, such as redis, with the other arguments for `swift build`, and prints the paths of their
+# libraries, one a line.
+build_engines() {
+  local engines=$1 flags
+  shift
+  case $engines in
+  redis) flags=(-c release --package-path Plugins/Redis --disable-local-rpath "$@") ;;
+  *) return 1 ;;
+  esac
+  say "building the engines $engines, which takes some minutes the first time"
+  swift build "${flags[@]}" </dev/null >&2 ||
+    give_up "the build failed: mend what the lines above name, then try again"
+  find "$(swift build "${flags[@]}" --show-bin-path)" -maxdepth 1 -name "libcachectl-$engines*.so"
 }
