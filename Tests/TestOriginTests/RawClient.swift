@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import TestOrigin
 
 /// A client that sends exactly the given bytes, and keeps what comes back as it came.

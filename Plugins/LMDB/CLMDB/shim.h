@@ -1,13 +1,14 @@
 #include <lmdb.h>
 
-#include <errno.h>
-#include <fcntl.h>
-
+// On Linux no header that declares `struct stat`: the module that includes it first would own it.
 #ifdef __linux__
 #include <linux/falloc.h>
 
 // The system's header declares this only for GNU sources.
 int fallocate(int fd, int mode, off_t offset, off_t count);
+#else
+#include <errno.h>
+#include <fcntl.h>
 #endif
 
 // Reserves disk space for the first `count` bytes of a file, whose size stays. 0, or -1 with errno set.
