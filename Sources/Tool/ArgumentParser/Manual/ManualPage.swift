@@ -60,7 +60,10 @@ public struct ManualPage: Sendable {
 
   /// Adds a synopsis: a command and what follows it, each part on a line for itself where it does not fit.
   mutating func addSynopsis(_ command: String, _ parts: [String], groups: [String]) {
-    let marked = parts.map(Roff.synopsis) + groups.map { Roff.synopsis("[<\($0.filter { !"<>".contains($0) })>]") }
+    // Behind stops, `\&` says that no sentence ends there.
+    let marked =
+      parts.map { Roff.synopsis($0) + ($0.contains("...") ? "\\&" : "") }
+      + groups.map { group in Roff.synopsis("[<\(group.filter { !"<>".contains($0) })>]") }
     lines += [".TP", Roff.bold(command), marked.isEmpty ? "\\&" : marked.joined(separator: "\n")]
   }
 }
