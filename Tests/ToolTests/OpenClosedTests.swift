@@ -107,7 +107,7 @@ struct OpenClosedTests {
 
   /// Where `text` imports the C library of one platform.
   private static func importsPlatform(_ text: String) -> Bool {
-    text.contains(/(?m)^\s*(@\w+\s+)*(\w+\s+)?import\s+(\w+\s+)?(Glibc|Musl|Bionic|Android|Darwin)\b/)
+    text.contains(/(?m)^\s*(@\w+\s+)*(\w+\s+)?import\s+(\w+\s+)?(Glibc|Musl|Bionic|Android|Darwin)(?!\w)/)
   }
 
   @Test func oneFileImportsThePlatformsLibrary() throws {

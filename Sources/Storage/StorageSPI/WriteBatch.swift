@@ -86,7 +86,7 @@ public struct StoreBounds: Sendable, Hashable {
     guard contain(tally) else {
       throw CacheError(
         .overBounds, "the store would hold more than \(maxEntries) entries or \(maxPayloadBytes) bytes",
-        hint: "remove entries, or raise cache.maxEntries or cache.maxBytes")
+        hint: "remove entries, or raise maxEntries or maxBytes")
     }
   }
 }

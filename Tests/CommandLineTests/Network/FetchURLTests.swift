@@ -208,7 +208,7 @@ import Testing
     expectSuccess(try await scratch.cachectl(command + ["-H", "X-Small: 1"]))
     let run = try await scratch.cachectl(command + ["--refresh"])
     #expect(run.status == 0 && run.output == Data(content))
-    #expect(run.errors.contains("cache.maxEntryBytes"), "\(run.errors)")
+    #expect(run.errors.contains("maxEntryBytes"), "\(run.errors)")
     let file = scratch.path("work/answer")
     let written = try await scratch.cachectl(command + ["-i", "-o", file, "--require-store"])
     #expect(written.status == 74 && written.errors.contains("--require-store"), "\(written.errors)")

@@ -76,7 +76,7 @@ extension CacheError {
   private static func hint(for code: Code) -> String {
     switch code {
     case .permissionDenied: "see the options user and password, and what the user may do on the server"
-    case .noSpace: "raise the server's maxmemory, or lower cache.maxBytes"
+    case .noSpace: "raise the server's maxmemory, or lower the cache's maxBytes"
     case .ioFailed: "see the server's log: it does not take changes because it cannot keep them"
     case .damaged: "remove the damaged entry; where another program uses these keys, give another prefix"
     default: ""

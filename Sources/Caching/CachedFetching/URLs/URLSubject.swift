@@ -85,8 +85,7 @@ struct URLSubject: FetchSubject {
       // The stored response is older than this answer.
       if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       throw CacheError(
-        .tooLarge, "the answer is larger than cache.maxEntryBytes allows to keep",
-        hint: "raise cache.maxEntryBytes in the configuration")
+        .tooLarge, "the answer is larger than maxEntryBytes allows to keep", hint: "raise maxEntryBytes")
     }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.url, selector: head.selector)

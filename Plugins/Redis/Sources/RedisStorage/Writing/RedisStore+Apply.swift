@@ -115,6 +115,6 @@ extension CacheError {
     CacheError(
       .overBounds,
       "the store would hold more than \(bounds.maxEntries) entries or \(bounds.maxPayloadBytes) bytes",
-      hint: "remove entries, or raise cache.maxEntries or cache.maxBytes")
+      hint: "remove entries, or raise maxEntries or maxBytes")
   }
 }
