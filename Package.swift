@@ -77,7 +77,7 @@ let package = Package(
     .library(
       name: "CachectlTool",
       targets: [
-        "ArgumentParser", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+        "CachectlArguments", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
         "ResponseStorage", "CacheDomain", "CacheData", "CachePresentation", "CacheComposition", "CachectlTool",
       ]),
     // Requests over HTTP, without a cache.
@@ -167,7 +167,7 @@ let package = Package(
     layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
 
     // The program.
-    layer("Tool", "ArgumentParser", ["Spelling"]),
+    layer("Tool", "CachectlArguments", ["Spelling"]),
     // Everything together, from the configuration: stores, origins, and the features' use cases.
     layer(
       "Tool", "CacheComposition",
@@ -181,7 +181,7 @@ let package = Package(
     layer(
       "Tool", "CachectlTool",
       caching + [
-        "Platform", "ArgumentParser", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark",
+        "Platform", "CachectlArguments", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark",
         "ResponseStorage",
         "Transport", "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
@@ -247,12 +247,12 @@ let package = Package(
       "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
-    tests("ArgumentParserTests", "Base", "ChildProcesses", "ArgumentParser", "SeededNumbers", data: ["Golden"]),
+    tests("CachectlArgumentsTests", "Base", "ChildProcesses", "CachectlArguments", "SeededNumbers", data: ["Golden"]),
     tests(
       "CachePresentationTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "CachePresentation",
       "SeededNumbers"),
     tests(
-      "ToolTests", "ArgumentParser", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
+      "ToolTests", "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
       "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport", "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "CacheComposition", "CachectlTool"),
     tests(
@@ -287,7 +287,7 @@ let package = Package(
       "SQLiteStorage", data: ["Libraries"]),
     tests("StoragePluginExportTests", "Base", "StorageSPI", "EngineSupport", "CCachectlPlugin", "StoragePluginExport"),
     tests(
-      "CommandLineTests", "Platform", "Base", "ChildProcesses", "ArgumentParser", "FetchVocabulary",
+      "CommandLineTests", "Platform", "Base", "ChildProcesses", "CachectlArguments", "FetchVocabulary",
       "CachePresentation",
       "cachectl",
       "TestOrigin",

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import CacheComposition
 import CachectlTool
 import Foundation

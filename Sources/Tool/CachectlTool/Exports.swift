@@ -1,5 +1,5 @@
 // What a resource, an engine or a command from outside is written with.
-@_exported public import ArgumentParser
+@_exported public import CachectlArguments
 @_exported public import CacheComposition
 @_exported public import CacheData
 @_exported public import CachePresentation

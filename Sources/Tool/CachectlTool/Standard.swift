@@ -1,4 +1,4 @@
-public import ArgumentParser
+public import CachectlArguments
 internal import CacheComposition
 public import StorageSPI
 

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 
 /// The root of all commands.
 struct CachectlCommand: ParsableCommand {

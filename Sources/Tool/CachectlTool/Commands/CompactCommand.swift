@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 internal import CacheComposition
 
 /// A number as people write large ones: 500, 10k, 1M.

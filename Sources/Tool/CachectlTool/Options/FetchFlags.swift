@@ -1,4 +1,4 @@
-public import ArgumentParser
+public import CachectlArguments
 public import CacheComposition
 public import CacheDomain
 internal import CachePresentation

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 
 /// Names, separated by commas.
 struct NameList: ExpressibleByArgument {

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 internal import CacheComposition
 
 /// A mistake in the lists of a program: a defect for its author to correct.

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CachectlArguments
 internal import CacheComposition
 
 /// A request for the manual, which whatever installs the program makes: `__manual` lists the names of the pages' files,

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import Testing
 
 /// The mistake in a command line.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import Testing
 
 /// The pages of the manual: what the declarations say, in the language of man(7).

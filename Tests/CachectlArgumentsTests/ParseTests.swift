@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import Testing
 
 /// What a command line means, as a text to compare.

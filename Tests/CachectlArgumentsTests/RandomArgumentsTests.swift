@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import SeededNumbers
 import Testing
 

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 import Testing
 
 @Test("a completion script is valid in its shell and as recorded", arguments: CompletionShell.allCases)

@@ -1,5 +1,5 @@
 import ChildProcesses
-import ArgumentParser
+import CachectlArguments
 import Foundation
 
 /// A folder with a completion script for each shell, and some files to complete. It goes with the value.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CachectlArguments
 
 /// A program small enough to read and large enough to need every kind of declaration.
 struct Tool: ParsableCommand {
