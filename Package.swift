@@ -243,7 +243,8 @@ let package = Package(
       "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
       "ResponseCacheURLSession", "TestOrigin"),
     tests(
-      "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+      "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
+      "StorageSPI",
       "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
