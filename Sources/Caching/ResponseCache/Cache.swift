@@ -4,15 +4,16 @@ public import StorageSPI
 
 /// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.
 ///
-///     import LMDBStorage
 ///     import ResponseCache
 ///
-///     let cache = try await Cache(.lmdb(path: "/var/cache/my-app"))
+///     let cache = try await Cache(location)
 ///     try await cache.set(User(id: 42, name: "Ann"), for: "user/42", expiresAfter: .seconds(3600))
 ///     let user = try await cache.value(User.self, for: "user/42")
 ///     let weather = cache.resource("weather") { (city: String) in try await api.weather(city) }
 ///     let now = try await weather("Bern")
 ///     try await cache.close()
+///
+/// The location is one of an engine, whose module is imported too; `StorageLocation` shows how.
 ///
 /// A cache is a value: copies of it are the same cache. Any number of tasks may use it at once, and with an engine that
 /// processes can share, any number of processes. Two caches with different locations never meet.

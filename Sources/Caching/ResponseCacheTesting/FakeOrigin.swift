@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An origin for tests: answers as it is told to, waits, fails, and counts.
+/// An origin for tests, which answers, waits or fails as the test says, and counts its requests.
 ///
 ///     let origin = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
 ///     let weather = cache.resource("weather", fetch: origin.fetch)
@@ -39,7 +39,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   /// Keeps every request waiting from now on, until `release()`.
   public func hold() { state.withLock { $0.isHeld = true } }
 
-  /// Lets the waiting requests go on, and those that follow.
+  /// Lets the waiting requests and all later ones go on.
   public func release() {
     let held = state.withLock { state in
       defer { (state.held, state.isHeld) = ([], false) }

@@ -11,7 +11,7 @@ public import StorageSPI
 
 /// A response cache for `URLSession`, by the rules of HTTP (RFC 9111), in a store of any engine.
 ///
-///     let cache = try await SessionCache(.lmdb(path: "/var/cache/my-app"))
+///     let cache = try await SessionCache(location)
 ///     let session = URLSession(configuration: .default.cached(by: cache))
 ///
 /// Nothing else in the program changes. GET and HEAD data tasks are answered from the cache where HTTP allows it.

@@ -146,7 +146,7 @@ extension ConfigurationLoader {
 }
 
 extension EngineLibraries {
-  /// The libraries of the file system, with those that were installed together with the program.
+  /// The libraries in the search path, and the ones installed together with the program.
   ///
   /// - Parameter willLoad: called with each library right before it is loaded.
   static func ofProcess(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) -> EngineLibraries {
