@@ -136,6 +136,6 @@ struct OpenClosedTests {
     ("plist", "PropertyListEncoder", false),
   ])
   func theRuleFindsWhatItIsFor(name: String, text: String, isFound: Bool) {
-    #expect(Self.namesEngine(name, in: file.text) == isFound)
+    #expect(Self.namesEngine(name, in: text) == isFound)
   }
 }
