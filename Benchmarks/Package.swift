@@ -21,6 +21,12 @@ let package = Package(
         .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
+    // What Swift programs on Linux use now, beside this.
+    .executableTarget(
+      name: "Comparison",
+      dependencies: [
+        .product(name: "ResponseCache", package: "cachectl"), .product(name: "BuiltInEngines", package: "cachectl"),
+      ], swiftSettings: settings),
     .executableTarget(
       name: "Transfer",
       dependencies: [
