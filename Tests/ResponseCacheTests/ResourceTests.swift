@@ -16,7 +16,7 @@ import Testing
     var celsius = 9
   }
 
-  let clock = ManualClock(.start)
+  let clock = ManualClock()
   let warnings = Warnings()
   let origin = FakeOrigin { (city: String) in Weather(city: city) }
 

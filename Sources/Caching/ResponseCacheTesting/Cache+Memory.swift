@@ -6,12 +6,12 @@ public import StorageSPI
 @_exported public import class StorageConformance.ManualClock
 
 extension Cache {
-  /// An empty cache in memory, whose time `clock` tells.
+  /// An empty cache in memory, with the time of `clock`.
   ///
-  ///     let clock = ManualClock(.start)
+  ///     let clock = ManualClock()
   ///     let cache = try await Cache.inMemory(clock: clock)
   public static func inMemory(
-    clock: any WallClock = ManualClock(.start), limits: StoreLimits? = .standard,
+    clock: any WallClock = ManualClock(), limits: StoreLimits? = .standard,
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws -> Cache {
     try await Cache(.memory, limits: limits, clock: clock, warn: warn)
@@ -21,4 +21,9 @@ extension Cache {
 extension Timestamp {
   /// A time for the clocks of tests: 2026-01-01T00:00:00Z.
   public static let start = Timestamp(milliseconds: 1_767_225_600_000)
+}
+
+extension ManualClock {
+  /// A clock that shows `Timestamp.start`.
+  public convenience init() { self.init(.start) }
 }

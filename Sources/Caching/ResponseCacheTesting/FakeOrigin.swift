@@ -1,3 +1,4 @@
+public import ResponseCache
 internal import Synchronization
 
 /// An origin for tests, which answers, waits or fails as the test says, and counts its requests.
@@ -7,6 +8,8 @@ internal import Synchronization
 ///     origin.fail(with: NoNetwork())
 ///     ...
 ///     #expect(origin.queries == ["Bern"])
+///
+/// With requests as queries and responses as values it is the server behind `Cache.response(to:over:)`.
 public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   private struct State {
     var answer: @Sendable (Query) throws -> Value
@@ -83,6 +86,21 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
       let count = state.queries.count
       defer { state.arrivals.removeAll { $0.count <= count } }
       return state.arrivals.filter { $0.count <= count }.map(\.continuation)
+    }
+  }
+}
+
+extension FakeOrigin: DataTransferService where Query == HTTPRequest, Value == HTTPResponse {
+  /// Answers `request` like a server; any error but a `CacheError` is the failure to reach it.
+  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    do {
+      return try await fetch(request)
+    } catch is CancellationError {
+      throw .cancelled
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.originUnreachable, "\(request.url) cannot be reached: \(error)", cause: error)
     }
   }
 }

@@ -18,7 +18,7 @@ public func checkResource<Query: Sendable & Equatable, Value: Sendable & Equatab
   queries: (Query, Query), values: (Value, Value),
   _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
 ) async throws {
-  let clock = ManualClock(.start)
+  let clock = ManualClock()
   let cache = try await Cache.inMemory(clock: clock)
   let (first, second) = queries
   let origin = FakeOrigin { (query: Query) in query == first ? values.0 : values.1 }
