@@ -22,7 +22,7 @@ import Testing
     #expect(server.queries.count == 2)
     try await cache.removeAll()
     let error = await #expect(throws: CacheError.self) {
-      _ = try await cache.response(to: request, over: server, options: FetchOptions(policy: .cacheOnly))
+      _ = try await cache.response(to: request, over: server, policy: .cacheOnly)
     }
     #expect(error?.code == .notCached)
     #expect(server.queries.count == 2)

@@ -19,17 +19,21 @@ extension Cache {
   /// Failures that did not prevent the answer go to the cache's `warn`.
   ///
   /// - Parameters:
-  ///   - options: whether the cache or the server answers, and how old an entry may be.
+  ///   - policy: whether the cache or the server answers. With `cachedThenNetwork` the cached response is the answer if
+  ///     there is one, and the server is not asked.
+  ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
+  ///   - maxStale: an entry that has been stale for no longer than this answers too; `nil` if none may.
   ///   - maxRedirects: how many redirects in a row to follow; 0 returns a redirect as the response.
   /// - Throws: `CacheError`: `originUnreachable`, `invalidAnswer`, `invalidRequest`, `notCached` if only the cache may
   ///   answer and cannot; `CancellationError`.
   @concurrent
   public func response(
-    to request: HTTPRequest, over transport: some DataTransferService, options: FetchOptions = FetchOptions(),
-    maxRedirects: Int = 5
+    to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
+    maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
   ) async throws -> HTTPResponse {
-    var responses = responses(to: request, over: transport, options: options, maxRedirects: maxRedirects)
-      .makeAsyncIterator()
+    var responses = responses(
+      to: request, over: transport, policy: policy, maxAge: maxAge, maxStale: maxStale, maxRedirects: maxRedirects
+    ).makeAsyncIterator()
     // A sequence has a first snapshot, or fails.
     guard let snapshot = try await responses.next() else { throw CancellationError() }
     for warning in snapshot.warnings { warn(warning) }
@@ -38,13 +42,14 @@ extension Cache {
 
   /// The responses to `request` in the order in which they become known, with the URL that each came from: usually one;
   /// with `cachedThenNetwork` the cached one, and then the server's. Otherwise like
-  /// `response(to:over:options:maxRedirects:)`.
+  /// `response(to:over:policy:maxAge:maxStale:maxRedirects:)`.
   public func responses(
-    to request: HTTPRequest, over transport: some DataTransferService, options: FetchOptions = FetchOptions(),
-    maxRedirects: Int = 5
+    to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
+    maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
   ) -> SnapshotSequence<LocatedResponse> {
     let cache = HTTPCache(
       storage: EngineHTTPResponseStorage(store: store), transfer: transport, services: services)
+    let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
     return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
   }
 }
