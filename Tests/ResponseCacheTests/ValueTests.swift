@@ -5,6 +5,12 @@ import ResponseCacheTesting
 import Synchronization
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite struct ValueTests {
   struct Account: Codable, Equatable {
     var owner: String
@@ -12,7 +18,7 @@ import Testing
     var tags: [String]?
   }
 
-  let clock = ManualClock(.start)
+  let clock = ManualClock()
 
   private func cache() async throws -> Cache { try await Cache.inMemory(clock: clock) }
 
@@ -20,6 +26,8 @@ import Testing
     let cache = try await cache()
     try await cache.set("text with ü and \"quotes\"", for: "text")
     try await cache.set([UInt8]([0, 255, 10]), for: "bytes")
+    try await cache.set(Data([0, 255, 10]), for: "data")
+    try await cache.set(Data(), for: "no data")
     try await cache.set(42, for: "integer")
     try await cache.set(0.1 + 0.2, for: "fraction")
     try await cache.set([Int?]([1, nil]), for: "optionals")
@@ -27,6 +35,9 @@ import Testing
     try await cache.set(Account(owner: "Ann", balance: -1.5, tags: nil), for: "account")
     #expect(try await cache.value(String.self, for: "text") == "text with ü and \"quotes\"")
     #expect(try await cache.value([UInt8].self, for: "bytes") == [0, 255, 10])
+    #expect(try await cache.value(Data.self, for: "data") == Data([0, 255, 10]))
+    #expect(try await cache.value([UInt8].self, for: "data") == [0, 255, 10])
+    #expect(try await cache.value(Data.self, for: "no data") == Data())
     #expect(try await cache.value(Int.self, for: "integer") == 42)
     #expect(try await cache.value(Double.self, for: "fraction") == 0.1 + 0.2)
     #expect(try await cache.value([Int?].self, for: "optionals") == [1, nil])

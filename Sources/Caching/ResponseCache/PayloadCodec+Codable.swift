@@ -9,8 +9,8 @@ internal import StorageSPI
 #endif
 
 extension PayloadCodec where Value: Codable {
-  /// Stores a `String` as its UTF-8, `[UInt8]` as it is, and everything else as JSON: by the value's own functions if it
-  /// is a `JSONPayload`, which is several times faster, otherwise by Foundation's coder.
+  /// Stores a `String` as its UTF-8, `[UInt8]` and Foundation's `Data` as they are, and everything else as JSON: by the
+  /// value's own functions if it is a `JSONPayload`, which is several times faster, otherwise by Foundation's coder.
   public static var codable: PayloadCodec {
     PayloadCodec(
       "codable", encode: { value throws(CacheError) in try encodeStandard(value) },
@@ -21,6 +21,7 @@ extension PayloadCodec where Value: Codable {
     switch value {
     case let text as String: return (Array(text.utf8), "text/plain; charset=utf-8")
     case let bytes as [UInt8]: return (bytes, "application/octet-stream")
+    case let data as Data: return (Array(data), "application/octet-stream")
     case let payload as any JSONPayload:
       var json = JSONWriter()
       payload.write(to: &json)
@@ -47,6 +48,7 @@ extension PayloadCodec where Value: Codable {
       return text
     }
     if Value.self == [UInt8].self, let bytes = bytes.withUnsafeBufferPointer({ Array($0) }) as? Value { return bytes }
+    if Value.self == Data.self, let data = bytes.withUnsafeBufferPointer({ Data($0) }) as? Value { return data }
     if let payload = Value.self as? any JSONPayload.Type {
       guard let value = try decodePayload(payload, bytes, key) as? Value else { throw notThisType(key, "") }
       return value
