@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func limitsHold() async throws {
-    let limits = StoreLimits(maxEntries: 3, maxBytes: 1_000, eviction: .leastRecentlyUsed)
+    let limits = StoreLimits(maxEntries: 3, maxBytes: 1_000)
     let cache = try await Cache.inMemory(clock: clock, limits: limits)
     for number in 0..<10 {
       try await cache.set(number, for: "\(number)")

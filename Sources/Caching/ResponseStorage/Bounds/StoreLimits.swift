@@ -9,15 +9,15 @@ public struct StoreLimits: Sendable, Hashable {
   /// Which entries are evicted first.
   public let eviction: EvictionPolicy
 
-  /// Creates limits for a store.
-  public init(maxEntries: Int, maxBytes: Int, eviction: EvictionPolicy) {
+  /// Creates limits for a store, with those of `standard` for what is left out.
+  public init(maxEntries: Int = 100_000, maxBytes: Int = 1 << 30, eviction: EvictionPolicy = .leastRecentlyUsed) {
     self.maxEntries = maxEntries
     self.maxBytes = maxBytes
     self.eviction = eviction
   }
 
   /// 100,000 entries and 1 GiB, with the least recently used evicted first.
-  public static let standard = StoreLimits(maxEntries: 100_000, maxBytes: 1 << 30, eviction: .leastRecentlyUsed)
+  public static let standard = StoreLimits()
 
   /// The bounds that the engine checks.
   public var bounds: StoreBounds {
