@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+func product(_ name: String) -> Target.Dependency { .product(name: name, package: "cachectl") }
+
+let package = Package(
+  name: "library-examples",
+  dependencies: [.package(name: "cachectl", path: "../..")],
+  targets: [
+    .executableTarget(name: "cached-values", dependencies: [product("ResponseCache"), product("LMDBStorage")]),
+    .executableTarget(name: "cached-resource", dependencies: [product("ResponseCache"), product("SQLiteStorage")]),
+    .executableTarget(
+      name: "cached-requests",
+      dependencies: [product("ResponseCache"), product("HTTPTransfer"), product("LMDBStorage")]),
+    .target(name: "WeatherModel", dependencies: [product("ResponseCache")]),
+    .executableTarget(
+      name: "snapshot-updates",
+      dependencies: ["WeatherModel", product("ResponseCache"), product("MemoryStorage")]),
+    .testTarget(
+      name: "WeatherModelTests",
+      dependencies: ["WeatherModel", product("ResponseCache"), product("ResponseCacheTesting")]),
+  ]
+)

@@ -1,0 +1,15 @@
+// Fetches a URL through an HTTP cache.
+import Glibc
+import HTTPTransfer
+import LMDBStorage
+import ResponseCache
+
+guard CommandLine.arguments.count == 3 else {
+  print("usage: cached-requests STORE URL")
+  exit(64)
+}
+let cache = try await Cache(.lmdb(path: CommandLine.arguments[1]))
+let request = HTTPRequest(url: CommandLine.arguments[2])
+let response = try await cache.response(to: request, over: HTTPTransferService())
+print(response.head.status, response.head.fields["cache-status"] ?? "", response.body.count, "bytes")
+try await cache.close()

@@ -1,0 +1,25 @@
+// What the snippets of README.md and docs/library.md take for granted.
+import ResponseCache
+
+struct User: Codable, Equatable {
+  let id: Int
+  let name: String
+}
+
+struct Weather: Codable, Equatable {
+  let city: String
+  let celsius: Int
+}
+
+/// The client of a service.
+struct API {
+  struct Offline: Error {}
+
+  func weather(_ city: String, fahrenheit: Bool = false) async throws -> Weather {
+    Weather(city: city, celsius: fahrenheit ? 48 : 9)
+  }
+}
+
+let api = API()
+
+func show(_ weather: Weather) { print(weather.city) }
