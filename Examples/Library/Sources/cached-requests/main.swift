@@ -1,5 +1,5 @@
 // Fetches a URL through an HTTP cache.
-import Glibc
+import Foundation
 import HTTPTransfer
 import LMDBStorage
 import ResponseCache

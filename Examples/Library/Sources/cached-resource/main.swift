@@ -1,5 +1,5 @@
 // Asks a service through a cache. When the service fails, a stale value stands in.
-import Glibc
+import Foundation
 import ResponseCache
 import SQLiteStorage
 

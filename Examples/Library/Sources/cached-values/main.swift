@@ -1,5 +1,5 @@
 // Counts how often it has run, in a cache that outlives it.
-import Glibc
+import Foundation
 import LMDBStorage
 import ResponseCache
 
