@@ -31,6 +31,11 @@ import Testing
     try await cache.set(42, for: "integer")
     try await cache.set(0.1 + 0.2, for: "fraction")
     try await cache.set([Int?]([1, nil]), for: "optionals")
+    try await cache.set([Int](), for: "none")
+    try await cache.set(String?.some("text"), for: "optional text")
+    try await cache.set(String?.none, for: "no text")
+    try await cache.set([UInt8]?.some([0, 255]), for: "optional bytes")
+    try await cache.set([UInt8](), for: "no bytes")
     try await cache.set(["a": [1, 2]], for: "dictionary")
     try await cache.set(Account(owner: "Ann", balance: -1.5, tags: nil), for: "account")
     #expect(try await cache.value(String.self, for: "text") == "text with ü and \"quotes\"")
@@ -41,6 +46,11 @@ import Testing
     #expect(try await cache.value(Int.self, for: "integer") == 42)
     #expect(try await cache.value(Double.self, for: "fraction") == 0.1 + 0.2)
     #expect(try await cache.value([Int?].self, for: "optionals") == [1, nil])
+    #expect(try await cache.value([Int].self, for: "none") == [])
+    #expect(try await cache.value(String?.self, for: "optional text") == .some("text"))
+    #expect(try await cache.value(String?.self, for: "no text") == .some(nil))
+    #expect(try await cache.value([UInt8]?.self, for: "optional bytes") == .some([0, 255]))
+    #expect(try await cache.value([UInt8].self, for: "no bytes") == [])
     #expect(try await cache.value([String: [Int]].self, for: "dictionary") == ["a": [1, 2]])
     #expect(try await cache.value(Account.self, for: "account") == Account(owner: "Ann", balance: -1.5, tags: nil))
   }
@@ -108,6 +118,21 @@ import Testing
     #expect(error?.code == .damaged)
     #expect(error?.message.contains("Array<Int>") == true)
     #expect(error?.hint.isEmpty == false)
+  }
+
+  @Test func aTextIsNoNumberAndANumberNoText() async throws {
+    let cache = try await cache()
+    try await cache.set("5", for: "text")
+    try await cache.set(5, for: "number")
+    try await cache.set([UInt8]("5".utf8), for: "bytes")
+    for key in ["text", "number", "bytes"] {
+      #expect((try? await cache.value(String.self, for: key)) == (key == "text" ? .some("5") : nil))
+      #expect((try? await cache.value(Int.self, for: key)) == (key == "number" ? .some(5) : nil))
+      #expect((try? await cache.value([UInt8].self, for: key)) == (key == "bytes" ? .some([53]) : nil))
+    }
+    let error = await #expect(throws: CacheError.self) { try await cache.value(Int.self, for: "text") }
+    #expect(error?.code == .damaged)
+    #expect(error?.message.contains("it is text/plain") == true)
   }
 
   @Test func aValueThatCannotBeEncodedIsNotStored() async throws {

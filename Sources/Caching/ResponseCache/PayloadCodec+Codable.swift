@@ -13,21 +13,28 @@ extension PayloadCodec where Value: Codable {
   /// value's own functions if it is a `JSONPayload`, which is several times faster, otherwise by Foundation's coder.
   public static var codable: PayloadCodec {
     PayloadCodec(
-      "codable", encode: { value throws(CacheError) in try encodeStandard(value) },
-      decode: { bytes, key, _ throws(CacheError) in try decodeStandard(bytes, key) })
+      "codable", encode: { value throws(CacheError) in (try encodeStandard(value), contentType) },
+      decode: { bytes, key, metadata throws(CacheError) in try decodeStandard(bytes, key, metadata.contentType) })
   }
 
-  private static func encodeStandard(_ value: Value) throws(CacheError) -> (payload: [UInt8], contentType: String) {
-    switch value {
-    case let text as String: return (Array(text.utf8), "text/plain; charset=utf-8")
-    case let bytes as [UInt8]: return (bytes, "application/octet-stream")
-    case let data as Data: return (Array(data), "application/octet-stream")
-    case let payload as any JSONPayload:
-      var json = JSONWriter()
-      payload.write(to: &json)
-      return (json.bytes, "application/json")
-    default: return (try encodeJSON(value), "application/json")
+  /// What the payload is: the type decides, not the value, as a cast of a value finds a `String` in a `String?`, and
+  /// `[UInt8]` in every empty array.
+  private static var contentType: String {
+    if Value.self == String.self { return "text/plain; charset=utf-8" }
+    if Value.self == [UInt8].self || Value.self == Data.self { return "application/octet-stream" }
+    return "application/json"
+  }
+
+  private static func encodeStandard(_ value: Value) throws(CacheError) -> [UInt8] {
+    if Value.self == String.self, let text = value as? String { return Array(text.utf8) }
+    if Value.self == [UInt8].self, let bytes = value as? [UInt8] { return bytes }
+    if Value.self == Data.self, let data = value as? Data { return Array(data) }
+    guard Value.self is any JSONPayload.Type, let payload = value as? any JSONPayload else {
+      return try encodeJSON(value)
     }
+    var json = JSONWriter()
+    payload.write(to: &json)
+    return json.bytes
   }
 
   private static func encodeJSON(_ value: Value) throws(CacheError) -> [UInt8] {
@@ -40,7 +47,11 @@ extension PayloadCodec where Value: Codable {
     }
   }
 
-  private static func decodeStandard(_ bytes: Span<UInt8>, _ key: CacheKey) throws(CacheError) -> Value {
+  private static func decodeStandard(
+    _ bytes: Span<UInt8>, _ key: CacheKey, _ storedType: String
+  ) throws(CacheError) -> Value {
+    // A text may look like JSON, and JSON is a text.
+    guard storedType == contentType else { throw notThisType(key, "it is \(storedType)") }
     if Value.self == String.self {
       guard let text = bytes.withUnsafeBufferPointer({ String(validating: $0, as: UTF8.self) }) as? Value else {
         throw notThisType(key, "it is not UTF-8")
