@@ -72,6 +72,17 @@ import Testing
     await #expect(throws: NoNetwork()) { try await weather("Bern") }
   }
 
+  @Test func anAnswerMayBeFreshForever() async throws {
+    let forever = Duration.seconds(Int64.max)
+    let weather = try await cache().resource(
+      "weather", freshFor: forever, staleIfError: forever, staleWhileRevalidate: forever, fetch: origin.fetch)
+    _ = try await weather("Bern")
+    clock.advance(by: .seconds(1_000_000_000))
+    #expect(try await weather("Bern", maxAge: forever, maxStale: forever) == Weather(city: "Bern"))
+    #expect(origin.queries.count == 1)
+    #expect(warnings.codes == [])
+  }
+
   @Test func theClosuresErrorReachesEveryCallerThatWaited() async throws {
     let weather = weather(try await cache())
     origin.fail(with: NoNetwork())

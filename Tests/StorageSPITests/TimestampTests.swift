@@ -18,6 +18,7 @@ import Testing
       (last, .milliseconds(-1), last - 1), (0, .seconds(9_223_372_036_854_775), last), (1_000, .zero, 1_000),
       (0, .seconds(9_223_372_036_854_775) + .milliseconds(999), last),
       (0, .seconds(-9_223_372_036_854_775) - .milliseconds(999), 0),
+      (0, .seconds(Int64.max) + .seconds(Int64.max), last), (0, .seconds(Int64.min) + .seconds(Int64.min), 0),
     ] as [(Int64, Duration, Int64)])
   func sumsStopAtTheEnds(start: Int64, duration: Duration, expected: Int64) {
     #expect(Timestamp(milliseconds: start).advanced(by: duration).milliseconds == expected)

@@ -20,9 +20,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// The time `duration` later, or earlier if it is negative, clamped to the range. Fractions of a millisecond are
   /// dropped.
   public func advanced(by duration: Duration) -> Timestamp {
-    let (seconds, attoseconds) = duration.components
     // Such a duration exceeds the range from any start; anything smaller cannot overflow below.
-    guard seconds.magnitude < 1 << 40 else { return Timestamp(milliseconds: seconds < 0 ? .min : .max) }
+    if duration >= .seconds(1 << 40) { return .distantFuture }
+    if duration <= .seconds(-1 << 40) { return Timestamp(milliseconds: 0) }
+    let (seconds, attoseconds) = duration.components
     return Timestamp(milliseconds: milliseconds + seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
   }
 
