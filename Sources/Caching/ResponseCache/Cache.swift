@@ -52,7 +52,8 @@ public struct Cache: Sendable {
       self.init(
         store: store,
         services: FetchServices(
-          rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, flights: flights),
+          rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, flights: flights,
+          background: BackgroundWork(warn: warn)),
         warn: warn)
     } catch {
       throw error.callersError

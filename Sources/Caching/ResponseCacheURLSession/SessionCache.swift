@@ -69,7 +69,8 @@ public final class SessionCache: Sendable {
     self.maxEntryBytes = maxEntryBytes
     self.warn = warn
     services = FetchServices(
-      rules: HTTPCacheRules(freshness: freshness), now: { .milliseconds(clock.now.milliseconds) })
+      rules: HTTPCacheRules(freshness: freshness), now: { .milliseconds(clock.now.milliseconds) },
+      background: BackgroundWork(warn: warn))
   }
 
   /// Waits for revalidations in the background, and closes the store. Sessions that use the cache afterwards work
@@ -77,7 +78,7 @@ public final class SessionCache: Sendable {
   ///
   /// - Throws: `CacheError`: the engine could not be closed properly.
   public func close() async throws(CacheError) {
-    for failure in await services.background.finish() { warn(failure) }
+    await services.background.finish()
     try await store.close()
   }
 

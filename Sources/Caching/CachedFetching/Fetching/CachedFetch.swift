@@ -50,7 +50,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
       return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
     // The user already has an answer, so do not report a failing origin; do report a cache that cannot store.
-    services.background.start { (try? await askOrigin(plan))?.writeFailure }
+    let name = if let flight = try subject.flight() { flight } else { try subject.key() }
+    services.background.start(name) { (try? await askOrigin(plan))?.writeFailure }
     return Step(snapshot)
   }
 

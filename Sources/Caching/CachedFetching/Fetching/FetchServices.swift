@@ -30,40 +30,65 @@ public struct FetchServices: Sendable {
 /// Work that goes on after the caller has its answer, such as revalidating a stale entry. The owner of the store calls
 /// `finish()` before closing it.
 public final class BackgroundWork: Sendable {
-  /// A task under way. An array of tasks would make the runtime build their type even if there is no work.
+  /// A task under way. A dictionary of tasks would make the runtime build their type even if there is no work.
   private final class Work: Sendable {
-    let task: Task<CacheError?, Never>
+    let task: Task<Void, Never>
 
-    init(_ work: @escaping @Sendable () async -> CacheError?) {
+    init(_ work: @escaping @Sendable () async -> Void) {
       task = Task { await work() }
     }
   }
 
-  private let underWay = Mutex<[Work]>([])
+  private struct State {
+    var underWay: [String: Work] = [:]
+    var failures: [CacheError] = []
+  }
+
+  private let state = Mutex(State())
+  private let warn: (@Sendable (CacheError) -> Void)?
 
   /// Creates an empty set of work.
-  public init() {}
+  ///
+  /// - Parameter warn: called with each error that keeps the cache from storing what it fetched, as soon as it occurs;
+  ///   with `nil` they wait for `finish()`.
+  public init(warn: (@Sendable (CacheError) -> Void)? = nil) { self.warn = warn }
 
-  /// Starts `work`, which returns a failure the user must know of, or `nil`.
-  func start(_ work: @escaping @Sendable () async -> CacheError?) {
-    let work = Work(work)
-    underWay.withLock { $0.append(work) }
+  /// The number of pieces of work under way.
+  package var count: Int { state.withLock { $0.underWay.count } }
+
+  /// Starts `work`, which returns a failure the user must know of, or `nil`. Does nothing while work called `name` is
+  /// under way: callers that get the same stale entry need one revalidation.
+  package func start(_ name: String, _ work: @escaping @Sendable () async -> CacheError?) {
+    state.withLock { state in
+      guard state.underWay[name] == nil else { return }
+      // The work ends under the same lock, so it is in the table by then.
+      state.underWay[name] = Work { [self] in end(name, await work()) }
+    }
+  }
+
+  private func end(_ name: String, _ failure: CacheError?) {
+    if let failure, let warn { warn(failure) }
+    state.withLock { state in
+      state.underWay[name] = nil
+      if let failure, warn == nil { state.failures.append(failure) }
+    }
   }
 
   /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
   ///
-  /// - Returns: the errors that kept the cache from storing what it fetched.
+  /// - Returns: the errors that kept the cache from storing what it fetched, unless `warn` got them.
   @discardableResult
   public func finish() async -> [CacheError] {
-    var failures: [CacheError] = []
-    while let work = underWay.withLock({ $0.popLast() }) {
-      let failure = await withTaskCancellationHandler {
+    while let work = state.withLock({ $0.underWay.first?.value }) {
+      await withTaskCancellationHandler {
         await work.task.value
       } onCancel: {
         work.task.cancel()
       }
-      if let failure { failures.append(failure) }
     }
-    return failures
+    return state.withLock { state in
+      defer { state.failures = [] }
+      return state.failures
+    }
   }
 }
