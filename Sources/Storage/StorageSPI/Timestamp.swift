@@ -32,7 +32,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   public static let clockTolerance = Duration.seconds(60)
 
   /// Whether this time is so far ahead of `now` that the two clocks disagree: one of them was set.
-  public func isAhead(of now: Timestamp) -> Bool { self > now.advanced(by: Self.clockTolerance) }
+  public func isAhead(of now: Timestamp) -> Bool { self > now && self > now.advanced(by: Self.clockTolerance) }
 
   /// How long after `earlier` this time is; negative if it is before.
   public func duration(since earlier: Timestamp) -> Duration {

@@ -33,11 +33,11 @@ struct RequestDirectives: Sendable, Hashable {
   init(_ fields: HTTPFields, _ options: FetchOptions) {
     let control = CacheControl(fields)
     // RFC 9111, section 5.4: `Pragma: no-cache` counts only without `Cache-Control`.
-    let pragma = fields.contains("cache-control") ? [] : FieldList.names(fields["pragma"] ?? "")
+    let pragma = fields.contains("cache-control") ? [] : fields["pragma"].map(FieldList.names) ?? []
     mustRevalidate = control.contains("no-cache") || pragma.contains("no-cache")
     isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly
-    let ages = [control.seconds("max-age").duration, options.maxAge].compactMap(\.self)
-    maxAge = ages.min()
+    let maxAge = control.seconds("max-age").duration ?? options.maxAge
+    self.maxAge = maxAge.map { min($0, options.maxAge ?? $0) }
     maxAgeOfImmutable = options.maxAge
     minFresh = control.seconds("min-fresh").duration ?? .zero
     maxStale = Self.staleness(control, options)
