@@ -11,12 +11,17 @@ extension CacheKey {
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long, `invalidKey` if the resource's
   ///   name cannot be a namespace, or two of its parameters have one name.
   public init(for request: some CacheableRequest) throws(CacheError) {
+    try self.init(namespace: request.namespace, request.parameters)
+  }
+
+  /// Not generic, so that it is compiled once, for all requests.
+  private init(namespace: String, _ parameters: [(name: String, value: String)]) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
-    bytes.append(text: request.namespace)
+    bytes.append(text: namespace)
     bytes.append(UInt8(ascii: "/"))
     bytes.append(text: Self.schemeVersion)
-    for (name, value) in try Self.sorted(request) {
+    for (name, value) in try Self.sorted(parameters, of: namespace) {
       bytes.append(UInt8(ascii: "/"))
       PercentEncoding.append(name, to: &bytes)
       bytes.append(UInt8(ascii: "="))
@@ -27,7 +32,7 @@ extension CacheKey {
     } catch {
       guard bytes.count > Self.maximumLength else {
         throw CacheError(
-          .invalidKey, "a resource cannot be called '\(request.namespace)'",
+          .invalidKey, "a resource cannot be called '\(namespace)'",
           hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
       }
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
@@ -45,17 +50,16 @@ extension CacheKey {
   /// The capacity that most keys need.
   private static let usualLength = 96
 
-  /// The parameters of `request`, by name.
-  private static func sorted<Request: CacheableRequest>(
-    _ request: Request
+  /// The parameters of a request in `namespace`, by name.
+  private static func sorted(
+    _ parameters: [(name: String, value: String)], of namespace: String
   ) throws(CacheError) -> [(name: String, value: String)] {
-    let parameters = request.parameters
     let isSorted = parameters.indices.dropFirst().allSatisfy { parameters[$0 - 1].name < parameters[$0].name }
     if isSorted { return parameters }
     let sorted = parameters.sorted { $0.name < $1.name }
     if let index = sorted.indices.dropFirst().first(where: { sorted[$0 - 1].name == sorted[$0].name }) {
       throw CacheError(
-        .invalidKey, "the resource '\(Request.resource)' has two parameters called '\(sorted[index].name)'",
+        .invalidKey, "the resource '\(namespace)' has two parameters called '\(sorted[index].name)'",
         hint: "give each parameter a name of its own, in the property 'parameters' of the request")
     }
     return sorted
