@@ -53,7 +53,6 @@ extension Cache {
   }
 
   /// The fresh value under `key`, which `codec` has encoded; otherwise like `value(_:for:)`.
-  @concurrent
   public func value<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Value? {
     guard let found = try await find(key, codec), found.metadata.state(at: store.clock.now) == .fresh else {
       return nil
@@ -71,13 +70,12 @@ extension Cache {
   }
 
   /// The value under `key`, which `codec` has encoded; otherwise like `snapshot(_:for:)`.
-  @concurrent
   public func snapshot<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Snapshot<Value>? {
-    guard let (value, metadata) = try await find(key, codec) else { return nil }
+    guard let found = try await find(key, codec) else { return nil }
     let facts = EntryFacts(
-      key: key, storedAt: metadata.storedAt.sinceEpoch, freshUntil: metadata.freshUntil.sinceEpoch,
+      key: key, storedAt: found.metadata.storedAt.sinceEpoch, freshUntil: found.metadata.freshUntil.sinceEpoch,
       now: store.clock.now.sinceEpoch)
-    return Snapshot(value: value, source: .cache, entry: facts)
+    return Snapshot(value: found.value, source: .cache, entry: facts)
   }
 
   /// The keys of the values that begin with `prefix` and have not expired, in the order of their bytes as stored.
@@ -109,17 +107,23 @@ extension Cache {
     try await remove { () throws(CacheError) in try ValueKey(key).cacheKey }
   }
 
-  private func find<Value: Sendable>(
-    _ key: String, _ codec: PayloadCodec<Value>
-  ) async throws -> (value: Value, metadata: EntryMetadata)? {
+  private func find<Value: Sendable>(_ key: String, _ codec: PayloadCodec<Value>) async throws -> Decoded<Value>? {
     do throws(CacheError) {
       let key = try ValueKey(key).cacheKey
-      let found = try await store.read(key, codec)
-      store.countLookUp(found == nil ? nil : key)
-      return found
+      if let kept: Decoded<Value> = try store.kept(key, codec.identifier) { return kept }
+      return try await read(key, codec)
     } catch {
       throw error.callersError
     }
+  }
+
+  @concurrent
+  private func read<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Decoded<Value>? {
+    let found = try await store.decoded(key, codec)
+    store.countLookUp(found == nil ? nil : key)
+    return found
   }
 }
 

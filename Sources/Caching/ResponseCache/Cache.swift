@@ -19,8 +19,8 @@ public import StorageSPI
 /// processes can share, any number of processes. Two caches with different locations never meet.
 ///
 /// Methods throw `CacheError`, or `CancellationError` if the calling task was cancelled; a resource also throws the
-/// errors of its closure. An absent entry is `nil`, and a failure never looks like one. All work, reading and decoding
-/// included, leaves the caller's actor.
+/// errors of its closure. An absent entry is `nil`, and a failure never looks like one. Reading and decoding leave the
+/// caller's actor. A value that was read before and has not changed is at hand in less than a microsecond, and does not.
 public struct Cache: Sendable {
   let store: EntryStore
   let services: FetchServices

@@ -1,14 +1,14 @@
-internal import StorageSPI
+package import StorageSPI
 
 /// The facts about a decoded entry, without its value.
 ///
 /// It is `@unchecked Sendable` because the compiler cannot check classes with subclasses: all properties of this class
 /// and of its only subclass are constant and Sendable.
-class DecodedEntry: @unchecked Sendable {
+package class DecodedEntry: @unchecked Sendable {
   let key: CacheKey
   /// The digest of the key, see `AccessRecord`.
   let digest: UInt64
-  let metadata: EntryMetadata
+  package let metadata: EntryMetadata
   let payloadBytes: Int
   let codec: String
 
@@ -24,8 +24,8 @@ class DecodedEntry: @unchecked Sendable {
 }
 
 /// A value, with the facts about the entry that it was decoded from.
-final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
-  let value: Value
+package final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
+  package let value: Value
 
   init(
     _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String

@@ -15,10 +15,16 @@ extension EntryStore {
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
-    let found = try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
+    try await decoded(key, codec).map { ($0.value, $0.metadata) }
+  }
+
+  /// Does the same as `read(_:_:)`, and copies neither the value nor the metadata.
+  package func decoded<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Decoded<Value>? {
+    try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
       try codec.decode(bytes, key, metadata)
     }
-    return found.map { ($0.value, $0.metadata) }
   }
 
   /// Replaces the value under `key` by what `change` makes of it, if no other writer changes it in between, and tries

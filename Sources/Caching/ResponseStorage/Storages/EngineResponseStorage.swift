@@ -52,3 +52,20 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     try CacheKey(for: request).text
   }
 }
+
+extension EntryStore {
+  /// The answer that an `EngineResponseStorage` with `codec` finds for `request`, if that is at hand, decoded and
+  /// unchanged since, and `isUsed` returns `true` for its head; otherwise `nil`. Counts a hit.
+  ///
+  /// Cost: see `kept(_:_:where:)`.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  package func keptResponse<Response: Sendable>(
+    for request: some CacheableRequest, _ codec: PayloadCodec<Response>, where isUsed: (StoredHead) -> Bool
+  ) throws(CacheError) -> Response? {
+    let key = try CacheKey(for: request)
+    return try kept(key, codec.identifier) { (kept: Decoded<StoredResponse<Response>>) in
+      isUsed(kept.value.head)
+    }?.value.response
+  }
+}
