@@ -1,5 +1,6 @@
 internal import LMDBStorage
 internal import LibraryStorage
+internal import MemoryStorage
 internal import SQLiteStorage
 internal import StorageSPI
 
@@ -10,25 +11,27 @@ struct FixedClock: WallClock {
 
 /// Which store is worked on.
 struct Store {
-  private let plugin: any StoragePlugin
-  private let configuration: EngineConfiguration
+  /// Where it is.
+  let location: StorageLocation
 
   /// The store at `path`.
   ///
   /// - Parameter engine: the name of an engine that is linked in, or the path of a library with one. Its commits do not
-  ///   wait for the disk: SQLite's are `normal`, LMDB's `relaxed`.
+  ///   wait for the disk: SQLite's are `normal`, LMDB's `relaxed`. A store in memory has no path.
   init(engine: String, path: String) throws {
-    plugin = try Self.plugin(engine)
+    let plugin = try Self.plugin(engine)
+    guard plugin.declaration.name != "memory" else {
+      location = StorageLocation(plugin)
+      return
+    }
     let durability: Durability = plugin.declaration.name == "lmdb" ? .relaxed : .normal
-    configuration = try EngineConfiguration(
-      for: plugin.declaration, values: ["path": .text(path), "durability": .text(durability.rawValue)],
-      clock: FixedClock())
+    location = StorageLocation(plugin, ["path": .text(path), "durability": .text(durability.rawValue)])
   }
 
-  func open() async throws(CacheError) -> any StorageEngine { try await plugin.open(configuration) }
+  func open() async throws(CacheError) -> any StorageEngine { try await location.open(clock: FixedClock()) }
 
   private static func plugin(_ name: String) throws -> any StoragePlugin {
-    let plugins: [any StoragePlugin] = [SQLitePlugin(), LMDBPlugin()]
+    let plugins: [any StoragePlugin] = [SQLitePlugin(), LMDBPlugin(), MemoryPlugin()]
     if let plugin = plugins.first(where: { $0.declaration.name == name }) { return plugin }
     return try LibraryPlugin(loading: name)
   }

@@ -52,10 +52,7 @@ struct TypedHits {
   private init(_ engine: any StorageEngine, pages: Int) throws {
     self.engine = engine
     storage = EngineMoviesResponseStorage(store: EntryStore(engine: engine, clock: FixedClock()))
-    requests = try (0..<pages).map { number in
-      guard let query = MovieQuery("the") else { throw EntryMissing(key: "the") }
-      return MoviesRequestDTO(origin: SampleMovieOrigin().name, query: query, page: number + 1)
-    }
+    requests = try Self.requests(pages)
     keys = try requests.map { try CacheKey(for: $0) }
   }
 
@@ -81,13 +78,26 @@ struct TypedHits {
     return decoded
   }
 
-  private func fill() async throws {
+  /// All that the sample answers to one search, page by page.
+  static func contents() async throws -> [MoviesPageDTO] {
     var contents: [MoviesPageDTO] = []
-    for request in requests.prefix(Self.differentPages) {
+    for request in try requests(differentPages) {
       if let page = try await SampleMovieOrigin().answer(to: request, conditions: [:]).response {
         contents.append(page)
       }
     }
+    return contents
+  }
+
+  private static func requests(_ count: Int) throws -> [MoviesRequestDTO] {
+    try (0..<count).map { number in
+      guard let query = MovieQuery("the") else { throw EntryMissing(key: "the") }
+      return MoviesRequestDTO(origin: SampleMovieOrigin().name, query: query, page: number + 1)
+    }
+  }
+
+  private func fill() async throws {
+    let contents = try await Self.contents()
     let now = Duration.milliseconds(FixedClock().now.milliseconds)
     let head = StoredHead(
       head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(3_600),
@@ -128,7 +138,8 @@ struct TypedHits {
     return sum
   }
 
-  private static func titleBytes(_ page: MoviesPageDTO) -> UInt64 {
+  /// A sum over the titles of `page`.
+  static func titleBytes(_ page: MoviesPageDTO) -> UInt64 {
     page.toDomain().movies.reduce(0) { sum, movie in movie.title.utf8.reduce(sum) { $0 &* 31 &+ UInt64($1) } }
   }
 }

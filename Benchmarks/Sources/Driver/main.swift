@@ -2,8 +2,8 @@ internal import Platform
 internal import StorageSPI
 
 // The project's side of the tables, and the comparison of both sides. Arguments:
-//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or the path
-//                                       of a library
+//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory
+//                                       or the path of a library
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
 //   compare METRIC[,METRIC...] LABEL ROUNDS TARGET [fresh TEMPLATE STORE] -- FLOOR... -- PROJECT...
 //                                       measures two programs in turns, and prints rows of a Markdown table
@@ -25,6 +25,7 @@ do {
 func run(_ name: String, _ store: Store, _ divisor: Int) async throws {
   if name == "create" { return try await store.open().close() }
   if let typed = TypedHits.Kind(rawValue: name) { return try await TypedHits.run(typed, store, divisor: divisor) }
+  if let calls = DoorCalls.Kind(rawValue: name) { return try await DoorCalls.run(calls, store, divisor: divisor) }
   try await workload(name, divisor).run(store)
 }
 
