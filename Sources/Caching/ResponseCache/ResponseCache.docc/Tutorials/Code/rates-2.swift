@@ -1,0 +1,20 @@
+import ResponseCache
+import SQLiteStorage
+
+struct Rate: Codable {
+  let currency: String
+  let perEuro: Double
+}
+
+/// Stands for a request to a server.
+func askBank(_ currency: String) async throws -> Rate {
+  print("The bank is asked for \(currency).")
+  try await Task.sleep(for: .seconds(1))
+  return Rate(currency: currency, perEuro: 0.94)
+}
+
+let cache = try await Cache(.sqlite(path: "rates.sqlite"))
+for _ in 1...2 {
+  print(try await askBank("CHF").perEuro)
+}
+try await cache.close()

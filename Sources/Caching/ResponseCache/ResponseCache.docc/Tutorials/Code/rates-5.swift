@@ -1,0 +1,23 @@
+import LMDBStorage
+import ResponseCache
+
+struct Rate: Codable {
+  let currency: String
+  let perEuro: Double
+}
+
+/// Stands for a request to a server.
+func askBank(_ currency: String) async throws -> Rate {
+  print("The bank is asked for \(currency).")
+  try await Task.sleep(for: .seconds(1))
+  return Rate(currency: currency, perEuro: 0.94)
+}
+
+let cache = try await Cache(.lmdb(path: "rates.lmdb"))
+let rates = cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
+  try await askBank(currency)
+}
+for try await snapshot in rates.snapshots(for: "CHF", policy: .cachedThenNetwork) {
+  print(snapshot.value.perEuro, "from the", snapshot.source)
+}
+try await cache.close()
