@@ -85,7 +85,8 @@ func row(_ count: Int = 10_000, _ makeSubject: () async throws -> Subject) async
   var kept = 0
   for id in 0..<count where try await reopened.find(id) == user(id) { kept += 1 }
   try await reopened.close()
-  print("| \(subject.name) | \(count) | \(set) | \(first) | \(again) | \(found * 100 / count) % | \(kept * 100 / count) % |")
+  let (foundShare, keptShare) = (found * 100 / count, kept * 100 / count)
+  print("| \(subject.name) | \(count) | \(set) | \(first) | \(again) | \(foundShare) % | \(keptShare) % |")
   fflush(nil)
 }
 
