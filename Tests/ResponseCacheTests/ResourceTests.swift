@@ -205,4 +205,23 @@ import Testing
     for try await snapshot in snapshots { cities.append(snapshot.value.city) }
     #expect(cities == ["Bern", "Quito"])
   }
+
+  @Test(arguments: ["values", "url", "leases", "", "Weather", "weather/v1", "values/v1/key="])
+  func aResourceOfAnotherNameTouchesNothing(name: String) async throws {
+    let cache = try await cache()
+    try await cache.set(1, for: "number")
+    _ = try await weather(cache)("Bern")
+    let other = cache.resource(name, fetch: origin.fetch)
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await other("Bern") }, { try await other.remove("Bern") }, { try await other.removeAll() },
+      { try await other.invalidate("Bern") }, { try await other.invalidateAll() },
+    ]
+    for call in calls {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code == .invalidKey)
+    }
+    #expect(try await cache.value(Int.self, for: "number") == 1)
+    #expect(try await weather(cache)("Bern", policy: .cacheOnly) == Weather(city: "Bern"))
+    #expect(origin.queries.count == 1)
+  }
 }

@@ -95,14 +95,14 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   @discardableResult
   public func invalidate(_ query: Query) async throws -> Bool {
     let request = request(query)
-    return try await cache.makeStale { () throws(CacheError) in try CacheKey(for: request) }
+    return try await cache.makeStale { () throws(CacheError) in try request.cacheKey }
   }
 
   /// Makes all entries of this resource stale, and returns how many were fresh.
   ///
-  /// - Throws: `CacheError`: the engine's failure.
+  /// - Throws: `CacheError`: the engine's failure, or `invalidKey` if no resource can have that name.
   @discardableResult
-  public func invalidateAll() async throws -> Int { try await cache.makeAllStale(prefix: prefix) }
+  public func invalidateAll() async throws -> Int { try await cache.makeAllStale(prefix: try prefix) }
 
   /// Removes the entry for `query`, and returns whether there was one.
   ///
@@ -110,20 +110,26 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   @discardableResult
   public func remove(_ query: Query) async throws -> Bool {
     let request = request(query)
-    return try await cache.remove { () throws(CacheError) in try CacheKey(for: request) }
+    return try await cache.remove { () throws(CacheError) in try request.cacheKey }
   }
 
   /// Removes all entries of this resource, also of other versions, and returns how many there were.
   ///
-  /// - Throws: `CacheError`: the engine's failure.
+  /// - Throws: `CacheError`: the engine's failure, or `invalidKey` if no resource can have that name.
   @discardableResult
-  public func removeAll() async throws -> Int { try await cache.removeAll(prefix: prefix) }
+  public func removeAll() async throws -> Int { try await cache.removeAll(prefix: try prefix) }
 
   private func request(_ query: Query) -> ResourceRequest {
     ResourceRequest(name: name, query: text(query), version: version)
   }
 
-  private var prefix: String { CacheKey.prefix(ofNamespace: name) }
+  /// The prefix of the keys of this resource's entries, and of no others.
+  private var prefix: String {
+    get throws(CacheError) {
+      _ = try ResourceRequest(name: name, query: "", version: version).cacheKey
+      return CacheKey.prefix(ofNamespace: name)
+    }
+  }
 
   private var services: FetchServices {
     var services = cache.services
@@ -136,7 +142,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
 struct ResourceRequest: CacheableRequest {
   static let resource = "resource"
   /// The namespaces of everything else that a cache keeps.
-  static let reservedNames = [ValueKey.resource, "url", "leases"]
+  private static let reservedNames = [ValueKey.resource, "url", "leases"]
 
   /// The request as the rules examine it.
   static let message = HTTPRequest(url: "resource:")
@@ -147,6 +153,29 @@ struct ResourceRequest: CacheableRequest {
 
   var namespace: String { name }
   var parameters: [(name: String, value: String)] { [("query", query), ("version", String(version))] }
+
+  /// The key of the entry that answers this request.
+  ///
+  /// - Throws: `CacheError`: `invalidKey` if no resource can have that name, `invalidRequest` if the key is too long.
+  var cacheKey: CacheKey {
+    get throws(CacheError) {
+      try checkName()
+      return try CacheKey(for: self)
+    }
+  }
+
+  /// Throws `invalidKey` if entries under `name` are not the resource's alone. What is wrong with any other name, the
+  /// key says.
+  func checkName() throws(CacheError) {
+    guard !Self.reservedNames.contains(name) else {
+      throw CacheError(.invalidKey, "a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
+    }
+    guard !name.utf8.contains(UInt8(ascii: "/")) else {
+      throw CacheError(
+        .invalidKey, "a resource cannot be called '\(name)'",
+        hint: "call it by a letter, then letters and digits, all in lower case")
+    }
+  }
 }
 
 /// A closure as the origin of one answer.
@@ -158,9 +187,7 @@ struct ClosureOrigin<Query: Sendable, Value: Sendable>: ResponseOrigin {
   let fetch: @Sendable (Query) async throws -> Value
 
   func message(for request: ResourceRequest) throws(CacheError) -> HTTPRequest {
-    guard !ResourceRequest.reservedNames.contains(name) else {
-      throw CacheError(.invalidKey, "a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
-    }
+    try request.checkName()
     return ResourceRequest.message
   }
 
