@@ -7,6 +7,11 @@ import Testing
 @Suite struct ResourceTests {
   struct NoNetwork: Error, Equatable {}
   enum Unit: String { case celsius, fahrenheit }
+  enum Scale: String, LosslessStringConvertible {
+    case celsius, fahrenheit
+    init?(_ description: String) { self.init(rawValue: description) }
+    var description: String { rawValue }
+  }
   struct Place: Sendable, Hashable {
     let city: String
     let unit: Unit
@@ -45,6 +50,9 @@ import Testing
     try await checkResource(queries: (1, 2), values: ("one", "two")) { $0.resource("numbers", fetch: $1) }
     try await checkResource(queries: (Unit.celsius, .fahrenheit), values: ([1], [2])) {
       $0.resource("units", fetch: $1)
+    }
+    try await checkResource(queries: (Scale.celsius, .fahrenheit), values: ([1], [2])) {
+      $0.resource("scales", fetch: $1)
     }
     let places = (Place(city: "Bern", unit: .celsius), Place(city: "Bern", unit: .fahrenheit))
     try await checkResource(queries: places, values: (Weather(city: "Bern"), Weather(city: "Bern", celsius: 48))) {

@@ -29,7 +29,9 @@ extension Cache {
   }
 
   /// A resource for queries with a raw value, such as the cases of an `enum`; otherwise like
-  /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:fetch:)`.
+  /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:fetch:)`, which is preferred for queries that are
+  /// also a text.
+  @_disfavoredOverload
   public func resource<Query: RawRepresentable & Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
     staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
