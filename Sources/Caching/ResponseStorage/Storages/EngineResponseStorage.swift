@@ -64,8 +64,7 @@ extension EntryStore {
     for request: some CacheableRequest, _ codec: PayloadCodec<Response>, where isUsed: (StoredHead) -> Bool
   ) throws(CacheError) -> Response? {
     let key = try CacheKey(for: request)
-    return try kept(key, codec.identifier) { (kept: Decoded<StoredResponse<Response>>) in
-      isUsed(kept.value.head)
-    }?.value.response
+    let found = try kept(key, codec.identifier) { (kept: Decoded<StoredResponse<Response>>) in isUsed(kept.value.head) }
+    return found?.value.response
   }
 }
