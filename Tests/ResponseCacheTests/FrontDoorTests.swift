@@ -1,3 +1,4 @@
+import Foundation
 import LMDBStorage
 import MemoryStorage
 import PlistStorage
@@ -53,6 +54,32 @@ import Testing
     #expect(try await second.value([String].self, for: "any text: ü / \u{1F600}\n") == ["a", "b"])
     #expect(try await second.keys() == ["any text: ü / \u{1F600}\n"])
     try await second.close()
+  }
+
+  @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
+  func aStoreIsRemovedAndBegunAnew(engine: String) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
+    let first = try await Cache(location)
+    try await first.set(1, for: "number")
+    try await first.close()
+    try await location.removeStore()
+    let second = try await Cache(location)
+    #expect(try await second.statistics().entries == 0)
+    try await second.close()
+  }
+
+  @Test func aDamagedStoreSaysHowToBeginAnew() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = StorageLocation.sqlite(path: folder.path + "/cache.sqlite")
+    try Data(repeating: 7, count: 5_000).write(to: URL(filePath: folder.path + "/cache.sqlite"))
+    let error = await #expect(throws: CacheError.self) { _ = try await Cache(location) }
+    #expect(error?.code == .damaged)
+    #expect(error?.hint.contains("removeStore") == true)
+    try await location.removeStore()
+    try await Cache(location).close()
   }
 
   @Test func twoCachesOfTwoLocationsDoNotMeet() async throws {

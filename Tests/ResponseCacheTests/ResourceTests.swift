@@ -178,6 +178,17 @@ import Testing
     #expect(try await old.removeAll() == 2)
   }
 
+  @Test func aResourceWithoutAQueryHasOneValue() async throws {
+    let cache = try await cache()
+    let calls = FakeOrigin { (_: Int) in 7 }
+    let number = cache.resource("number") { try await calls.fetch(0) }
+    #expect(try await number() == 7)
+    #expect(try await number() == 7)
+    #expect(calls.queries.count == 1)
+    for try await snapshot in number.snapshots(policy: .cacheOnly) { #expect(snapshot.value == 7) }
+    #expect(try await number.invalidate(()))
+  }
+
   @Test func aFetchIsExplained() async throws {
     let weather = weather(try await cache())
     #expect(try await weather.snapshots(for: "Bern").explanation().decision.action == .fetch)

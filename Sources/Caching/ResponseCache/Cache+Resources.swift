@@ -43,6 +43,23 @@ extension Cache {
       staleWhileRevalidate: staleWhileRevalidate, key: { String($0.rawValue) }, codec: .codable, fetch: fetch)
   }
 
+  /// A resource without a query, which has one value; otherwise like
+  /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:fetch:)`.
+  ///
+  ///     let rates = cache.resource("rates") { try await bank.rates() }
+  ///     let today = try await rates()
+  public func resource<Value: Codable & Sendable>(
+    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
+    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
+    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    fetch: @escaping @Sendable () async throws -> Value
+  ) -> Resource<Void, Value> {
+    resource(
+      name, version: version, freshFor: lifetime, staleIfError: staleIfError,
+      staleWhileRevalidate: staleWhileRevalidate, key: { (_: Void) in "" }, codec: .codable,
+      fetch: { (_: Void) in try await fetch() })
+  }
+
   /// A resource for queries of any type; otherwise like
   /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:fetch:)`.
   ///

@@ -45,7 +45,7 @@ public struct Cache: Sendable {
     do throws(CacheError) {
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
-        engine: try await location.open(clock: clock), clock: clock, limits: limits,
+        engine: try await Self.open(location, clock), clock: clock, limits: limits,
         removesExpired: !capabilities.contains(.nativeExpiry))
       let flights: any FetchFlights =
         capabilities.contains(.shared) ? LeasedFlights(store: store) : LocalFlights()
@@ -57,6 +57,19 @@ public struct Cache: Sendable {
         warn: warn)
     } catch {
       throw error.callersError
+    }
+  }
+
+  private static func open(
+    _ location: StorageLocation, _ clock: any WallClock
+  ) async throws(CacheError) -> any StorageEngine {
+    do throws(CacheError) {
+      return try await location.open(clock: clock)
+    } catch {
+      guard error.code == .damaged, error.hint.isEmpty else { throw error }
+      throw CacheError(
+        .damaged, error.message, hint: "begin anew after StorageLocation.removeStore(), or repair the store",
+        key: error.key, cause: error)
     }
   }
 

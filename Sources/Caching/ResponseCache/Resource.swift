@@ -138,6 +138,23 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   }
 }
 
+/// A resource without a query.
+extension Resource where Query == Void {
+  /// The value; like `callAsFunction(_:policy:maxAge:maxStale:)`.
+  public func callAsFunction(
+    policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
+  ) async throws -> Value {
+    try await self((), policy: policy, maxAge: maxAge, maxStale: maxStale)
+  }
+
+  /// The values in the order in which they become known; like `snapshots(for:policy:maxAge:maxStale:)`.
+  public func snapshots(
+    policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
+  ) -> SnapshotSequence<Value> {
+    snapshots(for: (), policy: policy, maxAge: maxAge, maxStale: maxStale)
+  }
+}
+
 /// The request for a closure's answer.
 struct ResourceRequest: CacheableRequest {
   static let resource = "resource"

@@ -39,7 +39,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   /// Fails every request with `error` from now on; with `nil` it answers again.
   public func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
 
-  /// Keeps every request waiting from now on, until `release()`.
+  /// Keeps every request waiting from now on, until `release()`, even if its task is cancelled.
   public func hold() { state.withLock { $0.isHeld = true } }
 
   /// Lets the waiting requests and all later ones go on.

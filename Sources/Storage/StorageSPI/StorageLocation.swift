@@ -22,6 +22,19 @@ public struct StorageLocation: Sendable {
   ///
   /// - Throws: `CacheError`: `invalidOption`, or the engine's failure; see `StoragePlugin.open(_:)`.
   public func open(clock: any WallClock) async throws(CacheError) -> any StorageEngine {
-    try await plugin.open(EngineConfiguration(for: plugin.declaration, values: options, clock: clock))
+    try await plugin.open(configuration(clock))
+  }
+
+  /// Removes the store with everything in it, whatever its state: a damaged one too, and on a full disk. Opening it
+  /// afterwards creates an empty one.
+  ///
+  /// - Throws: `CacheError`: `busy` while the store is open, `unsupportedFormat` if what is there is not a store of this
+  ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:)`.
+  public func removeStore(clock: any WallClock = SystemWallClock()) async throws(CacheError) {
+    try await plugin.removeStore(configuration(clock))
+  }
+
+  private func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
+    try EngineConfiguration(for: plugin.declaration, values: options, clock: clock)
   }
 }

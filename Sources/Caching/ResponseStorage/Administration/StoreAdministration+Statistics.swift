@@ -62,6 +62,12 @@ public struct StoreReport: Sendable {
     self.operations = operations
   }
 
+  /// The number of entries, including expired ones that are still there.
+  public var entries: Int { tally.total().entries }
+
+  /// The size of their payloads, in bytes.
+  public var payloadBytes: Int { tally.total().payloadBytes }
+
   /// The number of entries in `state`.
   public func count(_ state: EntryState) -> Int { states[state] ?? 0 }
 }
