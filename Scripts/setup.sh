@@ -69,7 +69,7 @@ strict_flags=(
 
 # The tests of a run begin all at once, unless this many are enough: hundreds that share two cores wait for each other
 # until a time-out that none of them means has passed.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
 
 # How a release of the program is built.
 #
