@@ -26,16 +26,16 @@ private struct Declaration {
   let type: any ParsableArguments.Type
 
   static func defect(in declarations: [Declaration], noun: String) -> DeclarationDefect? {
-    var types: [String: any ParsableArguments.Type] = [:]
-    for declaration in declarations {
+    // Comparing all pairs costs less at each start than making the type of a dictionary.
+    for (index, declaration) in declarations.enumerated() {
       if !declaration.isKebabCase {
         return DeclarationDefect(
           message: "the \(noun) of \(declaration.type) cannot be called \"\(declaration.name)\"",
           hint: "call it by words in lower case with hyphens between them, such as my-\(noun), in the program")
       }
-      if let other = types.updateValue(declaration.type, forKey: declaration.name) {
+      if let other = declarations[..<index].first(where: { $0.name == declaration.name }) {
         return DeclarationDefect(
-          message: "two \(noun)s are called '\(declaration.name)': those of \(other) and \(declaration.type)",
+          message: "two \(noun)s are called '\(declaration.name)': those of \(other.type) and \(declaration.type)",
           hint: "rename one of the two in the program")
       }
     }
@@ -43,11 +43,15 @@ private struct Declaration {
   }
 
   private var isKebabCase: Bool {
-    name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { word in
-      !word.isEmpty
-        && word.allSatisfy {
-          (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-        }
+    // Whether the byte before is that of a word.
+    var isInWord = false
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): isInWord = true
+      case UInt8(ascii: "-") where isInWord: isInWord = false
+      default: return false
+      }
     }
+    return isInWord
   }
 }
