@@ -43,7 +43,7 @@ private struct Declaration {
   }
 
   private var isKebabCase: Bool {
-    // Whether the byte before is that of a word.
+    // Whether the byte before belongs to a word.
     var isInWord = false
     for byte in name.utf8 {
       switch byte {
