@@ -67,8 +67,8 @@ strict_flags=(
   -Xswiftc -index-ignore-system-modules -Xswiftc -gnone --disable-build-manifest-caching
 )
 
-# The tests of a run begin all at once, unless this many are enough: hundreds that share two cores wait for each other
-# until a time-out that none of them means has passed.
+# At most this many tests run at once. By default all of them do, and hundreds that share two cores hold each other up
+# until a time-out passes that no test is about.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
 
 # How a release of the program is built.
