@@ -65,6 +65,8 @@ let package = Package(
         "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
         "ResponseCache",
       ]),
+    // The cache, opened as the users of the program have configured it.
+    .library(name: "ResponseCacheConfiguration", targets: ["ResponseCacheConfiguration"]),
     // For tests of programs with such a cache.
     .library(name: "ResponseCacheTesting", targets: ["ResponseCacheTesting"]),
     // The cache's requests to servers.
@@ -72,14 +74,18 @@ let package = Package(
     // What is built on the cache: cities, movies, posters and URLs, with the sample.
     .library(name: "CacheFeatures", targets: ["CacheDomain", "CacheData", "SampleOrigin"]),
     // All of this, put together as a configuration says.
-    .library(name: "CacheComposition", targets: ["CacheComposition"]),
+    .library(name: "CacheComposition", targets: ["ProgramConfiguration", "CacheComposition"]),
     // The program, for one with more resources, engines or commands.
     .library(
       name: "CachectlTool",
       targets: [
         "CachectlArguments", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
-        "ResponseStorage", "CacheDomain", "CacheData", "CachePresentation", "CacheComposition", "CachectlTool",
+        "ResponseStorage", "ProgramConfiguration", "CacheDomain", "CacheData", "CachePresentation", "CacheComposition",
+        "CachectlTool",
       ]),
+    // Payload transforms, each by itself.
+    .library(name: "ZstdTransform", targets: ["ZstdTransform"]),
+    .library(name: "SealedTransform", targets: ["SealedTransform"]),
     // Requests over HTTP, without a cache.
     .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
     // The cache under a URLSession.
@@ -90,12 +96,15 @@ let package = Package(
     .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
     .library(name: "LMDBStorage", targets: ["LMDBStorage"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
+    // Redis, with the trait of that name; without it, nothing.
+    .library(name: "RedisStorage", targets: ["RedisStorage"]),
     // The same engines as shared libraries: libcachectl-memory.so and so on.
     .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
     .library(name: "cachectl-plist", type: .dynamic, targets: ["PlistLibrary"]),
     .library(name: "cachectl-sqlite", type: .dynamic, targets: ["SQLiteLibrary"]),
     .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
+  traits: [.trait(name: "Redis", description: "The Redis engine, which needs the library hiredis and its headers.")],
   targets: [
     // The platform's C library, which nothing else imports, and what the platforms call or do differently.
     layer("Storage", "Platform", []),
@@ -128,8 +137,20 @@ let package = Package(
     layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
     layer("Caching", "ResponseStorage", caching + ["Platform", "StorageSPI", "EngineSupport", "CChecksum"]),
+    // Payload transforms. Whatever else there is comes from outside, in the same way.
+    layer("Caching", "ZstdTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CZstd"]),
+    // libsodium, loaded when the first payload is sealed.
+    .target(name: "CSodium", path: "Sources/Caching/CSodium"),
+    layer("Caching", "SealedTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CSodium"]),
     // The front door: what a program imports.
     layer("Caching", "ResponseCache", caching + ["StorageSPI", "ResponseStorage"]),
+    // The configuration of a program: its keys, and the files, variables and arguments that set them.
+    layer(
+      "Caching", "ProgramConfiguration", caching + ["Platform", "Spelling", "StorageSPI", "ResponseStorage"]),
+    // The front door by configuration.
+    layer(
+      "Caching", "ResponseCacheConfiguration",
+      caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "ProgramConfiguration"]),
     layer(
       "Caching", "ResponseCacheTesting",
       caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "StorageConformance", "MemoryStorage"]),
@@ -152,6 +173,16 @@ let package = Package(
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     engine("LMDB", "CLMDB", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    // The Redis engine, for programs that take the trait. Its tests and its shared libraries are the package Plugins/Redis.
+    .target(
+      name: "RedisStorage", dependencies: [.target(name: "HiredisStorage", condition: .when(traits: ["Redis"]))],
+      path: "Plugins/Redis/Sources/RedisStorage", swiftSettings: settings),
+    .target(
+      name: "HiredisStorage", dependencies: ["Platform", "Base", "StorageSPI", "EngineSupport", "CHiredis"],
+      path: "Plugins/Redis/Sources/HiredisStorage", swiftSettings: settings),
+    .systemLibrary(
+      name: "CHiredis", path: "Plugins/Redis/Sources/CHiredis",
+      providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     library("Memory"),
     library("Plist"),
     library("SQLite"),
@@ -172,22 +203,26 @@ let package = Package(
     layer(
       "Tool", "CacheComposition",
       caching + [
-        "Platform", "Spelling", "StorageSPI", "ResponseStorage", "Transport", "HTTPTransfer", "CacheDomain",
-        "CacheData",
-        "CachePresentation", "SampleOrigin", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage",
-        "LibraryStorage",
+        "Platform", "Spelling", "StorageSPI", "ResponseStorage", "ProgramConfiguration", "Transport", "HTTPTransfer",
+        "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage", "PlistStorage",
+        "SQLiteStorage", "LMDBStorage",
+        "LibraryStorage", "ZstdTransform", "SealedTransform",
       ]),
     // The commands and their views, as a library: a program adds its own.
     layer(
       "Tool", "CachectlTool",
       caching + [
         "Platform", "CachectlArguments", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark",
-        "ResponseStorage",
+        "ResponseStorage", "ProgramConfiguration",
         "Transport", "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
       ]),
+    // It does not use hiredis. But SwiftPM builds every target of this package, except one that another target needs only
+    // on other platforms: this dependency of no platform keeps the Redis engine out of builds without the trait.
     .executableTarget(
-      name: "cachectl", dependencies: ["CachectlTool"], path: "Sources/Tool/cachectl", swiftSettings: settings),
+      name: "cachectl",
+      dependencies: ["CachectlTool", .target(name: "HiredisStorage", condition: .when(platforms: [.custom("none")]))],
+      path: "Sources/Tool/cachectl", swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.
     .target(name: "ChildProcesses", dependencies: ["Platform"], path: "Tests/ChildProcesses", swiftSettings: settings),
@@ -247,6 +282,14 @@ let package = Package(
       "StorageSPI",
       "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
+    tests(
+      "ResponseCacheConfigurationTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
+      "StorageSPI", "ResponseStorage", "ResponseCache", "ProgramConfiguration", "ResponseCacheConfiguration",
+      "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage"),
+    tests(
+      "TransformTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
+      "StorageConformance", "ResponseStorage", "ZstdTransform", "SealedTransform", "CacheDomain", "CacheData",
+      "SampleOrigin", "SeededNumbers", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
     tests("CachectlArgumentsTests", "Base", "ChildProcesses", "CachectlArguments", "SeededNumbers", data: ["Golden"]),
     tests(
@@ -255,7 +298,7 @@ let package = Package(
     tests(
       "ToolTests", "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
       "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport", "ResponseStorage",
-      "StorageConformance", "StorageBenchmark", "CacheComposition", "CachectlTool"),
+      "StorageConformance", "StorageBenchmark", "ProgramConfiguration", "CacheComposition", "CachectlTool"),
     tests(
       "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SeededNumbers",
       data: ["Fixtures"]),

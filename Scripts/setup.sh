@@ -9,13 +9,14 @@ build_packages=(
   liblmdb-dev     # the LMDB engine
   libxxhash-dev   # the checksum of each entry
   zlib1g-dev      # the images of the sample origin's posters, and answers that servers have compressed
-  libzstd-dev     # answers that servers have compressed by Zstandard
+  libzstd-dev     # answers that servers have compressed by Zstandard, and the transform zstd
   "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
   "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it
 )
 
 # What the tests use besides: the tools that look into stores, and the shells that complete.
 test_packages=(
+  libsodium23 # the transform sealed, which loads it itself
   sqlite3     # reads the SQLite engine's stores
   lmdb-utils  # mdb_stat and mdb_dump read the LMDB engine's stores
   jq          # reads the plist engine's files
@@ -23,7 +24,7 @@ test_packages=(
   nginx       # a server whose answers are compared with what curl gets
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
-  libhiredis-dev  # the Redis engines, which are a package of their own
+  libhiredis-dev  # the Redis engines
   redis-server    # the servers that the Redis engines are tested with, and redis-cli
   openssl     # makes a certificate that no client trusts, and serves with it
   "chromium|google-chrome-stable"  # shows the report of a benchmark
@@ -34,7 +35,7 @@ test_packages=(
   groff man-db  # check and show the manual pages
 )
 
-# What the engines are built with besides that are packages of their own.
+# What the engines are built with besides that the program loads.
 engine_packages=(
   libhiredis-dev  # the Redis engines
 )
@@ -50,6 +51,7 @@ debian_packages=(
 # What the examples are built with besides.
 example_packages=(
   make  # the Makefile of the engine in C
+  libhiredis-dev redis-server curl  # the servers that share a cache on Redis
 )
 
 # What the benchmarks measure with besides.

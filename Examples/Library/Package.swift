@@ -12,6 +12,9 @@ let package = Package(
     .executableTarget(
       name: "cached-requests",
       dependencies: [product("ResponseCache"), product("HTTPTransfer"), product("LMDBStorage")]),
+    .executableTarget(
+      name: "configured-cache",
+      dependencies: [product("ResponseCacheConfiguration"), product("LMDBStorage"), product("SQLiteStorage")]),
     .target(name: "WeatherModel", dependencies: [product("ResponseCache")]),
     .executableTarget(
       name: "snapshot-updates",

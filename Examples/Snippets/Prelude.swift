@@ -22,4 +22,7 @@ struct API {
 
 let api = API()
 
+/// A key of 32 bytes.
+let key = String(repeating: "0a", count: 32)
+
 func show(_ weather: Weather) { print(weather.city) }

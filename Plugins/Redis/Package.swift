@@ -15,10 +15,11 @@ func library(_ engine: String) -> Target {
   #if os(macOS)
     let flags = ["-Xlinker", "-exported_symbol", "-Xlinker", "_cachectl_plugin"]
   #else
-    let flags = ["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]
+    let flags = ["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/../Exported/exports.map"]
   #endif
   return .target(
-    name: "\(engine)Library", dependencies: ["RedisStorage", core("StoragePluginExport")], swiftSettings: settings,
+    name: "\(engine)Library", dependencies: [core("RedisStorage"), core("StoragePluginExport")],
+    swiftSettings: settings,
     linkerSettings: [.unsafeFlags(flags)])
 }
 
@@ -28,27 +29,22 @@ let package = Package(
   products: [
     .library(name: "cachectl-redis", type: .dynamic, targets: ["RedisLibrary"]),
     .library(name: "cachectl-rediscluster", type: .dynamic, targets: ["RedisClusterLibrary"]),
-    .library(name: "RedisStorage", targets: ["RedisStorage"]),
   ],
-  dependencies: [.package(name: "cachectl", path: "../..")],
+  dependencies: [.package(name: "cachectl", path: "../..", traits: ["Redis"])],
   targets: [
-    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
-    .target(
-      name: "RedisStorage", dependencies: [core("Platform"), core("StorageSPI"), core("EngineSupport"), "CHiredis"],
-      swiftSettings: settings),
     // The two engines as libraries that cachectl loads.
     library("Redis"),
     library("RedisCluster"),
     // Measures the figures in README.md.
     .executableTarget(
-      name: "redis-throughput", dependencies: ["RedisStorage", core("Platform"), core("StorageSPI")],
+      name: "redis-throughput", dependencies: [core("RedisStorage"), core("Platform"), core("StorageSPI")],
       path: "Sources/RedisThroughput",
       swiftSettings: settings),
     .testTarget(
       name: "RedisStorageTests",
       dependencies: [
-        "RedisStorage", "CHiredis", core("StorageSPI"), core("StorageConformance"),
-        core("LibraryStorage"), core("ResponseCache"), core("BuiltInEngines"),
+        core("RedisStorage"), core("StorageSPI"), core("StorageConformance"), core("LibraryStorage"),
+        core("ResponseCache"), core("BuiltInEngines"),
       ],
       swiftSettings: settings),
   ]

@@ -76,9 +76,7 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
       needsCheckpoint = done
     } else {
       needsCheckpoint = try await writes.run { () throws(CacheError) in
-        try self.writing.perform { writer throws(CacheError) in
-          try writer.apply(batch)
-        }
+        try self.writing.apply(batch)
       }
     }
     if needsCheckpoint { await checkpoint() }
@@ -134,7 +132,7 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   }
 
   /// Copies the log into the database. If that fails, the batch is still committed: the next checkpoint tries again,
-  /// and `close()` reports the error.
+  /// and `close()` reports the error if it is more than a lack of space.
   private func checkpoint() async {
     _ = try? await writes.run { () throws(CacheError) in try self.writing.checkpoint() }
   }

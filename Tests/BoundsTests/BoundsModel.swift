@@ -85,13 +85,25 @@ struct BoundsModel {
       return (key: key, stored: entry.storedAt, used: max(use.last, entry.storedAt), count: use.count)
     }
     let ordered =
-      switch limits.eviction {
-      case .leastRecentlyUsed: living.sorted { ($0.used, $0.stored, $0.key) < ($1.used, $1.stored, $1.key) }
-      case .leastFrequentlyUsed:
+      switch limits.eviction.name {
+      case "least-recently-used": living.sorted { ($0.used, $0.stored, $0.key) < ($1.used, $1.stored, $1.key) }
+      case "least-frequently-used":
         living.sorted { ($0.count, $0.used, $0.stored, $0.key) < ($1.count, $1.used, $1.stored, $1.key) }
-      case .leastRecentlyStored: living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
-      case .none: [(key: String, stored: Int64, used: Int64, count: Int)]()
+      case "least-recently-stored": living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
+      case "s3-fifo": firstInFirstOut(living, among: entries)
+      default: [(key: String, stored: Int64, used: Int64, count: Int)]()
       }
     return expired.map(\.key) + ordered.map(\.key)
+  }
+
+  private typealias Living = (key: String, stored: Int64, used: Int64, count: Int)
+
+  /// What was never used, but for the newest fifth of `entries`; what was used; then the newest.
+  private func firstInFirstOut(_ living: [Living], among entries: [String: Entry]) -> [Living] {
+    let stored = entries.values.map(\.storedAt).sorted(by: >)
+    let newest = stored.isEmpty ? 0 : stored[max(1, stored.count / 5) - 1]
+    let unused = living.filter { $0.count == 0 }.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
+    let used = living.filter { $0.count > 0 }.sorted { ($0.used, $0.stored, $0.key) < ($1.used, $1.stored, $1.key) }
+    return unused.filter { $0.stored < newest } + used + unused.filter { $0.stored >= newest }
   }
 }

@@ -15,7 +15,7 @@ enum Effort {
 struct HistoryTests {
   private static let steps = 250
 
-  @Test(arguments: TestedEngine.all, EvictionPolicy.allCases)
+  @Test(arguments: TestedEngine.all, EvictionPolicy.standard)
   func afterEveryStepTheStoreHoldsExactlyWhatTheModelSays(engine: TestedEngine, policy: EvictionPolicy) async throws {
     for round in 0..<Effort.rounds {
       for (sweeps, shift) in [(false, UInt64(0)), (true, 1 << 32)] {

@@ -9,7 +9,7 @@ final class RecordingEngine: StorageEngine {
     var before: (@Sendable (Int) async throws(CacheError) -> Void)?
   }
 
-  private let base: any StorageEngine
+  let base: any StorageEngine
   private let state = Mutex(State())
 
   init(over base: any StorageEngine) { self.base = base }

@@ -27,7 +27,7 @@ struct LocalFlightsTests {
   private func landCancelled(_ ticket: FlightTicket, failure: CacheError? = nil) async {
     await Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
-      await flights.finish(ticket, failure: failure)
+      await flights.finish(ticket, failure.map { .failure($0) } ?? .success(nil))
     }.value
   }
 
@@ -44,7 +44,7 @@ struct LocalFlightsTests {
   @Test func thoseWhoWaitAreToldTheFailure() async throws {
     let ticket = try await lead()
     let followers = [try await follower(count: 1), try await follower(count: 2)]
-    await flights.finish(ticket, failure: CacheError(.notFound, "there is none", hint: "look"))
+    await flights.finish(ticket, .failure(CacheError(.notFound, "there is none", hint: "look")))
     for follower in followers {
       let failure = try #require(try await follower.value.get().failure)
       #expect((failure.code, failure.message, failure.hint) == (.notFound, "there is none", "look"))
@@ -145,12 +145,12 @@ extension JoinResult {
 
   /// Whether another caller's flight ended without a failure.
   var hasFinished: Bool {
-    if case .finished(nil) = self { true } else { false }
+    if case .finished(.success(nil)) = self { true } else { false }
   }
 
   /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
-    if case .finished(let failure) = self { failure } else { nil }
+    if case .finished(.failure(let failure)) = self { failure } else { nil }
   }
 }
 

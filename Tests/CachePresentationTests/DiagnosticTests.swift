@@ -19,11 +19,15 @@ struct DiagnosticTests {
     (CacheError(.damaged, ""), "save what can be read with: cachectl verify --repair"),
     (CacheError(.damaged, "", hint: "restore it", key: "a/b"), "restore it"),
     (CacheError(.notCached, ""), "fetch it once without --offline"),
+    (CacheError(.insecure, ""), "name the certificates to trust with --cacert FILE"),
     (CacheError(.invalidOption, ""), "see the options with: cachectl backends show NAME"),
     (CacheError(.invalidPlugin, ""), "see: cachectl backends list"), (CacheError(.busy, ""), ""),
   ])
   func commandsThatHelp(_ error: CacheError, _ hint: String) {
     #expect(ErrorView(error).hint == hint)
+    let named =
+      error.hint.isEmpty && error.code == .damaged ? hint.replacing("cachectl", with: "cachectl --backend x") : hint
+    #expect(ErrorView(error, backend: "x").hint == named)
   }
 
   @Test(arguments: [

@@ -43,6 +43,27 @@ import Testing
     }
   }
 
+  /// In a store at its limit: what goes and what comes is one step, wherever the process dies.
+  @Test(arguments: Told.engines) func duringEvictions(engine: String) async throws {
+    try await onThread {
+      var (run, next) = (CrashRun(engine, Told.seed + 4), 0)
+      let folder = try TestFolder()
+      let store = TestedStore(engine, path: folder.path("store"), seed: Told.seed, in: folder)
+      for round in 0..<Self.share(15) {
+        let writer = try store.start("evict", ["from": next])
+        try run.kill(writer, afterLines: 2...60, within: 20)
+        let written = writer.lines.compactMap { $0.hasPrefix("A ") ? Int($0.dropFirst(2)) : nil }.last
+        let checker = try store.start("checkEvicted", ["acknowledged": max(next, (written ?? -1) + 1)])
+        let status = checker.end()
+        let found = checker.lines.compactMap { $0.hasPrefix("NEXT ") ? Int($0.dropFirst(5)) : nil }.first
+        next = try #require(
+          status == 0 ? found : nil,
+          "round \(round), seed \(Told.seed): \(checker.lines.last ?? "") \(checker.errors), status \(status)")
+      }
+      #expect(next > 1_200 + Self.share(15), "the kills have hit nothing, seed \(Told.seed)")
+    }
+  }
+
   /// One of two writers is killed, and the other must get on; then that one.
   @Test(arguments: Told.engines) func oneOfTwoWriters(engine: String) async throws {
     try await onThread {

@@ -89,7 +89,8 @@ import Testing
     var (uses, counters) = (0, 0)
     pool.forEachIdle { counter in (uses, counters) = (uses + counter.uses, counters + 1) }
     #expect(uses == tasks * rounds)
-    #expect((1...tasks).contains(counters))
+    // One more than there were calls at once, where a task changed its thread at the wrong moment.
+    #expect((1...2 * tasks).contains(counters))
   }
 
   @Test func aClosedPoolKeepsNothing() throws {

@@ -2,6 +2,7 @@ import CachedFetching
 import FetchVocabulary
 import ResponseCache
 import ResponseCacheTesting
+import Synchronization
 import Testing
 
 @Suite struct BackgroundWorkTests {
@@ -45,5 +46,48 @@ import Testing
     #expect(try await texts("a") == "short")
     #expect(await warnings.first { _ in true } == .tooLarge)
     try await cache.close()
+  }
+
+  /// Until the closure ends, which nothing can force, it must not keep the program from ending.
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func closingLeavesARevalidationBehindThatIgnoresItsCancellation(answers: Bool) async throws {
+    let clock = ManualClock()
+    let warnings = Mutex<[CacheError.Code]>([])
+    let cache = try await Cache.inMemory(clock: clock, warn: { error in warnings.withLock { $0.append(error.code) } })
+    let origin = FakeOrigin { (_: String) in "text" }
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let texts = cache.resource("texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) { (name: String) in
+      defer { if origin.queries.count > 1 { end.yield() } }
+      return try await Task.detached { try await origin.fetch(name) }.value
+    }
+    _ = try await texts("a")
+    clock.advance(by: .seconds(20))
+    origin.hold()
+    _ = try await texts("a")
+    await origin.arrival(of: 2)
+    try await cache.close(waitingFor: .zero)
+    let error = await #expect(throws: CacheError.self) { try await cache.keys() }
+    #expect(error?.code == .closed)
+    if !answers { origin.fail(with: CacheError(.failed, "no answer")) }
+    origin.release()
+    _ = await ended.first { _ in true }
+    #expect(warnings.withLock { $0 } == [])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func failuresOfWorkThatWasLeftBehindAreDropped() async {
+    let origin = FakeOrigin { (name: String) in name }
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    origin.hold()
+    let background = BackgroundWork()
+    background.start("a") {
+      _ = try? await Task.detached { try await origin.fetch("a") }.value
+      end.yield()
+      return CacheError(.closed, "the store is closed")
+    }
+    await origin.arrival(of: 1)
+    #expect(await background.finish(within: .zero).isEmpty)
+    origin.release()
+    _ = await ended.first { _ in true }
+    #expect(await background.finish().isEmpty)
   }
 }

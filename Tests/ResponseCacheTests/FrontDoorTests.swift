@@ -4,6 +4,7 @@ import MemoryStorage
 import PlistStorage
 import ResponseCache
 import ResponseCacheTesting
+import StorageSPI
 import SQLiteStorage
 import Testing
 
@@ -82,6 +83,17 @@ import Testing
     try await Cache(location).close()
   }
 
+  @Test(
+    arguments: engines.map(\.name), [StoreLimits(maxEntries: 0), StoreLimits(maxBytes: 0), StoreLimits(maxEntries: -1)])
+  func limitsThatAllowNoEntryAreAnError(engine: String, limits: StoreLimits) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
+    let error = await #expect(throws: CacheError.self) { _ = try await Cache(location, limits: limits) }
+    #expect(error?.code == .invalidOption)
+    #expect(error?.hint.contains("nil for no limits") == true)
+  }
+
   @Test func twoCachesOfTwoLocationsDoNotMeet() async throws {
     let (one, other) = (try await Cache.inMemory(), try await Cache.inMemory())
     try await one.set(1, for: "number")
@@ -94,5 +106,35 @@ import Testing
     try await cache.close()
     let error = await #expect(throws: CacheError.self) { try await cache.value(Int.self, for: "number") }
     #expect(error?.code == .closed)
+  }
+}
+
+/// Paths of stores.
+@Suite struct LocationPathTests {
+  /// An engine that says where it was to open a store.
+  private struct SpeakingPlugin: StoragePlugin {
+    let declaration = EngineDeclaration(
+      name: "speaking", version: "1", summary: "opens nothing", capabilities: [],
+      options: [EngineOption("path", .path, help: "the file"), EngineOption("note", .text, help: "anything")])
+
+    func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+      throw CacheError(.unsupported, try configuration.text("path") + " " + configuration.text("note"))
+    }
+  }
+
+  @Test(arguments: [
+    ("~/x", HomeFolder.path + "/x"), ("~", HomeFolder.path), ("a~/x", "a~/x"), ("~ann/x", "~ann/x"), ("/~/x", "/~/x"),
+  ])
+  func aLeadingTildeIsTheHomeFolder(path: String, opened: String) async throws {
+    let location = StorageLocation(SpeakingPlugin(), ["path": .text(path), "note": .text("~/x")])
+    let error = await #expect(throws: CacheError.self) { _ = try await Cache(location) }
+    #expect(error?.message == opened + " ~/x")
+  }
+
+  @Test(arguments: [("~/x", "/home/ann/x"), ("~", "/home/ann"), ("x", "x"), ("~x", "~x")])
+  func aHomeFolderStandsForTheTilde(path: String, expanded: String) {
+    #expect(HomeFolder.expanded(path, home: "/home/ann") == expanded)
+    #expect(HomeFolder.expanded("~/x", home: "/") == "/x")
+    #expect(HomeFolder.expanded("~", home: "/") == "/")
   }
 }

@@ -61,7 +61,7 @@ struct Answer: Sendable {
   }
 
   /// How the cache came by it, without what follows the first words.
-  var isHit: Bool { fields["cache-status"]?.hasPrefix("cachectl; hit") == true }
+  var isHit: Bool { fields["cache-status"]?.hasPrefix("ResponseCache; hit") == true }
 }
 
 extension URLSession {

@@ -132,11 +132,15 @@ struct BenchmarkRunnerTests {
   }
 
   @Test func workloadsWithoutTheirActionsAreSkipped() async throws {
-    let workloads = try ["typed", "typed-repeated", "articles"].compactMap { try WorkloadCatalogue.workload(named: $0) }
+    let workloads = try ["typed", "typed-repeated", "full", "articles"].compactMap {
+      try WorkloadCatalogue.workload(named: $0)
+    }
     let report = try await Fixtures.run([TestPlugin()], workloads)
     #expect(
       report.results.map(\.outcome.reason) == [
         "no records to decode", "nothing to fetch with", "nothing to fetch with", "nothing to fetch with",
+        "nothing to fetch with",
+        "nothing to fetch with",
       ])
     #expect(!report.hasFailure && report.isComplete)
   }

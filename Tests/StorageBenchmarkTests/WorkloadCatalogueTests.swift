@@ -6,7 +6,7 @@ struct WorkloadCatalogueTests {
   @Test func theBuiltInWorkloadsAreRead() throws {
     let names = [
       "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "typed-repeated",
-      "scan", "expire", "open", "articles",
+      "full", "scan", "expire", "open", "articles",
     ]
     #expect(WorkloadCatalogue.names == names)
     for name in names { #expect(try WorkloadCatalogue.workload(named: name)?.name == name) }

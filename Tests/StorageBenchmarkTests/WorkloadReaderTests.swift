@@ -43,6 +43,14 @@ struct WorkloadReaderTests {
     #expect(workload.valueSize == expected)
   }
 
+  @Test func aBoundedWorkloadHasSizesAndALimit() throws {
+    let workload = try Fixtures.read(
+      #"{"name": "a", "summary": "", "entries": 50, "payload": "bounded", "limit": 0.1, "valueSize": 9, "phases": [{"name": "l", "kind": "load"}]}"#
+    )
+    #expect(workload.valueSize == .constant(9) && workload.payload == .bounded)
+    #expect(workload.maximumEntries(processes: 1) == 5 && workload.maximumEntries(processes: 3) == 15)
+  }
+
   /// Each a file, and the place and a part of the message and of the hint.
   @Test(arguments: [
     ("{", "1:2", "expected a key", "JSON"),
@@ -57,6 +65,9 @@ struct WorkloadReaderTests {
       #"{"name": "a", "summary": "", "entries": 0, "phases": []}"#, "1:41", "entries is a number", "from 1 to 100000000"
     ),
     (#"{"name": "a", "summary": "", "entries": 1.5, "phases": []}"#, "1:41", "entries is a number", "a whole number"),
+    (#"{"name": "a", "summary": "", "payload": "bounded", "phases": []}"#, "1:1", "has no \"limit\"", "add it"),
+    (#"{"name": "a", "summary": "", "payload": "bounded", "limit": 0}"#, "1:61", "limit is a number", "to 1"),
+    (#"{"name": "a", "summary": "", "limit": 0.5, "phases": []}"#, "1:39", "limit has no effect", "remove it"),
     (#"{"name": "a", "summary": "", "keyLength": 4, "phases": []}"#, "1:43", "keyLength", "from 16 to 1024"),
     (
       #"{"name": "a", "summary": "", "payload": "type", "phases": []}"#, "1:41", "\"type\", which is unknown", "'typed'"

@@ -51,13 +51,25 @@ struct WrongAnswerTests {
 
   @Test func aFetchThatIsWrongIsFound() async throws {
     struct WrongFetcher: BenchmarkFetcher {
-      func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool { !isStored }
+      func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
+        isStored ? .wrong : .miss
+      }
     }
     let makeFetcher: BenchmarkActions.MakeFetcher = { _ in WrongFetcher() }
     let actions = BenchmarkActions(makeFetcher: [.fetched: makeFetcher])
     let workload = try #require(try WorkloadCatalogue.workload(named: "articles"))
     let report = try await Fixtures.run([TestPlugin()], [workload], actions: actions)
     #expect(report.results.allSatisfy { $0.outcome.reason?.contains("is not what it is") == true })
+  }
+
+  /// A fetcher that stores all entries, although the store may hold a tenth.
+  @Test func aStoreThatExceedsItsLimitIsFound() async throws {
+    let makeFetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0.engine) }
+    let workload = try #require(try WorkloadCatalogue.workload(named: "full"))
+    let options = Fixtures.options { ($0.entries, $0.operations) = ([100], 10) }
+    let report = try await Fixtures.run(
+      [TestPlugin()], [workload], options, actions: BenchmarkActions(makeFetcher: [.bounded: makeFetcher]))
+    #expect(report.results[0].outcome.reason?.contains("100 entries where it should be full with 10") == true)
   }
 
   /// Several workers write the same few entries, and nothing of that is taken for a lie.

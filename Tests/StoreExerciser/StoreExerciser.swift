@@ -23,15 +23,27 @@ import StorageSPI
     if let limit = try arguments.number("fileLimit") { try FileSizeLimit.set(limit) }
     let engine = try await arguments.openStore()
     Line.write("OPEN")
+    do throws(CacheError) {
+      try await run(arguments, engine)
+    } catch {
+      try await engine.close()
+      Line.write("CLOSED")
+      throw error
+    }
+    try await engine.close()
+  }
+
+  private static func run(_ arguments: Arguments, _ engine: any StorageEngine) async throws(CacheError) {
     switch arguments.verb {
     case "write": try await Writer(engine, arguments).run()
     case "check": try await Checker(engine, arguments).run()
     case "count": try await Counter(engine, arguments).run()
     case "group": try await GroupWriter(engine, arguments).run()
     case "watch": try await Watcher(engine, arguments).run()
+    case "evict": try await Evictor(engine, arguments).write()
+    case "checkEvicted": try await Evictor(engine, arguments).check()
     case "fill": try await Filler(engine, arguments).run()
     default: throw CacheError(.failed, "there is no verb '\(arguments.verb)'")
     }
-    try await engine.close()
   }
 }

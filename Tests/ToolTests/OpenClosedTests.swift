@@ -85,6 +85,14 @@ struct OpenClosedTests {
     #expect(Self.commandLines(in: text).isEmpty != isFound)
   }
 
+  /// A program's name is a parameter of its configuration, also the tool's.
+  @Test func noFileOfTheCacheNamesAVariableOfTheTool() throws {
+    for file in try Self.files("Caching") {
+      let lines = file.text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+      #expect(!lines.contains { $0.contains("CACHECTL_") }, "\(file.name)")
+    }
+  }
+
   /// A storey imports only what is below it, and an engine the lowest storey alone.
   @Test(arguments: [
     ("Sources/Storage", ["Caching", "Features", "Tool"]), ("Sources/Caching", ["Features", "Tool"]),

@@ -10,6 +10,8 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
   private var reading: SQLiteEntryReading
   private var snapshot: SQLiteSnapshot
+  /// Prepared by the first scan: evictions scan a few entries at a time.
+  private var scanning: SQLiteScanning?
   var row = SQLiteRow()
 
   /// Connects to the store at `path`, after checking that it is one.
@@ -66,12 +68,14 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     snapshot.end()
     return try lower.withBytes { lower throws(CacheError) in
       try (range.prefix + "\u{7F}").withBytes { upper throws(CacheError) in
-        let statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
-        try statement.bind(lower, at: 1)
-        try statement.bind(upper, at: 2)
-        try statement.bind(Int64(limit), at: 3)
+        let scanning = if let known = self.scanning { known } else { try SQLiteScanning(on: connection) }
+        self.scanning = scanning
+        defer { scanning.statement.reset() }
+        try scanning.statement.bind(lower, at: 1)
+        try scanning.statement.bind(upper, at: 2)
+        try scanning.statement.bind(Int64(limit), at: 3)
         var entries: [EntrySummary] = []
-        while try statement.step() { entries.append(try summary(of: statement)) }
+        while try scanning.statement.step() { entries.append(try summary(of: scanning.statement)) }
         return entries
       }
     }
@@ -105,5 +109,14 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     } catch {
       throw .undecodable(error.message, key: "without a valid key", path: statement.connection.path)
     }
+  }
+}
+
+/// The statement that lists entries.
+private final class SQLiteScanning {
+  let statement: SQLiteStatement
+
+  init(on connection: SQLiteConnection) throws(CacheError) {
+    statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
   }
 }

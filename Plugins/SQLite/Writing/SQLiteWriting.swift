@@ -32,6 +32,19 @@ final class SQLiteWriting: SnapshotHolding {
     try state.withLock { state throws(CacheError) in try use(&state, busyTimeout: options.busyTimeout, body) }
   }
 
+  /// Applies `batch`, and returns whether the log should be copied. It waits for other writers for up to the time-out.
+  ///
+  /// If the file system has no space for the batch, it copies the log into the database first: then the log begins anew
+  /// in the space that it already has.
+  func apply(_ batch: WriteBatch) throws(CacheError) -> Bool {
+    do throws(CacheError) {
+      return try perform { writer throws(CacheError) in try writer.apply(batch) }
+    } catch {
+      guard error.code == .noSpace, (try? checkpoint()) != nil else { throw error }
+      return try perform { writer throws(CacheError) in try writer.apply(batch) }
+    }
+  }
+
   /// Applies `batch`, unless that would wait for the disk or for another writer.
   ///
   /// - Returns: whether the log should be copied; `nil` if applying would have waited, and nothing was done.
@@ -47,8 +60,8 @@ final class SQLiteWriting: SnapshotHolding {
       } while isReading.load(ordering: .relaxed) && sched_yield() == 0
       return nil
     } catch {
-      // Another process holds the store, so nothing was changed.
-      if error.code == .busy { return nil }
+      // Another process holds the store, or the disk is full, so nothing was changed.
+      if [.busy, .noSpace].contains(error.code) { return nil }
       throw error
     }
   }
@@ -104,12 +117,15 @@ final class SQLiteWriting: SnapshotHolding {
     return wasOnlyRead ?? false
   }
 
-  /// Copies the log and closes.
+  /// Copies the log and closes. If the file system has no space for the copy, the log keeps what was committed, and a
+  /// later handle copies it.
   func close() throws(CacheError) {
     try state.withLock { state throws(CacheError) in
       state.isClosed = true
       let writer = state.writer.take()
-      try writer?.checkpoint()
+      do throws(CacheError) { try writer?.checkpoint() } catch {
+        guard error.code == .noSpace else { throw error }
+      }
     }
   }
 

@@ -37,7 +37,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char failure[512];
 
 #ifdef __APPLE__
-#define LIBRARY "libcurl.4.dylib"
+// The whole path: a mere name is also looked for in the working folder.
+#define LIBRARY "/usr/lib/libcurl.4.dylib"
 #else
 #define LIBRARY "libcurl.so.4"
 #endif
@@ -49,7 +50,7 @@ static void *find(void *library, const char *name) {
 }
 
 static void load(void) {
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
     snprintf(failure, sizeof failure, "%s", reason ? reason : LIBRARY " cannot be loaded");

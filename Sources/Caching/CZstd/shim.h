@@ -1,1 +1,2 @@
+#include <zdict.h>
 #include <zstd.h>

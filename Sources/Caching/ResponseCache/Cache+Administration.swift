@@ -6,14 +6,18 @@ internal import StorageSPI
 extension Cache {
   /// Removes everything: values, the answers of all resources, and responses.
   ///
-  /// - Throws: `CacheError`: the engine's failure, or `damaged` if part of the store cannot be removed; some entries may
-  ///   be gone.
+  /// - Throws: `CacheError`: the engine's failure, such as `noSpace`, as on most engines a removal takes up space before it
+  ///   frees any; `damaged` if part of the store cannot be removed. Some entries may be gone.
   @concurrent
   public func removeAll() async throws {
     do throws(CacheError) {
       try await administration.removeAll { _ in }
     } catch {
-      throw error.callersError
+      guard error.code == .noSpace else { throw error.callersError }
+      throw CacheError(
+        .noSpace, error.message,
+        hint: "make room on the file system, or close the cache and begin anew after StorageLocation.removeStore()",
+        cause: error)
     }
   }
 
@@ -27,6 +31,22 @@ extension Cache {
   public func statistics() async throws -> StoreReport {
     do throws(CacheError) {
       return try await administration.statistics()
+    } catch {
+      throw error.callersError
+    }
+  }
+
+  /// Trains a dictionary for each resource and for the values, and writes what is cached again with it, for transforms
+  /// that take dictionaries. Worth it for many payloads of a few kilobytes that look alike.
+  ///
+  /// Cost: reads and writes all entries; some seconds of computing.
+  ///
+  /// - Throws: `CacheError`: `unsupported` if no transform of the cache takes dictionaries; the engine's failure.
+  @concurrent
+  @discardableResult
+  public func trainDictionaries() async throws -> [TrainingReport] {
+    do throws(CacheError) {
+      return try await administration.train()
     } catch {
       throw error.callersError
     }

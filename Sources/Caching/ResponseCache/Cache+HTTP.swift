@@ -31,13 +31,9 @@ extension Cache {
     to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
     maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
   ) async throws -> HTTPResponse {
-    var responses = responses(
-      to: request, over: transport, policy: policy, maxAge: maxAge, maxStale: maxStale, maxRedirects: maxRedirects
-    ).makeAsyncIterator()
-    // A sequence has a first snapshot, or fails.
-    guard let snapshot = try await responses.next() else { throw CancellationError() }
-    for warning in snapshot.warnings { warn(warning) }
-    return snapshot.value.response
+    let responses = responses(
+      to: request, over: transport, policy: policy, maxAge: maxAge, maxStale: maxStale, maxRedirects: maxRedirects)
+    return try await responses.first(warn: warn).response
   }
 
   /// The responses to `request` in the order in which they become known, with the URL that each came from: usually one;

@@ -1,4 +1,4 @@
-public import HTTPCaching
+internal import HTTPCaching
 public import ResponseStorage
 
 /// Making resources of closures.
@@ -13,14 +13,15 @@ extension Cache {
   ///     `invalidKey`. Two resources of one cache need two names.
   ///   - version: the version of `Value`'s meaning. Raise it when the type changes in a way that old entries must not
   ///     be read by: they are left to expire. An entry that cannot be decoded any more is fetched anew, with a warning.
-  ///   - lifetime: how long a value is fresh.
-  ///   - staleIfError: how long after that it may stand in if `fetch` fails.
-  ///   - staleWhileRevalidate: how long after that it may be served while `fetch` is called in the background.
+  ///   - lifetime: how long a value is fresh; `nil` for an hour, or for what a configuration says.
+  ///   - staleIfError: how long after that it may stand in if `fetch` fails; `nil` for a day, or likewise.
+  ///   - staleWhileRevalidate: how long after that it may be served while `fetch` is called in the background; `nil` for
+  ///     no time, or likewise.
   ///   - fetch: asks for the value of a query. Any error but a cancellation lets a stale value stand in.
   public func resource<Query: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
-    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
-    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
-    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
+    staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil,
     fetch: @escaping @Sendable (Query) async throws -> Value
   ) -> Resource<Query, Value> {
     resource(
@@ -33,9 +34,9 @@ extension Cache {
   /// also a text.
   @_disfavoredOverload
   public func resource<Query: RawRepresentable & Sendable, Value: Codable & Sendable>(
-    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
-    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
-    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
+    staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil,
     fetch: @escaping @Sendable (Query) async throws -> Value
   ) -> Resource<Query, Value> where Query.RawValue: LosslessStringConvertible {
     resource(
@@ -49,9 +50,9 @@ extension Cache {
   ///     let rates = cache.resource("rates") { try await bank.rates() }
   ///     let today = try await rates()
   public func resource<Value: Codable & Sendable>(
-    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
-    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
-    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
+    staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil,
     fetch: @escaping @Sendable () async throws -> Value
   ) -> Resource<Void, Value> {
     resource(
@@ -67,9 +68,9 @@ extension Cache {
   ///   - key: what tells a query from others, with everything that the answer depends on and no secrets, such as
   ///     `\.description` or `{ "\($0.city)/\($0.unit)" }`.
   public func resource<Query: Sendable, Value: Codable & Sendable>(
-    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
-    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
-    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
+    staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil,
     key: @escaping @Sendable (Query) -> String, fetch: @escaping @Sendable (Query) async throws -> Value
   ) -> Resource<Query, Value> {
     resource(
@@ -80,16 +81,18 @@ extension Cache {
   /// A resource whose values `codec` encodes; otherwise like
   /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:key:fetch:)`.
   public func resource<Query: Sendable, Value: Sendable>(
-    _ name: String, version: Int = 1, freshFor lifetime: Duration = FreshnessPolicy.standard.timeToLive,
-    staleIfError: Duration = FreshnessPolicy.standard.staleIfError,
-    staleWhileRevalidate: Duration = FreshnessPolicy.standard.staleWhileRevalidate,
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
+    staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil,
     key: @escaping @Sendable (Query) -> String, codec: PayloadCodec<Value>,
     fetch: @escaping @Sendable (Query) async throws -> Value
   ) -> Resource<Query, Value> {
-    Resource(
+    let standard = services.rules.freshness
+    return Resource(
       cache: self, name: name, version: version,
       freshness: FreshnessPolicy(
-        timeToLive: lifetime, staleIfError: staleIfError, staleWhileRevalidate: staleWhileRevalidate),
+        timeToLive: lifetime ?? standard.timeToLive, staleIfError: staleIfError ?? standard.staleIfError,
+        staleWhileRevalidate: staleWhileRevalidate ?? standard.staleWhileRevalidate),
       codec: codec, text: key, fetch: fetch)
   }
 }

@@ -1,4 +1,5 @@
 public import FetchVocabulary
+package import HTTPCaching
 public import ResponseStorage
 public import StorageSPI
 
@@ -30,30 +31,42 @@ public struct Cache: Sendable {
   ///
   /// - Parameters:
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
-  ///   - limits: how much the cache may hold; `nil` for no limits. What was not used for the longest time goes first,
-  ///     as far as this process knows: an entry that it has not read counts as used when it was stored.
+  ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
+  ///     time goes first, as far as this process knows: an entry that it has not read counts as used when it was stored.
+  ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides what is fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
   ///     a value that could not be stored.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied`, `busy` or
-  ///   `unreachable`; `CancellationError`.
+  ///   `unreachable`; `invalidOption` if the limits allow no entry; `CancellationError`.
   @concurrent
   public init(
-    _ location: StorageLocation, limits: StoreLimits? = .standard, clock: any WallClock = SystemWallClock(),
-    warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+    _ location: StorageLocation, limits: StoreLimits? = .standard, transforms: EntryTransforms = .none,
+    clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+  ) async throws {
+    try await self.init(
+      location, limits: limits, transforms: transforms, rules: HTTPCacheRules(freshness: .standard), clock: clock,
+      warn: warn)
+  }
+
+  /// Opens the cache at `location` with `rules`, whose times are also those of resources without times of their own.
+  @concurrent
+  package init(
+    _ location: StorageLocation, limits: StoreLimits?, transforms: EntryTransforms, rules: HTTPCacheRules,
+    clock: any WallClock, warn: @escaping @Sendable (CacheError) -> Void
   ) async throws {
     do throws(CacheError) {
+      try limits?.requireRoom()
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
         engine: try await Self.open(location, clock), clock: clock, limits: limits,
-        removesExpired: !capabilities.contains(.nativeExpiry))
+        removesExpired: !capabilities.contains(.nativeExpiry), transforms: transforms)
       let flights: any FetchFlights =
         capabilities.contains(.shared) ? LeasedFlights(store: store) : LocalFlights()
       self.init(
         store: store,
         services: FetchServices(
-          rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, flights: flights,
-          background: BackgroundWork(warn: warn)),
+          rules: rules, now: { clock.now.sinceEpoch }, flights: flights, background: BackgroundWork(warn: warn)),
         warn: warn)
     } catch {
       throw error.callersError
@@ -81,12 +94,14 @@ public struct Cache: Sendable {
   }
 
   /// Waits for revalidations that go on in the background, and closes the cache. Every later call fails with the code
-  /// `closed`.
+  /// `closed`, but a resource still calls its closure, with a warning, and stores nothing.
   ///
+  /// - Parameter patience: how long to wait. Revalidations that take longer are cancelled, and store nothing; a closure
+  ///   that ignores the cancellation may go on after the cache has closed.
   /// - Throws: `CacheError`: the engine could not be closed in order.
   @concurrent
-  public func close() async throws {
-    for failure in await services.background.finish() { warn(failure) }
+  public func close(waitingFor patience: Duration = .seconds(10)) async throws {
+    for failure in await services.background.finish(within: patience) { warn(failure) }
     do throws(CacheError) {
       try await store.close()
     } catch {

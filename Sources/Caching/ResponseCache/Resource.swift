@@ -44,11 +44,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   @concurrent
   @inline(never)
   private func fetched(_ query: Query, _ options: FetchOptions) async throws -> Value {
-    var snapshots = snapshots(for: query, options).makeAsyncIterator()
-    // A sequence has a first snapshot, or fails.
-    guard let snapshot = try await snapshots.next() else { throw CancellationError() }
-    for warning in snapshot.warnings { cache.warn(warning) }
-    return snapshot.value
+    try await snapshots(for: query, options).first(warn: cache.warn)
   }
 
   /// The value that a fetch for `query` returns, if it is at hand, decoded and unchanged since, and the rules let the

@@ -13,6 +13,15 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
     snapshots = Snapshots(values)
   }
 
+  /// The first value, once `warn` has got its warnings.
+  func first(warn: (CacheError) -> Void) async throws -> Value {
+    var iterator = makeAsyncIterator()
+    // A sequence has a first snapshot, or fails.
+    guard let snapshot = try await iterator.next() else { throw CancellationError() }
+    for warning in snapshot.warnings { warn(warning) }
+    return snapshot.value
+  }
+
   /// Explains how the first snapshot would be made now. This asks no origin, and changes nothing.
   ///
   /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.

@@ -56,13 +56,14 @@ public final class SessionCache: Sendable {
   ///   - freshness: applies if a server says nothing.
   ///   - clock: decides whether responses are fresh or stale.
   ///   - warn: called with failures that do not affect a task's response, such as a full store.
-  /// - Throws: `CacheError` with the code of the engine's failure.
+  /// - Throws: `CacheError` with the code of the engine's failure; `invalidOption` if the limits allow no entry.
   public init(
     _ location: StorageLocation, limits: StoreLimits = .standard,
     maxEntryBytes: Int = 16 << 20, freshness: FreshnessPolicy = usualFreshness,
     clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws(CacheError) {
+    try limits.requireRoom()
     store = EntryStore(
       engine: try await location.open(clock: clock), clock: clock, limits: limits,
       removesExpired: !location.plugin.declaration.capabilities.contains(.nativeExpiry))
@@ -76,9 +77,10 @@ public final class SessionCache: Sendable {
   /// Waits for revalidations in the background, and closes the store. Sessions that use the cache afterwards work
   /// without it, with a warning for each response.
   ///
+  /// - Parameter patience: how long to wait. Revalidations that take longer are cancelled, and store nothing.
   /// - Throws: `CacheError`: the engine could not be closed properly.
-  public func close() async throws(CacheError) {
-    await services.background.finish()
+  public func close(waitingFor patience: Duration = .seconds(10)) async throws(CacheError) {
+    await services.background.finish(within: patience)
     try await store.close()
   }
 

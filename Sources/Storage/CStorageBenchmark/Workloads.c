@@ -41,6 +41,9 @@ static const File files[] = {
     {"typed-repeated", (const char[]){
 #embed "Data/typed-repeated.json" suffix(, 0)
     }},
+    {"full", (const char[]){
+#embed "Data/full.json" suffix(, 0)
+    }},
     {"scan", (const char[]){
 #embed "Data/scan.json" suffix(, 0)
     }},

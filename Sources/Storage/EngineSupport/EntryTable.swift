@@ -25,12 +25,14 @@ public struct EntryTable: Sendable {
   /// The number of entries and their sizes.
   public private(set) var tally = EntryTally()
 
-  /// The keys in order, kept from the first scan on. A table that is never scanned does not pay for them.
+  /// The keys in order; `nil` in a table that started with entries and was not scanned yet. One that started empty
+  /// keeps them from its first entry on, so that no scan has to sort a large table.
   private var orderedKeys: OrderedKeys?
 
   /// A table of `entries`; empty by default.
   public init(_ entries: [CacheKey: Entry] = [:]) {
     self.entries = entries
+    orderedKeys = entries.isEmpty ? OrderedKeys([]) : nil
     for (key, entry) in entries { count(entry, as: key) }
   }
 
@@ -82,10 +84,10 @@ public struct EntryTable: Sendable {
   }
 
   /// The first `limit` entries of `range`, in key order. Cost: two binary searches plus the entries found; the first
-  /// scan of a table also sorts its keys.
+  /// scan of a table that started with entries also sorts their keys.
   public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
     let keys = orderedKeys ?? OrderedKeys(entries.keys)
-    orderedKeys = keys
+    if orderedKeys == nil { orderedKeys = keys }
     return keys.keys(in: range, limit: limit).compactMap { key in
       entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
     }

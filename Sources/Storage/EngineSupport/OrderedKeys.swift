@@ -42,7 +42,7 @@ struct OrderedKeys: Sendable {
   /// The first `limit` keys of `range`, in order. Cost: two binary searches, plus the keys found.
   func keys(in range: KeyRange, limit: Int) -> [CacheKey] {
     let isInRange = { (key: CacheKey) in
-      key.text >= range.prefix && (range.after.map { key > $0 } ?? true)
+      (range.after.map { key > $0 } ?? true) && (range.prefix.isEmpty || key.text >= range.prefix)
     }
     let first = chunks.partitioningIndex { $0.last.map(isInRange) ?? false }
     var found: [CacheKey] = []

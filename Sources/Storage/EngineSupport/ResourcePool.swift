@@ -3,10 +3,10 @@ public import Synchronization
 
 /// Keeps idle resources, such as read transactions, for reuse by any task.
 ///
-/// A resource in use belongs to one caller alone. The pool never holds more resources than there were concurrent calls.
-/// Cost of one use: two atomic exchanges, no lock and no allocation if calls do not overlap; up to two more short locks
-/// if they do. It is inlinable because looking up the metadata of unspecialized generics would cost more than a read
-/// from memory.
+/// A resource in use belongs to one caller alone. The pool holds about as many resources as there were concurrent calls.
+/// Cost of one use: two atomic exchanges in memory that no other thread writes, no lock and no allocation; up to two more
+/// short locks if threads share a slot. It is inlinable because looking up the metadata of unspecialized
+/// generics would cost more than a read from memory.
 public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   @usableFromInline struct State {
     /// The idle resources that did not fit in `nearest`.
@@ -18,9 +18,9 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
 
   @usableFromInline let state = Mutex(State())
 
-  /// One idle resource with its reference count, as an address: `empty`, or `closed` once the pool is closed. It is
-  /// used next, and it is the only resource as long as calls do not overlap.
-  @usableFromInline let nearest = Atomic<UInt>(0)
+  /// For each thread an idle resource with its reference count, as an address: `empty`, or `closed` once the pool is
+  /// closed. The thread's next call uses it.
+  @usableFromInline let nearest = ThreadSlots()
 
   @inlinable static var empty: UInt { 0 }
   /// Not a valid address: objects are aligned to more than one byte.
@@ -29,7 +29,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   /// An empty pool.
   @inlinable public init() {}
 
-  deinit { if let last = takeNearest() { last.release() } }
+  deinit { for slot in 0..<ThreadSlots.count { take(from: slot)?.release() } }
 
   /// Calls `body` with an idle resource, or with a new one from `make` if all are in use. Afterwards the resource is
   /// idle again, unless `body` threw: then its state is unknown, and the pool drops it.
@@ -54,7 +54,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   /// - Throws: what `make` throws; `CacheError` with the code `closed` after `close()`.
   @inlinable @inline(__always)
   public func take(orMake make: () throws(CacheError) -> Resource) throws(CacheError) -> Unmanaged<Resource> {
-    if let idle = takeNearest() { return idle }
+    if let idle = take(from: ThreadSlots.own) { return idle }
     if let idle = try takeAny() { return .passRetained(idle) }
     return .passRetained(try make())
   }
@@ -62,7 +62,7 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
   /// Returns a taken resource to the pool.
   @inlinable @inline(__always)
   public func giveBack(_ resource: Unmanaged<Resource>) {
-    let (isGiven, _) = nearest.compareExchange(
+    let (isGiven, _) = nearest[ThreadSlots.own].compareExchange(
       expected: Self.empty, desired: UInt(bitPattern: resource.toOpaque()), successOrdering: .releasing,
       failureOrdering: .relaxed)
     if !isGiven { giveBackBehindLock(resource) }
@@ -74,39 +74,47 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
       defer { state.idle = [] }
       return state.idle
     }
-    takeNearest()?.release()
+    for slot in 0..<ThreadSlots.count { take(from: slot)?.release() }
     _ = idle  // Released here, outside the lock.
   }
 
   /// Releases all idle resources, and from now on every resource that comes back.
   public func close() {
     state.withLock { $0.isClosed = true }
-    let last = nearest.exchange(Self.closed, ordering: .acquiring)
-    Self.resource(at: last)?.release()
+    for slot in 0..<ThreadSlots.count {
+      Self.resource(at: nearest[slot].exchange(Self.closed, ordering: .acquiring))?.release()
+    }
     removeIdle()
   }
 
   /// Calls `body` with each idle resource. A caller that needs one meanwhile waits, so `body` must be short.
   public func forEachIdle(_ body: (Resource) -> Void) {
     state.withLock { state in
-      if let last = takeNearest() { state.idle.append(last.takeRetainedValue()) }
+      while let idle = takeFromAnySlot() { state.idle.append(idle.takeRetainedValue()) }
       for resource in state.idle { body(resource) }
     }
   }
 
   @inlinable @inline(__always)
-  func takeNearest() -> Unmanaged<Resource>? {
-    let address = nearest.load(ordering: .relaxed)
+  func take(from slot: Int) -> Unmanaged<Resource>? {
+    let address = nearest[slot].load(ordering: .relaxed)
     guard let resource = Self.resource(at: address) else { return nil }
-    let (isTaken, _) = nearest.compareExchange(
+    let (isTaken, _) = nearest[slot].compareExchange(
       expected: address, desired: Self.empty, successOrdering: .acquiring, failureOrdering: .relaxed)
     return isTaken ? resource : nil
   }
 
+  private func takeFromAnySlot() -> Unmanaged<Resource>? {
+    for slot in 0..<ThreadSlots.count {
+      if let idle = take(from: slot) { return idle }
+    }
+    return nil
+  }
+
+  /// An idle resource from any place; `nil` if there is none.
   @usableFromInline func takeAny() throws(CacheError) -> Resource? {
     let (resource, isClosed) = state.withLock { state in
-      // Try again: another task may have moved it behind the lock meanwhile and put another one in its place.
-      (state.idle.popLast() ?? takeNearest()?.takeRetainedValue(), state.isClosed)
+      (state.idle.popLast() ?? takeFromAnySlot()?.takeRetainedValue(), state.isClosed)
     }
     if isClosed { throw .storeClosed }
     return resource

@@ -40,7 +40,10 @@ public final class Monitor: @unchecked Sendable {
   /// Wakes a thread that waits. Call it within `withLock`.
   public func signal() { pthread_cond_signal(condition) }
 
-  /// Lets other threads have the lock until one of them calls `signal`, or for no reason: check again what you wait
+  /// Wakes all threads that wait. Call it within `withLock`.
+  public func signalAll() { pthread_cond_broadcast(condition) }
+
+  /// Lets other threads have the lock until one of them calls `signal` or `signalAll`, or for no reason: check again what you wait
   /// for. Call it within `withLock`.
   public func wait() { pthread_cond_wait(condition, mutex) }
 

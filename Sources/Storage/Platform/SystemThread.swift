@@ -13,6 +13,17 @@ public struct SystemThread: @unchecked Sendable {
   /// The thread that runs now.
   public static var current: SystemThread { SystemThread(handle: pthread_self()) }
 
+  /// A number of the thread that runs now. Those of threads that run at the same time differ, as a rule also in their
+  /// lowest bits: it counts the pages up to the thread's stack, and stacks are an odd number of pages apart.
+  @inlinable @inline(__always)
+  public static var number: Int {
+    #if canImport(Glibc)
+      return Int(bitPattern: pthread_self() >> 12)
+    #else
+      return Int(bitPattern: UInt(bitPattern: pthread_self()) >> 12)
+    #endif
+  }
+
   /// Whether this is the thread that runs now.
   public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 

@@ -46,6 +46,8 @@ public struct ConformanceSubject: Sendable {
       case .storeName: values[option.name] = .text(Self.storeName(of: store, run: run))
       default: break
       }
+      // A machine with much else to do is no defect of the engine.
+      if option == .busyTimeout, values[option.name] == nil { values[option.name] = .integer(600_000) }
     }
     values.merge(overrides) { $1 }
     return try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)

@@ -9,7 +9,8 @@
 public struct StorageLocation: Sendable {
   /// Makes the engine.
   public let plugin: any StoragePlugin
-  /// The engine's options by name. An option that is left out has its default.
+  /// The engine's options by name. An option that is left out has its default. In a path, a leading `~` stands for the
+  /// user's home folder.
   public var options: [String: OptionValue]
 
   /// The store that `plugin` opens with `options`.
@@ -35,6 +36,12 @@ public struct StorageLocation: Sendable {
   }
 
   private func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
-    try EngineConfiguration(for: plugin.declaration, values: options, clock: clock)
+    let declaration = plugin.declaration
+    var values = options
+    for option in declaration.options {
+      guard case .path = option.kind, case .text(let path)? = values[option.name] else { continue }
+      values[option.name] = .text(HomeFolder.expanded(path))
+    }
+    return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 }

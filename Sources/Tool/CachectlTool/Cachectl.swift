@@ -1,7 +1,8 @@
 public import CachectlArguments
-internal import CacheComposition
+public import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
+public import ResponseStorage
 public import StorageSPI
 internal import Synchronization
 
@@ -18,18 +19,25 @@ public struct Cachectl: Sendable {
 
   /// The engines that can be chosen by name; the first is the default.
   let catalogue: PluginCatalogue
+  /// The payload transforms that the configuration can name.
+  let transforms: [any TransformSettings.Type]
   /// What `fetch` and `explain` know.
   let resources: [ToolResource]
+  /// The eviction policies that `cache.eviction` can name; the first is the default.
+  let policies: [EvictionPolicy]
   /// The other commands, in the order of help.
   let commands: [any ParsableCommand.Type]
 
-  /// The program with `engines`, `resources` and `commands`.
+  /// The program with `engines`, `transforms`, `resources`, `policies` and `commands`.
   public init(
-    engines: [any StoragePlugin] = .standard, resources: [ToolResource] = .standard,
+    engines: [any StoragePlugin] = .standard, transforms: [any TransformSettings.Type] = .standard,
+    resources: [ToolResource] = .standard, policies: [EvictionPolicy] = .standard,
     commands: [any ParsableCommand.Type] = .standard
   ) {
     catalogue = PluginCatalogue(engines)
+    self.transforms = transforms
     self.resources = resources
+    self.policies = policies
     self.commands = commands
   }
 
@@ -46,28 +54,34 @@ public struct Cachectl: Sendable {
 
   private static let running = Mutex<Cachectl?>(nil)
 
-  /// The configuration sections of the resources, each once.
+  /// The configuration sections of the transforms and the resources, each once.
   var sections: [any ConfigurationSection.Type] {
     var seen: Set<ObjectIdentifier> = []
-    return resources.flatMap(\.sections).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    var sections: [any ConfigurationSection.Type] = []
+    // One by one: to convert the whole array would look up conformances at run time.
+    for transform in transforms { sections.append(transform) }
+    for resource in resources { sections += resource.sections }
+    return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
   /// The JSON Schema of the configuration file.
   var configurationSchema: String {
-    ConfigurationSchema.text(engines: catalogue.declarations, sections: sections)
+    ConfigurationSchema.text(engines: catalogue.declarations, sections: sections, policies: policies)
   }
 
   /// The paths of the keys that `--set` takes.
-  var configurationKeys: [String] { ConfigurationSchema.keys(engines: catalogue.declarations, sections: sections) }
+  var configurationKeys: [String] {
+    ConfigurationSchema.keys(engines: catalogue.declarations, sections: sections, policies: policies)
+  }
 
   /// Every key of the configuration, for the manual.
   var configurationReference: [ConfigurationReference] {
-    ConfigurationSchema.reference(engines: catalogue.declarations, sections: sections)
+    ConfigurationSchema.reference(engines: catalogue.declarations, sections: sections, policies: policies)
   }
 
   /// The example file with every key and its default.
   var configurationExample: String {
-    ConfigurationExample.text(engines: catalogue.declarations, sections: sections)
+    ConfigurationExample.text(engines: catalogue.declarations, sections: sections, policies: policies)
   }
 
   /// Reads the command line, runs the command, and reports a failure in one line.

@@ -1,16 +1,27 @@
 public import CachectlArguments
-internal import CacheComposition
+public import CacheComposition
+public import ResponseStorage
 public import StorageSPI
 
-/// The lists of `cachectl`: an engine, a resource or a command of this package is one more line.
+/// The lists of `cachectl`: an engine, a resource, an eviction policy or a command of this package is one more line.
 extension [any StoragePlugin] {
   /// The engines that are built in; the first is the default.
   public static var standard: Self { PluginCatalogue.builtIn.plugins }
 }
 
+extension [any TransformSettings.Type] {
+  /// The payload transforms that are built in.
+  public static var standard: Self { .builtIn }
+}
+
 extension [ToolResource] {
   /// The resources of the sample app, and any URL.
   public static var standard: Self { [.cities, .movies, .poster, .url] }
+}
+
+extension [EvictionPolicy] {
+  /// The eviction policies of the library; the first is the default.
+  public static var standard: Self { EvictionPolicy.standard }
 }
 
 extension [any ParsableCommand.Type] {
@@ -19,7 +30,8 @@ extension [any ParsableCommand.Type] {
     [
       QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self, StatsCommand.self,
       VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-      BenchCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self, CompletionCommand.self,
+      BenchCommand.self, SimulateCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self,
+      CompletionCommand.self,
     ]
   }
 }

@@ -108,7 +108,7 @@ struct HTTPCacheRaceTests {
       return .leading(FlightTicket(key: key))
     }
 
-    func finish(_ ticket: FlightTicket, failure: CacheError?) async {}
+    func finish(_ ticket: FlightTicket, _ result: FlightResult) async {}
   }
 
   /// A transfer that runs other work before it answers.

@@ -10,13 +10,13 @@ struct HTTPCacheTests {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     let first = try #require(try await bench.get().first)
     #expect(first.source == .origin)
-    #expect(first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=200; stored; ttl=60")
+    #expect(first.value.head.fields["Cache-Status"] == "ResponseCache; fwd=uri-miss; fwd-status=200; stored; ttl=60")
     #expect(first.value.head.fields["Age"] == nil)
     bench.wait(25)
     let second = try #require(try await bench.get().first)
     #expect(second.source == .cache)
     #expect(second.value.body == first.value.body)
-    #expect(second.value.head.fields["Cache-Status"] == "cachectl; hit; ttl=35")
+    #expect(second.value.head.fields["Cache-Status"] == "ResponseCache; hit; ttl=35")
     #expect(second.value.head.fields["Age"] == "25")
     #expect(bench.transfer.requests.count == 1)
     #expect(bench.storage.lookUps == [false, true])
@@ -29,7 +29,7 @@ struct HTTPCacheTests {
     let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
     let first = try #require(try await bench.get().first)
     #expect(
-      first.value.head.fields["Cache-Status"] == "cachectl; fwd=uri-miss; fwd-status=\(status); stored; ttl=0; "
+      first.value.head.fields["Cache-Status"] == "ResponseCache; fwd=uri-miss; fwd-status=\(status); stored; ttl=0; "
         + "detail=\"ttl by default: it has neither a lifetime nor a Last-Modified\"")
     #expect(first.entry.isStored && first.entry.isStale)
     let deployed = try #require(try await bench.get(from: FakeTransfer(200, [:], "b")).first)
@@ -45,7 +45,7 @@ struct HTTPCacheTests {
     bench.wait(-864_000)
     let offline = try #require(try await bench.get([:], .cacheOnly).first)
     #expect(offline.entry.isStale && offline.entry.age == nil && offline.value.head.fields["Age"] == "0")
-    #expect(offline.value.head.fields["Cache-Status"] == "cachectl; hit; detail=\"stored ahead of the clock\"")
+    #expect(offline.value.head.fields["Cache-Status"] == "ResponseCache; hit; detail=\"stored ahead of the clock\"")
     let anew = try #require(try await bench.get(from: FakeTransfer(200, ["Cache-Control": "max-age=60"], "b")).first)
     #expect(anew.value.body == Array("b".utf8) && anew.entry.age == .zero)
     #expect(
@@ -137,7 +137,7 @@ struct HTTPCacheTests {
     #expect(confirming.requests.map { $0.fields.values(of: "If-None-Match") } == [["\"1\""]])
     #expect(snapshot.isRevalidated)
     #expect(snapshot.value.head.status == 200)
-    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=stale; fwd-status=304; stored; ttl=60")
+    #expect(snapshot.value.head.fields["Cache-Status"] == "ResponseCache; fwd=stale; fwd-status=304; stored; ttl=60")
   }
 
   @Test func partsAreJoinedAndAnswerRanges() async throws {
@@ -239,7 +239,7 @@ struct HTTPCacheTests {
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)
     let snapshot = try #require(try await bench.get(method: method).first)
-    #expect(snapshot.value.head.fields["Cache-Status"] == "cachectl; fwd=method; fwd-status=200")
+    #expect(snapshot.value.head.fields["Cache-Status"] == "ResponseCache; fwd=method; fwd-status=200")
     #expect(bench.storage.keys.isEmpty)
     #expect(bench.transfer.requests.map(\.method) == ["GET", method])
   }

@@ -5,10 +5,10 @@ import Testing
 @Suite struct BenchSmokeTests {
   static let workloads = [
     "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "fill", "read", "typed", "typed-repeated",
-    "scan", "expire", "open", "articles",
+    "full", "scan", "expire", "open", "articles",
   ]
   static let members = [
-    "backend", "entries", "highestOperationsPerSecond", "latencyMicroseconds", "lowestOperationsPerSecond",
+    "backend", "entries", "highestOperationsPerSecond", "hitRatio", "latencyMicroseconds", "lowestOperationsPerSecond",
     "operations", "operationsPerCall", "operationsPerSecond", "outcome", "peakMemoryBytes", "phase", "processorSeconds",
     "reason", "seconds",
     "storageBytes", "workload",
@@ -33,6 +33,7 @@ import Testing
       }
       #expect(result["outcome"] == "measured", "\(result)")
       #expect(result["operationsPerSecond"]?.number ?? 0 > 0, "\(result)")
+      #expect((result["hitRatio"]?.number != nil) == (workload == "full" && result["phase"] == "run"), "\(result)")
       #expect(result["latencyMicroseconds"]?.names == ["max", "p50", "p90", "p99", "p999"])
     }
     scratch.expectNothingLeft()

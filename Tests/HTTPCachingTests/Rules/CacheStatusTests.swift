@@ -9,7 +9,7 @@ struct CacheStatusTests {
     _ action: CacheDecision.Action, _ reason: CacheDecision.ForwardReason? = nil,
     _ change: (inout CacheStatus) -> Void = { _ in }
   ) -> String {
-    var status = CacheStatus(CacheDecision(action, "why", forward: reason))
+    var status = CacheStatus(CacheDecision(action, "why", forward: reason), cacheName: "cachectl")
     change(&status)
     return status.text
   }

@@ -159,6 +159,18 @@ struct StoringTests {
     }
   }
 
+  /// Such an answer is not handed to other callers that wait for it.
+  @Test(
+    arguments: [
+      (["Cache-Control": "max-age=60", "Connection": "keep-alive"], false, false),
+      (["Cache-Control": "max-age=60, no-cache=\"Set-Cookie\"", "Set-Cookie": "a=1"], true, true),
+      (["Cache-Control": "max-age=60, private=\"Set-Cookie\"", "Set-Cookie": "a=1"], false, true),
+    ] as [(HTTPFields, Bool, Bool)])
+  func hasFieldsOfOneUse(_ fields: HTTPFields, inPrivate: Bool, inShared: Bool) {
+    #expect(HTTPCacheRules.testing(isShared: false).hasFieldsOfOneUse(fields) == inPrivate)
+    #expect(HTTPCacheRules.testing(isShared: true).hasFieldsOfOneUse(fields) == inShared)
+  }
+
   /// A stale response is kept as long as it may be used.
   @Test(arguments: [
     ("max-age=60", 0, 0, 60), ("max-age=60", 300, 0, 360), ("max-age=60", 0, 30, 90), ("max-age=60", 300, 900, 960),

@@ -25,7 +25,7 @@ struct AccessRecorderTests {
       try base.add(records)
     }
 
-    func snapshot() throws(CacheError) -> any AccessSnapshot { try base.snapshot() }
+    func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory] { try base.histories(of: digests) }
   }
 
   @Test func usesAreGatheredAndAddedInBulk() async throws {
@@ -89,8 +89,10 @@ struct AccessRecorderTests {
     for number in UInt64(0)..<21 {
       try log.add([AccessRecord(digest: number, history: Self.history(Int64(number), 1))])
     }
-    let snapshot = try log.snapshot()
-    #expect((UInt64(0)..<21).filter { snapshot.history(of: $0) != nil } == Array(11..<21))
+    let known = try log.histories(of: Array(0..<21))
+    #expect(known.map(\.count) == Array(repeating: 0, count: 10) + Array(repeating: 1, count: 11))
+    try log.add([AccessRecord(digest: 10, history: Self.history(30, 2))])
+    #expect(try log.histories(of: [10]) == [Self.history(30, 3)], "what is used again is not forgotten")
   }
 
   @Test(arguments: [(0, 0), (1, 1), (1_700_000_000_000, 1 << 40), (253_402_300_799_999, .max)] as [(Int64, Int64)])

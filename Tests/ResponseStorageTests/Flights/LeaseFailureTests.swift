@@ -24,7 +24,7 @@ struct LeaseFailureTests {
     try await test.expect {
       here.local.waiters(for: "a") == 1 && there.local.waiters(for: "a") == 1 && test.time.sleeps.count == 2
     }
-    await here.finish(ticket, failure: failure)
+    await here.finish(ticket, .failure(failure))
     for follower in followers {
       let told = try #require(await test.outcome(of: follower).joined?.failure)
       #expect((told.code, told.message, told.hint) == (failure.code, failure.message, failure.hint))
@@ -38,7 +38,7 @@ struct LeaseFailureTests {
     let ticket = try await lead(here)
     let follower = test.joining(test.flights(2))
     try await test.expect { test.time.sleeps.count == 2 }
-    await here.finish(ticket, failure: Self.failure)
+    await here.finish(ticket, .failure(Self.failure))
     test.processes.end(1)
     #expect(await test.outcome(of: follower).joined?.failure != nil)
   }
@@ -47,7 +47,7 @@ struct LeaseFailureTests {
   func whoComesLaterTakesTheLeaseOverAtOnce(process: Int32) async throws {
     let test = try await FlightTest()
     let here = test.flights(1)
-    await here.finish(try await lead(here), failure: Self.failure)
+    await here.finish(try await lead(here), .failure(Self.failure))
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: .seconds(2)))
     let (reads, batches) = (test.test.engine.reads, test.test.engine.batches)
@@ -65,7 +65,7 @@ struct LeaseFailureTests {
     let ticket = try await lead(here)
     let follower = test.joining(test.flights(2))
     try await test.expect { test.time.sleeps.count == 2 }
-    await here.finish(ticket, failure: Self.failure)
+    await here.finish(ticket, .failure(Self.failure))
     test.time.advance(by: LeaseTable.failureDuration)
     #expect(await follower.value?.ticket != nil)
   }
@@ -78,7 +78,7 @@ struct LeaseFailureTests {
     try await test.expect { test.time.sleeps.count == 2 }
     await Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      await here.finish(ticket, failure: Self.failure)
+      await here.finish(ticket, .failure(Self.failure))
     }.value
     #expect(await test.outcome(of: follower).joined?.ticket != nil)
   }
@@ -86,7 +86,7 @@ struct LeaseFailureTests {
   @Test func aFailedLeaseIsHiddenLikeAnyOther() async throws {
     let test = try await FlightTest()
     let here = test.flights(1)
-    await here.finish(try await lead(here), failure: Self.failure)
+    await here.finish(try await lead(here), .failure(Self.failure))
     let administration = StoreAdministration(store: test.test.store, ledger: FakeLedger())
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
     #expect(try await administration.statistics().tally.namespaces.isEmpty)

@@ -64,20 +64,41 @@ enum Fixtures {
       isRight: { number, bytes in
         bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
       }),
-    makeFetcher: [.fetched: fetcher, .kept: fetcher])
+    makeFetcher: [.fetched: fetcher, .kept: fetcher, .bounded: { BoundedTestFetcher(target: $0) }])
 
-  private static let fetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0) }
+  private static let fetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0.engine) }
+}
+
+/// Stores an empty entry for each resource that is missing, in place of the first one if the store is full.
+struct BoundedTestFetcher: BenchmarkFetcher {
+  let target: BenchmarkStore
+
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
+    let key = try target.key(number)
+    if isStored, try await target.engine.read(key, { _, _ throws(CacheError) in true }) != nil { return .hit }
+    var batch = try Fixtures.batch(of: [key.text])
+    batch.bounds = StoreBounds(maxEntries: target.maximumEntries ?? .max, maxPayloadBytes: .max)
+    while true {
+      do throws(CacheError) {
+        try await target.engine.apply(batch)
+        return .miss
+      } catch {
+        guard error.code == .overBounds else { throw error }
+        for first in try await target.engine.scan(KeyRange(), limit: 1) { batch.remove(first.key) }
+      }
+    }
+  }
 }
 
 /// Stores an empty entry for each resource.
 struct TestFetcher: BenchmarkFetcher {
   let engine: any StorageEngine
 
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
     let key = try CacheKey("fetched/\(number)")
     let isThere = try await engine.read(key) { _, _ throws(CacheError) in true } ?? false
-    guard !isThere else { return isStored }
+    guard !isThere else { return isStored ? .hit : .wrong }
     try await engine.apply(Fixtures.batch(of: [key.text]))
-    return !isStored
+    return isStored ? .wrong : .miss
   }
 }

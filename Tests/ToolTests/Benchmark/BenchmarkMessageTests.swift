@@ -3,6 +3,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 @testable import StorageBenchmark
 
 /// What the processes of one benchmark tell each other.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// What the workloads about the cache itself read and fetch.
 struct BenchmarkPagesTests {
@@ -35,9 +36,9 @@ struct BenchmarkPagesTests {
     let fetcher = pages.fetcher(over: engine)
     // Behind the last page the same cities come again, under other keys.
     for number in [0, 7, 1_457, 1_458, 90_000] {
-      #expect(try await fetcher.fetch(number, isStored: false), "\(number)")
-      #expect(try await fetcher.fetch(number, isStored: true), "\(number)")
-      #expect(try await !fetcher.fetch(number, isStored: false), "it came out of the store")
+      #expect(try await fetcher.fetch(number, isStored: false) == .miss, "\(number)")
+      #expect(try await fetcher.fetch(number, isStored: true) == .hit, "\(number)")
+      #expect(try await fetcher.fetch(number, isStored: false) == .wrong, "it came out of the store")
     }
     let empty = CitiesPage(page: 0, totalPages: 1, totalItems: 1, cities: [])
     #expect(!pages.isAnswer(empty, to: 0) && pages.isAnswer(empty, to: 1_458) == false)

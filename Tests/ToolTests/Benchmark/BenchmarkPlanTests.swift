@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 @testable import StorageBenchmark
 
 /// Benchmarks through the composition root.
@@ -23,7 +24,7 @@ struct BenchmarkPlanTests {
       workloads: try workloads.compactMap { try WorkloadCatalogue.workload(named: $0) }, options: options)
   }
 
-  @Test(arguments: ["typed", "typed-repeated", "articles"])
+  @Test(arguments: ["typed", "typed-repeated", "full", "articles"])
   func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
     let outcome = try await plan(try TestHome(), workload).run { _ in }
     #expect(outcome.report.isComplete && !outcome.report.hasFailure && !outcome.isWorse)
@@ -32,7 +33,17 @@ struct BenchmarkPlanTests {
     #expect(Set(results.map(\.row.backend)) == Set(Backends.all) && outcome.controls == ["memory"])
   }
 
-  @Test(arguments: ["typed", "typed-repeated", "articles", "ycsb-a"])
+  @Test func aFullStoreAnswersSomeReads() async throws {
+    let home = try TestHome()
+    let results = try await plan(home, "full").run { _ in }.report.results
+    #expect(results.filter { $0.row.phase == "load" }.allSatisfy { $0.measurement?.hitRatio == nil })
+    for result in results where result.row.phase == "run" {
+      let ratio = try #require(result.measurement?.hitRatio)
+      #expect(ratio > 0 && ratio < 1, "\(result)")
+    }
+  }
+
+  @Test(arguments: ["typed", "typed-repeated", "full", "articles", "ycsb-a"])
   func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
     let home = try TestHome()
     let plugin = FakePlugin("forgetful", capabilities: [.atomicBatches], store: TableEngine(isForgetful: true))

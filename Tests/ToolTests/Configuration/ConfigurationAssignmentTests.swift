@@ -4,6 +4,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// Keys that are set outside of the file: by `--set` and by variables of the environment.
 struct ConfigurationAssignmentTests {
@@ -28,6 +29,7 @@ struct ConfigurationAssignmentTests {
     case .backend: "plist"
     case .url, .proxy: "http://localhost:1/"
     case .paths: "/other"
+    case .names: "zstd"
     case .headers: ""
     }
   }
@@ -36,7 +38,7 @@ struct ConfigurationAssignmentTests {
     // A key of a client needs it.
     let certificate = ["CACHECTL_NETWORK_CLIENT_CERTIFICATE": "certificate"]
     for key in Fixtures.keys where key.kind != .headers {
-      let variable = try #require(key.variable)
+      let variable = "CACHECTL_" + (try #require(key.variable))
       let environment = certificate.merging([variable: value(key.kind)]) { $1 }
       let byVariable = try setting(key.path, Fixtures.loader(environment: environment))
       #expect(byVariable.source == .variable(variable))
@@ -55,7 +57,7 @@ struct ConfigurationAssignmentTests {
     ("origin.movies.apiKey", "CACHECTL_ORIGIN_MOVIES_API_KEY"), ("origin.cities.headers", nil),
   ])
   func theVariableOfAKey(path: String, variable: String?) throws {
-    #expect(Fixtures.keys.first { $0.path == path }?.variable == variable)
+    #expect(Fixtures.keys.first { $0.path == path }?.variable.map { "CACHECTL_" + $0 } == variable)
   }
 
   @Test func flagBeforeVariableBeforeFile() throws {

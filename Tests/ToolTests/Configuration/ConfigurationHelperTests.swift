@@ -3,6 +3,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct ConfigurationHelperTests {
   @Test(arguments: [

@@ -4,6 +4,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct ConfigurationLoaderTests {
   @Test func defaultsHoldWhereNothingIsSaid() throws {
@@ -26,7 +27,8 @@ struct ConfigurationLoaderTests {
     let configuration = try Fixtures.loader().load()
     let cache = Configuration.Cache(
       timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero, maxEntries: 100_000,
-      maxBytes: 1_073_741_824, maxEntryBytes: 16 << 20, eviction: .leastRecentlyUsed, isShared: false)
+      maxBytes: 1_073_741_824, maxEntryBytes: 16 << 20, eviction: .leastRecentlyUsed, isShared: false,
+      transforms: [])
     let transport = Configuration.Transport(
       timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [],
       network: Configuration.Network())

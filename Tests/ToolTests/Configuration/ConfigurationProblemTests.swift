@@ -2,6 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct ConfigurationProblemTests {
   @Test(arguments: [
@@ -41,6 +42,9 @@ struct ConfigurationProblemTests {
     (#"{"cache": {"maxEntries": "5"}}"#, "is a text, not a whole number", "a whole number from 1 to 1000000000"),
     (#"{"cache": {"shared": "true"}}"#, "'cache.shared' is a text, not a boolean", "give true or false"),
     (#"{"plugins": {"searchPath": "x"}}"#, "is a text, not a list of paths", "give a list of paths"),
+    (#"{"cache": {"transforms": "zstd"}}"#, "is a text, not a list of names", "give a list of names"),
+    (#"{"cache": {"transforms": [1]}}"#, "1:27: 'cache.transforms[0]' is a number, not a name", "give a list"),
+    (#"{"transforms": {"sealed": {"key": "hush"}}}"#, "'transforms.sealed.key' is not written as a secret", "{\"env\""),
     (#"{"plugins": {"searchPath": ["x", 1]}}"#, "1:34: 'plugins.searchPath[1]' is a number, not a path", "give a"),
     (#"{"origin": {"movies": {"apiKey": "hush"}}}"#, "'origin.movies.apiKey' is not written as a secret", "{\"env\""),
     (#"{"origin": {"movies": {"apiKey": {"env": "A B"}}}}"#, "is not written as a secret", "{\"env\": \"NAME\"}"),

@@ -4,6 +4,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct ConfigurationSchemaTests {
   @Test func theExampleFileIsWhatTheDeclarationsSay() throws {

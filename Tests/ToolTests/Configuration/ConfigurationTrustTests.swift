@@ -3,6 +3,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// What a configuration may say that was merely found in the working folder.
 struct ConfigurationTrustTests {
@@ -16,7 +17,8 @@ struct ConfigurationTrustTests {
     "cache.timeToLive": .upToDefault, "cache.staleIfError": .upToDefault,
     "cache.maxEntryBytes": .upToDefault, "cache.staleWhileRevalidate": .upToDefault, "cache.maxEntries": .nothing,
     "cache.maxBytes": .nothing,
-    "cache.eviction": .anything, "cache.shared": .anything, "queries.maxCount": .nothing,
+    "cache.eviction": .anything, "cache.shared": .anything, "cache.transforms": .nothing,
+    "transforms.zstd.level": .upToDefault, "transforms.sealed.key": .nothing, "queries.maxCount": .nothing,
     "origin.cities.kind": .nothing, "origin.cities.baseURL": .nothing, "origin.cities.headers": .nothing,
     "origin.cities.timeout": .upToDefault, "origin.cities.maxResponseBytes": .upToDefault,
     "origin.cities.maxConcurrentRequests": .upToDefault, "origin.movies.kind": .nothing,
@@ -35,13 +37,19 @@ struct ConfigurationTrustTests {
   /// The keys that a found file with `text` asks trust for; none where it is used.
   private func wanted(
     _ text: String, files: FakeFiles = FakeFiles(), flags: ConfigurationFlags = ConfigurationFlags(),
-    environment: [String: String] = [:]
+    environment: [String: String] = [:], own: String? = nil
   ) throws -> [String] {
     let loader = ConfigurationLoader(
       engines: Fixtures.engines, sections: Fixtures.sections, environment: EnvironmentVariables(environment),
       workingDirectory: "/project",
       userHome: "/home/ada", libraries: Fixtures.libraries([Fixtures.serverLibrary]), files: files,
-      readFile: { path in path == "/project/cachectl.json" ? Array(text.utf8) : nil })
+      readFile: { path in
+        switch path {
+        case "/project/cachectl.json": Array(text.utf8)
+        case "/home/ada/.config/cachectl/config.json": own.map { Array($0.utf8) }
+        default: nil
+        }
+      })
     let candidate = try loader.candidate(at: nil, flags)
     let trust = try loader.trust(flags)
     if candidate.settings.isEmpty {
@@ -59,6 +67,13 @@ struct ConfigurationTrustTests {
   @Test func whatSaysTheDefaultsIsUsed() throws {
     #expect(try wanted(ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections)) == [])
     #expect(try wanted(#"{"plugins": {"searchPath": ["/home/ada/.local/lib/cachectl/plugins"]}}"#) == [])
+  }
+
+  /// A found file takes the place of the user's own, so it would switch off what that seals.
+  @Test(arguments: ["{}", #"{"cache": {"transforms": []}}"#, #"{"cache": {"transforms": ["sealed"]}}"#])
+  func theUsersTransformsStay(text: String) throws {
+    #expect(try wanted(text, own: #"{"cache": {"transforms": ["zstd"]}}"#) == ["cache.transforms"])
+    #expect(try wanted("{}", own: #"{"backend": "lmdb"}"#) == [])
   }
 
   @Test(arguments: [

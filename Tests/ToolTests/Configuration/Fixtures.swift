@@ -3,6 +3,7 @@ import StorageSPI
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// The built-in engines, one more with every kind of option, and files in memory.
 enum Fixtures {

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-@testable import CacheComposition
 @testable import Base
+@testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct JSONDocumentTests {
   @Test(arguments: [

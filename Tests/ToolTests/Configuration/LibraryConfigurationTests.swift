@@ -3,6 +3,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// The configuration of engines that are libraries: which are loaded, and what is known of the others.
 struct LibraryConfigurationTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct QuantityTextTests {
   @Test(

@@ -6,6 +6,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct AppDIContainerTests {
   @Test(arguments: Backends.all)

@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// What is wrong with a set-up, an origin or a store, and what the user sees of it.
 struct FailureTests {

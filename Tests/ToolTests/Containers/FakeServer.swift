@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// Stands in for the servers of the public interfaces: it answers by path, and remembers what it was asked.
 final class FakeServer: DataTransferService {

@@ -6,6 +6,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct FileAccessLogTests {
   private static func record(_ digest: UInt64, _ last: Int64 = 1, _ count: Int64 = 1) -> AccessRecord {
@@ -16,60 +17,77 @@ struct FileAccessLogTests {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
   }
 
-  /// A mapped file that another program truncates ends the process at the next look at it.
+  /// Digests are spread over all numbers.
+  private static func digest(_ number: UInt64) -> UInt64 { number &* 0x9E37_79B9_7F4A_7C15 }
+
+  /// How often the entries `0..<count` were used.
+  private static func counts(_ path: String, _ count: UInt64) throws -> [Int64] {
+    try FileAccessLog(UsageFile(path: path), capacity: 10_000).histories(of: (0..<count).map(digest)).map(\.count)
+  }
+
   @Test func aFileThatIsTruncatedWhileItIsUsedEndsNothing() throws {
     let home = try TestHome()
     let path = home.home + "/x.uses"
     let log = FileAccessLog(UsageFile(path: path), capacity: 10_000)
-    try log.add((0..<2_000).map { Self.record($0) })
-    let snapshot = try log.snapshot()
+    try log.add((0..<2_000).map { Self.record(Self.digest($0)) })
     #expect(truncate(path, 0) == 0)
-    #expect(snapshot.history(of: 1_999)?.count == 1)
-    #expect(try log.snapshot().history(of: 1_999) == nil)
+    #expect(try Self.counts(path, 2_000).allSatisfy { $0 == 0 })
+    try log.add([Self.record(Self.digest(7))])
+    #expect(try Self.counts(path, 9).enumerated().allSatisfy { ($0 == 7) == ($1 == 1) })
   }
 
   @Test func usesAddUpOverHandles() throws {
     let home = try TestHome()
     let path = home.home + "/x.uses"
-    #expect(try FileAccessLog(UsageFile(path: path), capacity: 10).snapshot().history(of: 1) == nil)
+    #expect(try FileAccessLog(UsageFile(path: path), capacity: 10).histories(of: [1]) == [AccessHistory()])
     try FileAccessLog(UsageFile(path: path), capacity: 10).add([])
     #expect(!FileManager.default.fileExists(atPath: home.home), "nothing is written where nothing was used")
     let reader = FileAccessLog(UsageFile(path: path), capacity: 10)
     for round in 1...3 {
       try FileAccessLog(UsageFile(path: path), capacity: 10).add([Self.record(1, Int64(round)), Self.record(2, 7, 5)])
-      let snapshot = try reader.snapshot()
       #expect(
-        snapshot.history(of: 1) == AccessHistory(lastUsedAt: Timestamp(milliseconds: Int64(round)), count: Int64(round))
-      )
-      #expect(snapshot.history(of: 2)?.count == Int64(5 * round))
-      #expect(snapshot.history(of: 3) == nil)
+        try reader.histories(of: [2, 3, 1]) == [
+          Self.record(2, 7, Int64(5 * round)).history, AccessHistory(),
+          Self.record(1, Int64(round), Int64(round)).history,
+        ])
     }
     let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(permissions == 0o600)
   }
 
   @Test(arguments: [UInt64(1), 2, 3])
-  func whatWasAddedIsFoundHoweverOftenTheFileIsMerged(seed: UInt64) throws {
+  func whatWasAddedIsFoundHoweverTheFileGrows(seed: UInt64) throws {
     let home = try TestHome()
     let path = home.folder + "/x.uses"
     var (generator, model) = (SeededGenerator(seed: seed), AccessTable())
     for _ in 0..<40 {
       let records = (0..<Int.random(in: 1...900, using: &generator)).map { _ in
         Self.record(
-          .random(in: 0..<5_000, using: &generator) &* 0x9E37_79B9_7F4A_7C15, .random(in: 0..<1_000, using: &generator),
+          Self.digest(.random(in: 0..<5_000, using: &generator)), .random(in: 0..<1_000, using: &generator),
           .random(in: 1...3, using: &generator))
       }
       for record in records { model.add(record) }
       try FileAccessLog(UsageFile(path: path), capacity: 10_000).add(records)
     }
-    let snapshot = try FileAccessLog(UsageFile(path: path), capacity: 10_000).snapshot()
-    for number in UInt64(0)..<5_000 {
-      let digest = number &* 0x9E37_79B9_7F4A_7C15
-      #expect(snapshot.history(of: digest) == model.history(of: digest), "seed \(seed), \(number)")
+    let digests = (UInt64(0)..<5_000).map(Self.digest)
+    let found = try FileAccessLog(UsageFile(path: path), capacity: 10_000).histories(of: digests)
+    for (digest, history) in zip(digests, found) {
+      #expect(history == model.history(of: digest) ?? AccessHistory(), "seed \(seed)")
     }
-    // The sorted part once, a tail of 64 KiB at most, and the head.
-    #expect(try Self.size(path) <= 5_000 * AccessRecord.size + (64 << 10) + AccessRecord.size)
+    // No more than a quarter full after it grew, and no larger than it may become.
+    #expect(try Self.size(path) <= (1 + 128) * 4_096)
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.folder) == ["x.uses"])
+  }
+
+  /// A process that starts anew reads and writes two blocks of the file, however large it is.
+  @Test func aSmallFileIsSmall() throws {
+    let home = try TestHome()
+    let path = home.folder + "/x.uses"
+    try FileAccessLog(UsageFile(path: path), capacity: 1 << 20).add((0..<90).map { Self.record(Self.digest($0)) })
+    #expect(try Self.size(path) == 2 * 4_096)
+    try FileAccessLog(UsageFile(path: path), capacity: 1 << 20).add((90..<100).map { Self.record(Self.digest($0)) })
+    #expect(try Self.size(path) == 5 * 4_096)
+    #expect(try Self.counts(path, 100).allSatisfy { $0 == 1 })
   }
 
   @Test func nothingIsLostWhereManyAddAtOnce() async throws {
@@ -80,36 +98,33 @@ struct FileAccessLogTests {
         group.addTask {
           let log = FileAccessLog(UsageFile(path: path), capacity: 10_000)
           for round in UInt64(0)..<40 {
-            try log.add((0..<100).map { Self.record(round &* 100 &+ $0) })
-            _ = try log.snapshot().history(of: round)
+            try log.add((0..<100).map { Self.record(Self.digest(round &* 100 &+ $0)) })
+            _ = try log.histories(of: [Self.digest(round)])
           }
         }
       }
       try await group.waitForAll()
     }
-    let snapshot = try FileAccessLog(UsageFile(path: path), capacity: 10_000).snapshot()
-    #expect((UInt64(0)..<4_000).allSatisfy { snapshot.history(of: $0)?.count == 8 })
+    #expect(try Self.counts(path, 4_000).allSatisfy { $0 == 8 })
   }
 
   @Test func aDamagedRecordIsAbsentAndTheOthersAreNot() throws {
     let home = try TestHome()
     let (path, other) = (home.folder + "/x.uses", home.folder + "/y.uses")
-    // Enough to be merged at once, and a few more behind.
-    try FileAccessLog(UsageFile(path: path), capacity: 10_000).add((UInt64(0)..<2_100).map { Self.record($0) })
-    try FileAccessLog(UsageFile(path: path), capacity: 10_000).add((UInt64(2_100)..<2_110).map { Self.record($0) })
+    try FileAccessLog(UsageFile(path: path), capacity: 10_000).add((0..<2_000).map { Self.record(Self.digest($0)) })
     let whole = try Data(contentsOf: URL(filePath: path))
-    #expect(whole.count == (1 + 2_110) * AccessRecord.size)
-    for offset in stride(from: AccessRecord.size + 8, to: whole.count, by: 1_001) where offset % 32 >= 8 {
+    for offset in stride(from: 4_096 + 8, to: whole.count, by: 1_001) where offset % 32 >= 8 {
       var damaged = whole
+      let record = offset / 32 * 32
+      let isRecord = damaged[record..<record + 32].contains { $0 != 0 }
       damaged[offset] ^= 0x40
       try damaged.write(to: URL(filePath: other))
-      let snapshot = try FileAccessLog(UsageFile(path: other), capacity: 10_000).snapshot()
-      let lost = (UInt64(0)..<2_110).filter { snapshot.history(of: $0)?.count != 1 }
-      #expect(lost == [UInt64(offset / 32 - 1)], "offset \(offset)")
+      let lost = try Self.counts(other, 2_000).count { $0 != 1 }
+      #expect(lost == (isRecord ? 1 : 0), "offset \(offset)")
     }
   }
 
-  @Test(arguments: [1, 17, 31, 32, 33, 63, 64, 65, 100, 127])
+  @Test(arguments: [1, 17, 31, 32, 4_095, 4_096, 4_100, 4_128, 4_160, 4_191, 4_192, 8_191])
   func aTornFileIsReadAsFarAsItGoesAndPutRight(length: Int) throws {
     let home = try TestHome()
     let path = home.folder + "/x.uses"
@@ -117,12 +132,12 @@ struct FileAccessLogTests {
     let whole = try Data(contentsOf: URL(filePath: path))
     try whole.prefix(length).write(to: URL(filePath: path))
     let log = FileAccessLog(UsageFile(path: path), capacity: 10)
-    let left = max(0, length / 32 - 1)
-    #expect((UInt64(1)...3).filter { (try? log.snapshot().history(of: $0)) != nil }.count == left)
+    let left = min(3, max(0, (length - 4_096) / 32))
+    #expect(try log.histories(of: [1, 2, 3]).count { $0.count == 1 } == left)
     try log.add([Self.record(9)])
-    #expect(try log.snapshot().history(of: 9)?.count == 1)
-    #expect((UInt64(1)...3).filter { (try? log.snapshot().history(of: $0)) != nil }.count == left)
-    #expect(try Self.size(path) % 32 == 0)
+    #expect(try log.histories(of: [9]).first?.count == 1)
+    #expect(try log.histories(of: [1, 2, 3]).count { $0.count == 1 } == left)
+    #expect(try Self.size(path) == 2 * 4_096)
   }
 
   @Test(arguments: ["", "x", "hits=1 misses=2", String(repeating: "\u{0}", count: 640)])
@@ -131,19 +146,52 @@ struct FileAccessLogTests {
     let path = home.folder + "/x.uses"
     try Data(text.utf8).write(to: URL(filePath: path))
     let log = FileAccessLog(UsageFile(path: path), capacity: 10)
-    #expect(try log.snapshot().history(of: 0) == nil)
+    #expect(try log.histories(of: [0]) == [AccessHistory()])
     try log.add([Self.record(5)])
-    #expect(try log.snapshot().history(of: 5)?.count == 1)
+    #expect(try log.histories(of: [5]).first?.count == 1)
+  }
+
+  /// The format before was a head, with a count of records in order, and then records.
+  @Test func aFileOfTheFormatBeforeIsTakenOver() throws {
+    let home = try TestHome()
+    let path = home.folder + "/x.uses"
+    var bytes: [UInt8] = []
+    AccessRecord(digest: 0x3173_6573_7568_6163, history: AccessHistory(count: 2)).append(to: &bytes)
+    for (number, count) in [(1, 2), (2, 5), (1, 3)] as [(UInt64, Int64)] {
+      Self.record(Self.digest(number), 7, count).append(to: &bytes)
+    }
+    try Data(bytes + [1, 2, 3]).write(to: URL(filePath: path))
+    #expect(try Self.counts(path, 4) == [0, 5, 5, 0])
+    try FileAccessLog(UsageFile(path: path), capacity: 10).add([
+      Self.record(Self.digest(2)), Self.record(Self.digest(3)),
+    ])
+    #expect(try Self.counts(path, 4) == [0, 5, 6, 1])
+    #expect(try Self.size(path) == 2 * 4_096)
   }
 
   @Test func whatWasUsedTheLongestAgoIsForgotten() throws {
     let home = try TestHome()
-    let log = FileAccessLog(UsageFile(path: home.folder + "/x.uses"), capacity: 3_000)
+    let path = home.folder + "/x.uses"
+    let log = FileAccessLog(UsageFile(path: path), capacity: 3_000)
     for start in stride(from: UInt64(0), to: 12_000, by: 3_000) {
-      try log.add((start..<start + 3_000).map { Self.record($0, Int64($0)) })
+      try log.add((start..<start + 3_000).map { Self.record(Self.digest($0), Int64($0)) })
     }
-    let snapshot = try log.snapshot()
-    #expect((UInt64(0)..<12_000).filter { snapshot.history(of: $0) != nil } == Array(9_000..<12_000))
+    let known = try log.histories(of: (0..<12_000).map(Self.digest))
+    #expect(known[9_000...].allSatisfy { $0.count == 1 })
+    #expect(known[..<6_000].allSatisfy { $0.count == 0 })
+    #expect(try Self.size(path) == (1 + 32) * 4_096)
+  }
+
+  @Test func thePlaceOfEvictionsComesBack() throws {
+    let home = try TestHome()
+    let log = FileSweepLog(file: UsageFile(path: home.home + "/x.sweep"))
+    #expect(log.load() == nil)
+    for text in ["sweep\n", "a longer sweep\nof two lines\n", "short\n"] {
+      try log.save(text)
+      #expect(log.load() == text)
+    }
+    try Data([0xFF, 0xFE]).write(to: URL(filePath: home.home + "/x.sweep"))
+    #expect(log.load() == nil)
   }
 
   @Test func whatCannotBeReadIsAnErrorAndNotEmpty() throws {
@@ -154,7 +202,7 @@ struct FileAccessLogTests {
     for path in [link, folder, home.folder + "/" + String(repeating: "x", count: 300)] {
       let log = FileAccessLog(UsageFile(path: path), capacity: 10)
       let errors = [
-        #expect(throws: CacheError.self) { _ = try log.snapshot() },
+        #expect(throws: CacheError.self) { _ = try log.histories(of: [1]) },
         #expect(throws: CacheError.self) { try log.add([Self.record(1)]) },
       ]
       for error in errors {

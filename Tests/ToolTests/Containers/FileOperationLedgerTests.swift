@@ -4,6 +4,7 @@ import ResponseStorage
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct FileOperationLedgerTests {
   @Test func countsAddUpOverHandles() throws {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 struct MaintenanceTests {
   private let home: TestHome

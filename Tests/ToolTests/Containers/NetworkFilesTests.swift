@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// The files that say who the client of a server is.
 struct NetworkFilesTests {

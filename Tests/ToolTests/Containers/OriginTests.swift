@@ -5,6 +5,7 @@ import StorageConformance
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// The origins that the configuration names, through the whole stack and on every engine.
 struct OriginTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 @testable import ResponseStorage
 
 /// Flights over every engine that several processes can use at once: each store here is opened as by a process of its

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// Several handles on one store, as several processes have them.
 struct SharingTests {

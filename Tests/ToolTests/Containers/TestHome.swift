@@ -4,6 +4,7 @@ import StorageConformance
 import StorageSPI
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// A folder of one test's own, removed with everything in it when the test lets it go. The home inside it does not
 /// exist at first, as on a new machine.
@@ -22,11 +23,11 @@ final class TestHome: Sendable {
 
   /// The container for the configuration file `text`, in this home or in another one.
   func container(
-    _ text: String, home: String? = nil, catalogue: PluginCatalogue = .builtIn
+    _ text: String, home: String? = nil, catalogue: PluginCatalogue = .builtIn, environment: [String: String] = [:]
   ) throws -> AppDIContainer {
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections, environment: [:],
-      workingDirectory: folder, userHome: folder,
+      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections,
+      environment: EnvironmentVariables(environment), workingDirectory: folder, userHome: folder,
       readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
     let flags = ConfigurationFlags(file: folder + "/config.json", home: home ?? self.home)
     return AppDIContainer(configuration: try loader.load(flags), catalogue: catalogue, clock: clock)

@@ -5,6 +5,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// The files that tell of the use of stores: whose they are, and where.
 struct UsageFilesTests {
@@ -89,7 +90,7 @@ struct UsageFilesTests {
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 
-  @Test(arguments: UsageFiles.suffixes)
+  @Test(arguments: [".usage", ".uses"])
   func aSymbolicLinkIsNotFollowed(suffix: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: "sqlite")

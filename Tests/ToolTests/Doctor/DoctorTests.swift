@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 struct DoctorTests {
   private let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))

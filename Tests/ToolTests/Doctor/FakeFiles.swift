@@ -4,6 +4,7 @@ import StorageSPI
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// A file system of a few files that a test writes down, all of user 1000 unless said otherwise.
 struct FakeFiles: FileInspection {

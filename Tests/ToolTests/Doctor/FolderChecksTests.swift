@@ -3,6 +3,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 struct FolderChecksTests {
   private static func files(_ home: InspectedFile?, parent: InspectedFile = .folder()) -> FakeFiles {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 struct StoreHoldersTests {
   private static let locks = """

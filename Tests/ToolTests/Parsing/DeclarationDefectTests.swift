@@ -6,6 +6,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// The mistakes that the author of a program can make in its lists.
 struct DeclarationDefectTests {

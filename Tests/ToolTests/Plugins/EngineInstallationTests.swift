@@ -2,6 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// Where the engines are that were installed with the program.
 struct EngineInstallationTests {

@@ -2,6 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 /// Which library a name or a path leads to.
 struct EngineLibrariesTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CacheComposition
 @testable import CachectlTool
+@testable import ProgramConfiguration
 
 /// What becomes of the checks when the process that makes them ends.
 struct IsolatedChecksTests {

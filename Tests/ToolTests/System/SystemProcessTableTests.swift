@@ -3,6 +3,7 @@ import ResponseStorage
 import Testing
 
 @testable import CacheComposition
+@testable import ProgramConfiguration
 
 struct SystemProcessTableTests {
   private let table = SystemProcessTable()

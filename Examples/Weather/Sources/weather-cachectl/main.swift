@@ -1,4 +1,8 @@
 internal import CachectlTool
 internal import Weather
 
-Cachectl(resources: .standard + [.weather], commands: .standard + [WeatherPlacesCommand.self]).run()
+Cachectl(
+  transforms: .standard + [MirroredSettings.self], resources: .standard + [.weather],
+  policies: .standard + [.largestFirst],
+  commands: .standard + [WeatherPlacesCommand.self]
+).run()

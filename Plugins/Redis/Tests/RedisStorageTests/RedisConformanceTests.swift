@@ -2,7 +2,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// Runs `check` over `plugin` at `url`, with a seed that a failure names.
 func expectKept(_ check: ConformanceCheck, _ plugin: any StoragePlugin, url: String) async throws {

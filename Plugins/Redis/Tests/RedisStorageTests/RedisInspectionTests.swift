@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("What there is of a store is asked of the server")
 struct RedisInspectionTests {

@@ -4,7 +4,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("The engine is the same as a shared library")
 struct RedisLibraryTests {

@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// The README lists the options of the engine: the example of a configuration shows those of built-in engines alone.
 @Suite("The options in the README")

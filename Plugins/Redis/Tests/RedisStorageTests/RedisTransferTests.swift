@@ -8,7 +8,7 @@ import Testing
 import struct Foundation.UUID
 import class Foundation.FileManager
 
-@testable import RedisStorage
+@testable import HiredisStorage
 @testable import ResponseStorage
 
 /// Every entry from every engine that keeps any to every other one, as `migrate` does it.

@@ -6,8 +6,9 @@ extension CachedFetch {
   struct Outcome: Sendable {
     /// What the caller gets.
     let result: Result<Snapshot<Value>, CacheError>
-    /// The origin's failure, even if a stored response answers in its place.
-    var failure: CacheError?
+    /// What the callers get that wait for this one: the origin's failure, even if a stored response answers in its
+    /// place, or an answer that the cache could not store.
+    var shared: FlightResult = .success(nil)
   }
 
   /// How often a fetch joins a flight: a second time if the flight it waited for vanished.
@@ -18,15 +19,22 @@ extension CachedFetch {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
     for _ in 0..<Self.maximumJoins {
       switch try await services.flights.join(flight) {
-      case .finished(let failure):
-        if let failure { return try fail(plan, with: failure) }
+      case .finished(.failure(let failure)): return try fail(plan, with: failure)
+      case .finished(.success(let shared)):
         if let snapshot = try await follow(plan) { return snapshot }
-        return try await lead(plan).result.get()
+        // An answer received before this fetch began may be handed on only now, because storing it took long.
+        guard let snapshot = shared as? Snapshot<Value>, snapshot.entry.storedAt >= plan.startedAt else {
+          return try await lead(plan).result.get()
+        }
+        observe(plan)
+        return snapshot
       case .vanished:
         if let snapshot = try await follow(plan) { return snapshot }
       case .leading(let ticket):
-        let outcome = await lead(plan)
-        await services.flights.finish(ticket, failure: outcome.failure.flatMap { $0.isOfOrigin ? $0 : nil })
+        var plan = plan
+        plan.flight = ticket
+        let outcome = await FlightTicket.led.withValue(FlightTicket.led.get() + [ticket]) { [plan] in await lead(plan) }
+        await services.flights.finish(ticket, outcome.shared)
         return try outcome.result.get()
       }
     }
@@ -77,7 +85,7 @@ extension CacheError {
   /// Whether the origin failed, rather than the store or the caller. Concurrent fetches of the same resource share such
   /// an error instead of asking again. They do not share a store's failure or a cancellation, nor refused credentials:
   /// another caller's credentials may be valid.
-  fileprivate var isOfOrigin: Bool {
+  var isOfOrigin: Bool {
     [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
   }
 }

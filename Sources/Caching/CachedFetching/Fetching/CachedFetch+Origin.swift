@@ -9,14 +9,15 @@ extension CachedFetch {
   /// found answers instead (RFC 5861, section 4).
   func exchange(_ plan: Plan) async -> Outcome {
     do throws(CacheError) {
-      return Outcome(result: .success(try await request(plan, base: plan.lookup.found)))
+      return try await request(plan, base: plan.lookup.found)
     } catch {
       // The connection broke off because the task was cancelled: a stored entry must not hide that.
       if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
+      let shared: FlightResult = error.isOfOrigin ? .failure(error) : .success(nil)
       do throws(CacheError) {
-        return Outcome(result: .success(try fail(plan, with: error)), failure: error)
+        return Outcome(result: .success(try fail(plan, with: error)), shared: shared)
       } catch let ownFailure {
-        return Outcome(result: .failure(ownFailure), failure: error)
+        return Outcome(result: .failure(ownFailure), shared: shared)
       }
     }
   }
@@ -33,7 +34,7 @@ extension CachedFetch {
       cause: error)
   }
 
-  private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Snapshot<Value> {
+  private func request(_ plan: Plan, base: Stored?) async throws(CacheError) -> Outcome {
     let rules = services.rules
     let conditions = base.map { rules.believesServer(of: plan.message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
     let requestTime = services.now()
@@ -51,7 +52,7 @@ extension CachedFetch {
     return try await confirm(base, exchange, plan)
   }
 
-  private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
+  private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Outcome {
     var trace = plan.trace
     var head = services.rules.updated(
       base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
@@ -66,7 +67,7 @@ extension CachedFetch {
 
   private func accept(
     _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
-  ) async throws(CacheError) -> Snapshot<Value> {
+  ) async throws(CacheError) -> Outcome {
     // With no stored entry to fall back on, return the response as it is. It is not shared: each waiting fetch asks for
     // its own.
     if Self.passingFailures.contains(exchange.head.status), canStandIn(plan) {
@@ -85,13 +86,13 @@ extension CachedFetch {
   private func keep(
     _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, confirming base: Stored?, _ plan: Plan,
     _ trace: CacheTrace
-  ) async throws(CacheError) -> Snapshot<Value> {
+  ) async throws(CacheError) -> Outcome {
     var delivery = delivery(
       answer, head, plan, isFromCache: base != nil, forwardStatus: exchange.status)
     var warnings = plan.lookup.warnings
     var key = if let found = plan.lookup.found { found.key } else { try subject.key() }
     do throws(CacheError) {
-      key = try await subject.keep(answer, head, confirming: base)
+      key = try await subject.keep(answer, head, confirming: base, ending: plan.flight)
     } catch {
       // On a conflict a newer answer has replaced the entry, and stays.
       if error.code != .conflict { try note(error, in: &warnings) }
@@ -103,17 +104,20 @@ extension CachedFetch {
       delivery.refusal = services.rules.refusal(to: head.head, for: plan.message) ?? "it is stale at once"
     }
     observe(plan, trace)
-    return snapshot(delivery, key: key, warnings: warnings)
+    let snapshot = snapshot(delivery, key: key, warnings: warnings)
+    let isShared = !delivery.isKept && subject.mayShare(answer, head)
+    return Outcome(result: .success(snapshot), shared: .success(isShared ? snapshot : nil))
   }
 
   private func settle(
     _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan, _ trace: CacheTrace
-  ) async throws(CacheError) -> Snapshot<Value> {
+  ) async throws(CacheError) -> Outcome {
     let plan = try await settle(exchange, plan)
     observe(plan, trace)
     var delivery = delivery(answer, nil, plan, isFromCache: false, forwardStatus: exchange.status)
     delivery.refusal = services.rules.refusal(to: exchange.head, for: plan.message)
-    return snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
+    let snapshot = snapshot(delivery, key: try subject.key(), warnings: plan.lookup.warnings)
+    return Outcome(result: .success(snapshot))
   }
 
   /// Updates or removes the entries that the request affects. A failure becomes a warning of the plan.

@@ -23,6 +23,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     var lookup: Lookup<Subject.Answer>
     var decision: CacheDecision
     var trace: CacheTrace
+    /// The flight that this fetch leads, which ends once the answer is stored; `nil` if there is none.
+    var flight: FlightTicket?
   }
 
   func snapshots(_ options: FetchOptions) -> Snapshots<Value> {

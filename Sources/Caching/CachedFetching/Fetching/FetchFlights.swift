@@ -5,30 +5,32 @@ internal import Synchronization
 public protocol FetchFlights: Sendable {
   /// Joins the flight for `key`: starts one with the caller as its leader, or waits until the current flight has ended.
   ///
-  /// - Throws: `CacheError` with the code `cancelled`, and no other: if flights cannot be shared, each fetch asks the
-  ///   origin itself.
+  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the flight waits for one that the calling task leads. No
+  ///   other: if flights cannot be shared, each fetch asks the origin itself.
   func join(_ key: String) async throws(CacheError) -> JoinResult
 
   /// Ends a flight, successful or not. If the calling task was cancelled, one waiting caller becomes the leader
   /// instead. Finishing twice does nothing.
   ///
-  /// - Parameter failure: the failure that the waiting callers share; `nil` if they should look into the cache. A
-  ///   cancelled task's failure is not shared.
-  func finish(_ ticket: FlightTicket, failure: CacheError?) async
+  /// - Parameter result: what the waiting callers share. A cancelled task's result is not shared.
+  func finish(_ ticket: FlightTicket, _ result: FlightResult) async
 }
 
 extension FetchFlights {
   /// Ends a flight and sends the waiting callers to the cache.
-  public func finish(_ ticket: FlightTicket) async { await finish(ticket, failure: nil) }
+  public func finish(_ ticket: FlightTicket) async { await finish(ticket, .success(nil)) }
 }
+
+/// What the callers that wait for a flight share: its failure, or an answer that the cache could not store, which only
+/// callers in this process get. With `nil` they look into the cache.
+public typealias FlightResult = Result<(any Sendable)?, CacheError>
 
 /// The result of joining a flight.
 public enum JoinResult: Sendable {
   /// The caller leads: it asks the origin, and must finish the flight afterwards, even if it fails or is cancelled.
   case leading(FlightTicket)
-  /// Another caller's flight ended: with a failure that this caller shares, or with `nil`, and then this caller looks
-  /// into the cache.
-  case finished(CacheError?)
+  /// Another caller's flight ended with a result that this caller shares.
+  case finished(FlightResult)
   /// The flight that the caller waited for is gone without a result: its leader may have finished or died. The caller
   /// looks into the cache, and joins again if the answer is not there.
   case vanished
@@ -46,6 +48,9 @@ public struct FlightTicket: Sendable, Hashable {
     self.key = key
     self.number = number
   }
+
+  /// The flights that the current task leads, the outermost first. What it fetches meanwhile must not wait for them.
+  static let led = TaskLocal<[FlightTicket]>(wrappedValue: [])
 }
 
 /// Flights within this process only. A cache needs no more if no other process uses its store.
@@ -57,21 +62,31 @@ public final class LocalFlights: FetchFlights {
   /// A flight under way, and the callers that wait for it, first come first.
   private struct Flight {
     var ticket: FlightTicket
-    var waiters: [(number: UInt64, continuation: Waiter)] = []
+    /// The waiting callers, each with the flights that its task leads.
+    var waiters: [(number: UInt64, continuation: Waiter, led: [FlightTicket])] = []
   }
 
   private struct State {
     var flights: [String: Flight] = [:]
-    /// The last number given to a flight or a waiting caller; each number is used once.
-    var lastNumber: UInt64 = 0
 
-    mutating func nextNumber() -> UInt64 {
-      lastNumber += 1
-      return lastNumber
+    /// Whether the flight for `key` can end only after one of `led`: its leader leads that one too, or fetches
+    /// something that waits for one.
+    func waits(_ key: String, for led: [FlightTicket]) -> Bool {
+      if led.isEmpty { return false }
+      var (open, seen) = ([key], Set<String>())
+      while let key = open.popLast() {
+        guard seen.insert(key).inserted, let ticket = flights[key]?.ticket else { continue }
+        if led.contains(ticket) { return true }
+        open += flights.filter { $0.value.waiters.contains { $0.led.contains(ticket) } }.keys
+      }
+      return false
     }
   }
 
   private let state = Mutex(State())
+  /// The last number given to a flight or a waiting caller. Each number is used once in the whole process, as a task may
+  /// lead flights of several caches.
+  private static let lastNumber = Atomic<UInt64>(0)
 
   /// Creates a table without flights.
   public init() {}
@@ -83,17 +98,15 @@ public final class LocalFlights: FetchFlights {
 
   /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended.
   ///
-  /// - Throws: `CacheError` with the code `cancelled`.
+  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the flight waits for one that the calling task leads.
   public func join(_ key: String) async throws(CacheError) -> JoinResult {
     if Task.isCancelled { throw .cancelled }
-    let (number, ticket) = state.withLock { state in
-      let number = state.nextNumber()
-      return (number, Self.lead(key, number, &state))
-    }
-    if let ticket { return .leading(ticket) }
+    let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    if let ticket = state.withLock({ Self.lead(key, number, &$0) }) { return .leading(ticket) }
+    let led = FlightTicket.led.get()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if let result = enqueue(key, number, continuation) { continuation.resume(returning: result) }
+        if let result = enqueue(key, (number, continuation, led)) { continuation.resume(returning: result) }
       }
     } onCancel: {
       leave(key, number)
@@ -103,8 +116,8 @@ public final class LocalFlights: FetchFlights {
 
   /// Ends the flight of `ticket` and resumes all waiting callers. If the calling task was cancelled, the first of them
   /// becomes the leader and the others keep waiting.
-  public func finish(_ ticket: FlightTicket, failure: CacheError?) async {
-    end(ticket, .finished(failure))
+  public func finish(_ ticket: FlightTicket, _ result: FlightResult) async {
+    end(ticket, .finished(result))
   }
 
   /// Ends the flight of `ticket` because the other process's flight that it waited for has vanished, and tells all
@@ -124,11 +137,14 @@ public final class LocalFlights: FetchFlights {
   ///
   /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
   /// caller not cancelled, the handler will find it among the waiting callers.
-  private func enqueue(_ key: String, _ number: UInt64, _ waiter: Waiter) -> Result<JoinResult, CacheError>? {
+  private func enqueue(
+    _ key: String, _ waiter: (number: UInt64, continuation: Waiter, led: [FlightTicket])
+  ) -> Result<JoinResult, CacheError>? {
     state.withLock { state in
       if Task.isCancelled { return .failure(.cancelled) }
-      if let ticket = Self.lead(key, number, &state) { return .success(.leading(ticket)) }
-      state.flights[key]?.waiters.append((number, waiter))
+      if let ticket = Self.lead(key, waiter.number, &state) { return .success(.leading(ticket)) }
+      if state.waits(key, for: waiter.led) { return .failure(.ownFetch(key)) }
+      state.flights[key]?.waiters.append(waiter)
       return nil
     }
   }
@@ -155,10 +171,21 @@ public final class LocalFlights: FetchFlights {
   }
 
   private func passLead(_ key: String, _ state: inout State) -> [(Waiter, JoinResult)] {
-    guard var flight = state.flights[key], !flight.waiters.isEmpty else { return end(key, .finished(nil), &state) }
+    guard var flight = state.flights[key], !flight.waiters.isEmpty else {
+      return end(key, .finished(.success(nil)), &state)
+    }
     let successor = flight.waiters.removeFirst()
     flight.ticket = FlightTicket(key: key, number: successor.number)
     state.flights[key] = flight
     return [(successor.continuation, .leading(flight.ticket))]
+  }
+}
+
+extension CacheError {
+  /// A task asks for `key` while it fetches what that fetch waits for.
+  fileprivate static func ownFetch(_ key: String) -> CacheError {
+    CacheError(
+      .invalidRequest, "the fetch of \(key) needs its own answer, and would wait for itself for ever",
+      hint: "do not ask the cache for it in the closure that fetches it, nor in one that this closure asks for")
   }
 }

@@ -42,6 +42,17 @@ public final class BackgroundWork: Sendable {
   private struct State {
     var underWay: [String: Work] = [:]
     var failures: [CacheError] = []
+    /// The callers of `finish(within:)`.
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Whether work was left behind, whose failures concern no caller any more.
+    var isAbandoned = false
+
+    /// Ends the waiting, once no work is under way.
+    mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+      guard underWay.isEmpty else { return [] }
+      defer { waiting = [] }
+      return waiting
+    }
   }
 
   private let state = Mutex(State())
@@ -62,33 +73,57 @@ public final class BackgroundWork: Sendable {
     state.withLock { state in
       guard state.underWay[name] == nil else { return }
       // The work ends under the same lock, so it is in the table by then.
-      state.underWay[name] = Work { [self] in end(name, await work()) }
+      // It waits for no flight that the current task leads, and no such flight waits for it.
+      state.underWay[name] = FlightTicket.led.withValue([]) { Work { [self] in end(name, await work()) } }
     }
   }
 
   private func end(_ name: String, _ failure: CacheError?) {
-    if let failure, let warn { warn(failure) }
-    state.withLock { state in
+    if let failure, let warn, !state.withLock({ $0.isAbandoned }) { warn(failure) }
+    let waiting = state.withLock { state in
       state.underWay[name] = nil
-      if let failure, warn == nil { state.failures.append(failure) }
+      if let failure, warn == nil, !state.isAbandoned { state.failures.append(failure) }
+      return state.takeWaiting()
     }
+    for continuation in waiting { continuation.resume() }
   }
 
   /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
   ///
+  /// - Parameter patience: how long to wait; `nil` for as long as it takes. Work that goes on after that is cancelled,
+  ///   and its failures are dropped.
   /// - Returns: the errors that kept the cache from storing what it fetched, unless `warn` got them.
   @discardableResult
-  public func finish() async -> [CacheError] {
-    while let work = state.withLock({ $0.underWay.first?.value }) {
-      await withTaskCancellationHandler {
-        await work.task.value
-      } onCancel: {
-        work.task.cancel()
-      }
+  public func finish(within patience: Duration? = nil) async -> [CacheError] {
+    let timer = patience.map { patience in
+      Task { if (try? await Task.sleep(for: patience)) != nil { abandon() } }
     }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let resumed = state.withLock { state in
+          state.waiting.append(continuation)
+          return state.takeWaiting()
+        }
+        for continuation in resumed { continuation.resume() }
+      }
+    } onCancel: {
+      for work in state.withLock({ Array($0.underWay.values) }) { work.task.cancel() }
+    }
+    timer?.cancel()
     return state.withLock { state in
       defer { state.failures = [] }
       return state.failures
     }
+  }
+
+  /// Cancels the work under way, and leaves it to itself.
+  private func abandon() {
+    let (work, waiting) = state.withLock { state in
+      let work = Array(state.underWay.values)
+      (state.underWay, state.isAbandoned) = ([:], true)
+      return (work, state.takeWaiting())
+    }
+    for work in work { work.task.cancel() }
+    for continuation in waiting { continuation.resume() }
   }
 }

@@ -35,10 +35,14 @@ protocol FetchSubject: Sendable {
 
   /// Stores an answer, or the result of confirming `base`, and returns its entry's key.
   ///
+  /// - Parameter flight: the flight that the answer ends; `nil` if there is none.
   /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`.
   func keep(
-    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
+    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?, ending flight: FlightTicket?
   ) async throws(CacheError) -> String
+
+  /// Whether concurrent callers may use `answer` too, which the cache may store, as `head`, but could not.
+  func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool
 
   /// Changes the cache as an answer demands that is not stored itself, for example removes what a POST made invalid.
   func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError)

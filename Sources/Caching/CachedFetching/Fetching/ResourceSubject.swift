@@ -61,11 +61,13 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   }
 
   func keep(
-    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?
+    _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?, ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
-    try await storage.store(answer, head: head, for: request, expecting: base?.version)
+    try await storage.ending(flight).store(answer, head: head, for: request, expecting: base?.version)
     return try key()
   }
+
+  func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool { true }
 
   /// Does nothing: a typed resource is only ever read.
   func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError) {}

@@ -39,6 +39,14 @@ public protocol HTTPResponseStorage: Sendable {
 
   /// Counts a look-up as a hit on the entry under `key`, or, with `nil`, as a miss.
   func countLookUp(_ key: String?)
+
+  /// This storage, whose next write also ends the lease of `flight`: one commit instead of two. The default does not.
+  func ending(_ flight: FlightTicket?) -> Self
+}
+
+extension HTTPResponseStorage {
+  /// This storage as it is: other processes do not see its flights.
+  public func ending(_ flight: FlightTicket?) -> Self { self }
 }
 
 /// A stored response without its content.

@@ -28,9 +28,15 @@ public protocol ResponseStore<Request, Response>: Sendable {
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(for request: Request) throws(CacheError) -> String
+
+  /// This storage, whose next write also ends the lease of `flight`: one commit instead of two. The default does not.
+  func ending(_ flight: FlightTicket?) -> Self
 }
 
 extension ResponseStore {
+  /// This storage as it is: other processes do not see its flights.
+  public func ending(_ flight: FlightTicket?) -> Self { self }
+
   /// Stores `response` with `head`, and replaces the entry for `request`, whatever its version.
   ///
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.

@@ -16,18 +16,22 @@ public struct HTTPCache: HTTPResponseSource {
   private let storage: any HTTPResponseStorage
   private let transfer: any DataTransferService
   private let services: FetchServices
+  private let name: String
   private let maxContentBytes: Int
 
   /// Creates a cache over `storage`, in front of the servers that `transfer` reaches. A response without a lifetime is
   /// fresh for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services`
   /// say.
   ///
-  /// - Parameter maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer`
-  ///   limits content that arrives in one piece.
+  /// - Parameters:
+  ///   - name: the cache's name in `Cache-Status`: a letter, then letters, digits and `-._`.
+  ///   - maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer` limits
+  ///     content that arrives in one piece.
   public init(
     storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices,
-    maxContentBytes: Int = .max
+    name: String = "ResponseCache", maxContentBytes: Int = .max
   ) {
+    self.name = name
     self.storage = storage
     self.transfer = transfer
     self.maxContentBytes = maxContentBytes
@@ -44,7 +48,7 @@ public struct HTTPCache: HTTPResponseSource {
   private func subject(_ request: HTTPRequest) -> URLSubject {
     URLSubject(
       request: request, storage: storage, transfer: transfer, rules: services.rules, now: services.now,
-      maxContentBytes: maxContentBytes)
+      cacheName: name, maxContentBytes: maxContentBytes)
   }
 
   /// Like `responses(to:options:)`, but follows redirects, as `HTTPResponseSource` says.

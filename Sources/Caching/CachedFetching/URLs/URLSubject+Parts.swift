@@ -51,6 +51,6 @@ extension URLSubject {
       // A complete stored response can still answer if the origin fails, and a part cannot.
       !selected(try await storage.variants(of: request.url)).contains(where: { $0.head.head.status != 206 })
     else { return }
-    _ = try await keep(beginning, head, confirming: nil)
+    _ = try await keep(beginning, head, confirming: nil, ending: nil)
   }
 }

@@ -5,7 +5,7 @@ extension URLSubject {
   func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
     var response = tailored(delivery)
     response.interim = delivery.answer.interim
-    var status = CacheStatus(delivery.decision)
+    var status = CacheStatus(delivery.decision, cacheName: cacheName)
     status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
     status.forwardStatus = delivery.forwardStatus
     status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil

@@ -8,6 +8,8 @@ struct URLSubject: FetchSubject {
   let transfer: any DataTransferService
   let rules: HTTPCacheRules
   let now: @Sendable () -> Duration
+  /// The cache's name in `Cache-Status`.
+  let cacheName: String
   /// The largest content that is put together from parts, in bytes.
   let maxContentBytes: Int
 
@@ -73,7 +75,8 @@ struct URLSubject: FetchSubject {
   }
 
   func keep(
-    _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?
+    _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
     // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
     let variants = selected(try await storage.readableVariants(of: request.url))
@@ -92,7 +95,8 @@ struct URLSubject: FetchSubject {
     let outdated = variants.map(\.key).filter { $0 != key }
     let version = base?.key == key ? base?.version : nil
     do throws(CacheError) {
-      return try await storage.store(body, head: head, for: request.url, replacing: outdated, expecting: version)
+      return try await storage.ending(flight).store(
+        body, head: head, for: request.url, replacing: outdated, expecting: version)
     } catch {
       throw error.naming(request, not: key)
     }
@@ -114,6 +118,15 @@ struct URLSubject: FetchSubject {
       if let joined, joined.1.count <= maxContentBytes { return joined }
     }
     return (head, answer.body)
+  }
+
+  /// RFC 9111, section 4: a response answers other requests only if it may be reused for them without validation.
+  func mayShare(_ answer: HTTPResponse, _ head: StoredHead) -> Bool {
+    var trace = CacheTrace(isRecording: false)
+    let decision = rules.decision(
+      for: request, stored: head, options: FetchOptions(), now: head.storedAt, trace: &trace)
+    // Content that still arrives can be read once, and some fields are for one reader alone.
+    return answer.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(answer.head.fields)
   }
 
   func settle(_ exchange: Exchange, _ found: StoredResponse<HTTPResponse>?) async throws(CacheError) {
@@ -154,7 +167,8 @@ struct URLSubject: FetchSubject {
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
     if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
     // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
-    return HTTPResponse(HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision).text]))
+    return HTTPResponse(
+      HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cacheName).text]))
   }
 }
 

@@ -2,9 +2,8 @@ internal import FetchVocabulary
 
 /// How a cache handled a request, as the `Cache-Status` field reports it (RFC 9211).
 package struct CacheStatus: Sendable, Hashable {
-  /// This cache's name in the field.
-  static let cacheName = "cachectl"
-
+  /// This cache's name in the field: a token, as RFC 8941 defines it.
+  let cacheName: String
   /// Whether the cache answered without asking the origin.
   package var isHit: Bool
   /// Why the origin was asked; `nil` if it was not.
@@ -22,8 +21,9 @@ package struct CacheStatus: Sendable, Hashable {
   /// Anything else worth reporting; `nil` for nothing.
   package var detail: String?
 
-  /// Creates the status of a request that `decision` answers.
-  package init(_ decision: CacheDecision) {
+  /// Creates the status of a request that `decision` of the cache called `cacheName` answers.
+  package init(_ decision: CacheDecision, cacheName: String) {
+    self.cacheName = cacheName
     isHit = decision.action == .serve || decision.action == .serveThenRevalidate
     // If the origin may not be asked, the decision gives the reason why it would have to be.
     forwardReason = decision.action == .fail ? nil : decision.forwardReason
@@ -37,7 +37,7 @@ package struct CacheStatus: Sendable, Hashable {
       isCollapsed ? "collapsed" : nil, timeToLive.map { "ttl=\(Self.integer($0))" },
       key.flatMap(Self.string).map { "key=\($0)" }, detail.flatMap(Self.string).map { "detail=\($0)" },
     ]
-    return ([Self.cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
+    return ([cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
   }
 
   /// A structured-field integer has at most 15 digits (RFC 8941, section 3.3.1).

@@ -123,6 +123,13 @@ extension HTTPCacheRules {
       || directives.control.contains(isShared ? "s-maxage" : "private")
   }
 
+  /// Whether `no-cache` names fields, which need a confirmation at each use, or `private` names fields that a shared
+  /// cache may give to one user only (sections 5.2.2.4 and 5.2.2.7).
+  package func hasFieldsOfOneUse(_ fields: HTTPFields) -> Bool {
+    let directives = ResponseDirectives(fields, isShared: isShared)
+    return !directives.privateFields.isEmpty || !directives.fieldsWithRevalidation.isEmpty
+  }
+
   /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
   /// cache may not store (section 3.1).
   func storedFields(_ fields: HTTPFields) -> HTTPFields {

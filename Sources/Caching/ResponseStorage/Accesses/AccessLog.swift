@@ -7,18 +7,13 @@ public protocol AccessLog: Sendable {
   /// Adds records. Keeps what several processes add at the same time.
   func add(_ records: [AccessRecord]) throws(CacheError)
 
-  /// The histories as they are now.
-  func snapshot() throws(CacheError) -> any AccessSnapshot
-}
-
-/// The uses of entries at some time.
-public protocol AccessSnapshot: Sendable {
-  /// The use of the entry whose key has the digest `digest`; `nil` if nothing is known.
-  func history(of digest: UInt64) -> AccessHistory?
+  /// The histories of the entries whose keys have these digests, in that order; a use with count zero if nothing is
+  /// known. The cost must not grow with the number of entries in the log: an eviction waits for it.
+  func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory]
 }
 
 /// Histories in memory, by the digests of keys.
-public struct AccessTable: AccessSnapshot {
+public struct AccessTable: Sendable {
   /// The uses, by digest.
   public private(set) var histories: [UInt64: AccessHistory] = [:]
 
@@ -36,33 +31,47 @@ public struct AccessTable: AccessSnapshot {
 
   /// All uses, as records.
   public var records: [AccessRecord] { histories.map { AccessRecord(digest: $0.key, history: $0.value) } }
-
-  /// Forgets the entries that have been unused longest, and keeps about `count`.
-  mutating func keepLatest(_ count: Int) {
-    let times = histories.values.map(\.lastUsedAt).sorted()
-    guard times.count > count else { return }
-    histories = histories.filter { $0.value.lastUsedAt >= times[times.count - count] }
-  }
 }
 
 /// Keeps uses in memory, for stores that live no longer than the process.
+///
+/// There are two tables. Uses go to the first, with what the second knows of their entries. When the first is full it
+/// becomes the second, and what was only in the second is forgotten: the entries unused for longest, at no cost.
 public final class MemoryAccessLog: AccessLog {
-  private let capacity: Int
-  private let table = Mutex(AccessTable())
+  /// The number of records to add under one lock, so that no eviction waits long.
+  private static let pageSize = 256
 
-  /// Creates a log. Once it has more than twice `capacity` (1 or more) uses, it forgets the oldest.
+  private let capacity: Int
+  private let tables = Mutex((first: AccessTable(), second: AccessTable()))
+
+  /// Creates a log that knows the last `capacity` (1 or more) entries that were used, and up to as many before them.
   public init(capacity: Int = 1 << 17) {
     self.capacity = capacity
   }
 
   /// Adds records.
   public func add(_ records: [AccessRecord]) throws(CacheError) {
-    table.withLock { table in
-      for record in records { table.add(record) }
-      if table.histories.count > 2 * capacity { table.keepLatest(capacity) }
+    for start in stride(from: 0, to: records.count, by: Self.pageSize) {
+      tables.withLock { tables in
+        for record in records[start..<min(start + Self.pageSize, records.count)] { add(record, to: &tables) }
+      }
     }
   }
 
-  /// The histories as they are now.
-  public func snapshot() throws(CacheError) -> any AccessSnapshot { table.withLock { $0 } }
+  private func add(_ record: AccessRecord, to tables: inout (first: AccessTable, second: AccessTable)) {
+    if tables.first.history(of: record.digest) == nil {
+      if tables.first.histories.count >= capacity { tables = (AccessTable(), tables.first) }
+      if let history = tables.second.history(of: record.digest) {
+        tables.first.add(AccessRecord(digest: record.digest, history: history))
+      }
+    }
+    tables.first.add(record)
+  }
+
+  /// The histories of the entries whose keys have these digests.
+  public func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory] {
+    tables.withLock { tables in
+      digests.map { tables.first.history(of: $0) ?? tables.second.history(of: $0) ?? AccessHistory() }
+    }
+  }
 }

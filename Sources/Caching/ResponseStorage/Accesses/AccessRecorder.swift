@@ -54,10 +54,19 @@ public final class AccessRecorder: Sendable {
 
   /// The uses of the entries under `keys`, in that order; a use with count zero if nothing is known.
   ///
+  /// Cost: a few look-ups for each key, however many uses are known.
+  ///
   /// - Throws: `CacheError`: the log failed.
   public func histories(of keys: [CacheKey]) throws(CacheError) -> [AccessHistory] {
-    let reader = try reader()
-    return keys.map { reader.history(of: $0) }
+    let digests = keys.map { AccessRecord.digest(of: $0) }
+    // What is on its way to the log may be counted twice, but not missed.
+    let waiting = state.withLock { state in
+      state.gather()
+      return digests.map { digest in
+        (state.pending.history(of: digest) ?? AccessHistory()) + (state.leaving.history(of: digest) ?? AccessHistory())
+      }
+    }
+    return zip(waiting, try log.histories(of: digests)).map { $0 + $1 }
   }
 
   /// Raises the recorded uses to at least those given, after entries were moved here from another store. Repeating it
@@ -65,25 +74,15 @@ public final class AccessRecorder: Sendable {
   ///
   /// - Throws: `CacheError`: the log failed.
   public func restore(_ histories: [CacheKey: AccessHistory]) throws(CacheError) {
-    let reader = try reader()
+    let keys = Array(histories.keys)
     add(
-      histories.compactMap { key, history in
-        let known = reader.history(of: key)
-        guard history.count > known.count || history.lastUsedAt > known.lastUsedAt else { return nil }
+      zip(keys, try self.histories(of: keys)).compactMap { key, known in
+        guard let history = histories[key], history.count > known.count || history.lastUsedAt > known.lastUsedAt else {
+          return nil
+        }
         let missing = AccessHistory(lastUsedAt: history.lastUsedAt, count: max(0, history.count - known.count))
         return AccessRecord(digest: AccessRecord.digest(of: key), history: missing)
       })
-  }
-
-  /// A reader of the uses known now, for many look-ups.
-  ///
-  /// - Throws: `CacheError`: the log failed.
-  func reader() throws(CacheError) -> AccessReader {
-    let (pending, leaving) = state.withLock { state in
-      state.gather()
-      return (state.pending, state.leaving)
-    }
-    return AccessReader(pending: pending, leaving: leaving, kept: try log.snapshot())
   }
 
   /// Adds the collected uses to the log.
@@ -118,21 +117,5 @@ public final class AccessRecorder: Sendable {
       state.leaving = AccessTable()
       state.failure = state.failure ?? failure.flatMap(\.self)
     }
-  }
-}
-
-/// The uses of entries at some time.
-struct AccessReader: Sendable {
-  fileprivate let pending: AccessTable
-  fileprivate let leaving: AccessTable
-  fileprivate let kept: any AccessSnapshot
-
-  /// The use of the entry under `key`; a use with count zero if nothing is known.
-  func history(of key: CacheKey) -> AccessHistory {
-    let digest = AccessRecord.digest(of: key)
-    var history = kept.history(of: digest) ?? AccessHistory()
-    if let more = pending.history(of: digest) { history = history + more }
-    if let more = leaving.history(of: digest) { history = history + more }
-    return history
   }
 }

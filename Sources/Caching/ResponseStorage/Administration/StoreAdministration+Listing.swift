@@ -47,11 +47,11 @@ extension StoreAdministration {
   public func list(
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
-    let accesses = order == .used ? try store.accesses.reader() : nil
     var first = MaxHeap<RankedEntry>()
-    let damage = try await visit(selection, after: nil) { page in
-      for entry in page {
-        first.insert(RankedEntry(entry, by: order, accesses))
+    let damage = try await visit(selection, after: nil) { page throws(CacheError) in
+      let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
+      for (index, entry) in page.enumerated() {
+        first.insert(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
         if first.count > limit { _ = first.removeLargest() }
       }
       return true
@@ -75,15 +75,18 @@ public struct EntryListing: Sendable {
 
 /// An entry with its payload.
 public struct StoredEntry: Sendable {
-  /// The key, the metadata and the size.
+  /// The key, the metadata before any transforms, and the size of what is stored.
   public let summary: EntrySummary
-  /// The payload's bytes.
+  /// The payload's bytes, before any transforms.
   public let payload: [UInt8]
+  /// The transforms that it is stored with, in order, with spaces between them; `nil` if it is stored as it is.
+  public let transforms: String?
   /// When the entry was read. Its state is that at this time.
   public let readAt: Timestamp
 
-  package init(summary: EntrySummary, payload: [UInt8], readAt: Timestamp) {
+  package init(summary: EntrySummary, payload: [UInt8], transforms: String? = nil, readAt: Timestamp) {
     (self.summary, self.payload, self.readAt) = (summary, payload, readAt)
+    self.transforms = transforms
   }
 }
 
@@ -105,14 +108,14 @@ struct RankedEntry: Comparable {
   /// Entries with higher ranks come first.
   private let rank: Int64
 
-  /// Ranks `entry` in `order`; the order of use needs `accesses`.
-  init(_ entry: EntrySummary, by order: EntryOrder, _ accesses: AccessReader?) {
+  /// Ranks `entry` in `order`; the order of use needs `use`.
+  init(_ entry: EntrySummary, by order: EntryOrder, _ use: AccessHistory) {
     rank =
       switch order {
       case .key: 0
       case .size: Int64(entry.payloadBytes)
       case .stored: entry.metadata.storedAt.milliseconds
-      case .used: accesses?.history(of: entry.key).lastUsedAt.milliseconds ?? 0
+      case .used: use.lastUsedAt.milliseconds
       }
     var metadata = entry.metadata
     metadata.attributes = [:]

@@ -2,8 +2,8 @@ public import FetchVocabulary
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, sound store
-  /// is left.
+  /// Removes all entries except leases, and all dictionaries, returns their space to the file system, and checks that an
+  /// empty, sound store is left.
   ///
   /// - Parameter held: called with what the store held, before anything is removed.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
@@ -12,6 +12,8 @@ extension StoreAdministration {
     let report = try await remove(EntrySelection(), dryRun: false)
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
+      // They hold parts of what was stored.
+      try await store.removeDictionaries()
       try await giveRoomBack()
       problem = try await store.engine.checkIntegrity().first?.message
     }

@@ -5,7 +5,7 @@ extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
   ///
   /// An unreadable entry is an issue, but does not stop the check. The leases of flights are checked, but not counted.
-  /// Cost: each payload is read twice, in bounded memory.
+  /// Checksums are over what is stored: the check undoes no transform and needs no key. Cost: each payload is read twice, in bounded memory.
   ///
   /// - Parameter progress: called from time to time with the number of entries checked and the total (`nil` if
   ///   unknown).
@@ -19,12 +19,13 @@ extension StoreAdministration {
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
+    var dictionaries: Set<String> = []
     var walk = StoreWalk(engine: store.engine, known: report.issues)
     while let page = try await walk.next() {
       await store.engine.releaseMemory()
       for entry in page {
         if entry.key.namespace != Lease.namespace { report.countEntries(1) }
-        if !unreadable.contains(entry.key), let issue = try await check(entry) { report.add(issue) }
+        if !unreadable.contains(entry.key), let issue = try await check(entry, &dictionaries) { report.add(issue) }
       }
       progress(report.entriesChecked, total)
     }
@@ -43,13 +44,19 @@ extension StoreAdministration {
   }
 
   /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
-  private func check(_ entry: EntrySummary) async throws(CacheError) -> IntegrityIssue? {
+  private func check(
+    _ entry: EntrySummary, _ dictionaries: inout Set<String>
+  ) async throws(CacheError) -> IntegrityIssue? {
     let key = entry.key
     do throws(CacheError) {
       let isSound = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
         metadata.isSound(key: key, payload: bytes)
       }
-      if let isSound { return isSound ? nil : .mismatch(key) }
+      if let isSound {
+        guard isSound else { return .mismatch(key) }
+        let lacking = try await store.lackingDictionary(of: key, entry.metadata, known: &dictionaries)
+        return lacking.map { .lacking(dictionary: $0, key) }
+      }
       // It may have been removed by now; but if it is still listed, it must be readable.
       let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
       guard listed.first == entry else { return nil }
@@ -62,6 +69,12 @@ extension StoreAdministration {
 }
 
 extension IntegrityIssue {
+  fileprivate static func lacking(dictionary: String, _ key: CacheKey) -> IntegrityIssue {
+    IntegrityIssue(
+      key: key, kind: .undecodable,
+      message: "the store has not got the dictionary that it was written with, \(dictionary)")
+  }
+
   fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")

@@ -17,15 +17,17 @@ public struct StoreAdministration: Sendable {
     self.ledger = ledger
   }
 
-  /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
+  /// The entry under `key` with a copy of its payload as it was before its transforms, even if it is expired; `nil` if
+  /// there is none.
   ///
-  /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
+  /// - Throws: `CacheError`: the engine failed; the entry is `damaged`, or sealed with another key (`wrongKey`).
   public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
-    try await store.engine.read(key) { [clock = store.clock] bytes, metadata throws(CacheError) in
-      try metadata.verify(key: key, payload: bytes)
+    try await store.lend(key) { [clock = store.clock, transforms = store.transforms] stored, found throws(CacheError) in
+      try found.verify(key: key, payload: stored)
+      let (payload, metadata) = try transforms.opened(stored, found, key: key)
       return StoredEntry(
-        summary: EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count),
-        payload: bytes.withUnsafeBufferPointer { Array($0) }, readAt: clock.now)
+        summary: EntrySummary(key: key, metadata: metadata, payloadBytes: stored.count), payload: payload,
+        transforms: found.transforms, readAt: clock.now)
     }
   }
 
@@ -93,10 +95,19 @@ extension StoreAdministration {
   /// Removes expired entries, and returns unused space to the file system.
   ///
   /// - Throws: `CacheError`: the engine failed; all unexpired entries are still there.
-  public func compact() async throws(CacheError) -> CompactionReport {
-    let before = try await StoreCount(store.engine)
+  ///
+  /// - Parameter extent: what to report as the extent before; `nil` for the present one.
+  public func compact(from extent: CompactionReport.Extent? = nil) async throws(CacheError) -> CompactionReport {
+    let before = if let extent { extent } else { try await self.extent() }
     try await store.engine.compact()
-    return CompactionReport(before: .init(before), after: .init(try await StoreCount(store.engine)))
+    return CompactionReport(before: before, after: try await self.extent())
+  }
+
+  /// How much the store holds.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func extent() async throws(CacheError) -> CompactionReport.Extent {
+    CompactionReport.Extent(try await StoreCount(store.engine))
   }
 }
 

@@ -16,44 +16,56 @@ struct BoundedWriter: Sendable {
   let limits: StoreLimits?
   let operations: OperationCounter
   let accesses: AccessRecorder
-  let sweep: ExpirySweep?
+  let expiry: ExpirySweep?
+  let sweeps: SweepKeeper
+  /// A store of at most this many entries is looked at whole.
+  let wholeLook: Int
   private let mutex = AsyncMutex()
 
   init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, operations: OperationCounter,
-    accesses: AccessRecorder,
-    removesExpired: Bool
+    accesses: AccessRecorder, sweeps: SweepKeeper, removesExpired: Bool, wholeLook: Int = RoomMaker.wholeLook
   ) {
     self.engine = engine
     self.clock = clock
     self.limits = limits
     self.operations = operations
     self.accesses = accesses
-    sweep = removesExpired ? ExpirySweep(engine: engine) : nil
+    self.sweeps = sweeps
+    self.wholeLook = wholeLook
+    expiry = removesExpired ? ExpirySweep(engine: engine) : nil
   }
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
+  /// - Returns: whether `lease` was removed too: not if it has changed, or if other entries had to go first.
   /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
   ///   if no entry may be evicted, `busy` if other writers keep filling the store.
-  func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
+  func apply(
+    _ batch: WriteBatch, storing key: CacheKey, bytes: Int, releasing lease: HeldLease?
+  ) async throws(CacheError) -> Bool {
     if let limits, bytes > limits.maxBytes { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits?.bounds
-    let expired = await sweep?.expired(near: key, at: clock.now) ?? []
+    let expired = await expiry?.expired(near: key, at: clock.now) ?? []
+    var whole = batch.removing(expired)
+    if let lease { whole.remove(lease.key, ifStill: lease.version) }
+    let removesOthers = !expired.isEmpty || lease != nil
     // Anything but a lack of room is the caller's own failure, above all a conflict.
-    if try await tryToApply(
-      batch.removing(expired), butNotOn: expired.isEmpty ? [.overBounds] : [.overBounds, .conflict])
-    {
-      return
+    if try await tryToApply(whole, butNotOn: removesOthers ? [.overBounds, .conflict] : [.overBounds]) {
+      return lease != nil
     }
-    guard let limits else { return try await engine.apply(batch) }
+    guard let limits else {
+      try await engine.apply(batch)
+      return false
+    }
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
-    var isStale = await mutex.lock() || !expired.isEmpty
+    var isStale = await mutex.lock() || removesOthers
     defer { mutex.unlock() }
-    for _ in 0..<Self.maximumAttempts {
-      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
-      if try await room.makeAndFill() { return }
+    for attempt in 0..<Self.maximumAttempts {
+      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return false }
+      if attempt == 0, try await room.tryToMakeAndFill() { return false }
+      if try await room.makeAndFill() { return false }
       isStale = true
     }
     throw limits.neverRoom(for: key)

@@ -4,7 +4,7 @@ public import StorageSPI
 public struct StoreLimits: Sendable, Hashable {
   /// The largest number of entries, 1 or more. The leases of flights do not count.
   public let maxEntries: Int
-  /// The largest total size of all payloads, in bytes.
+  /// The largest total size of all payloads, in bytes, 1 or more.
   public let maxBytes: Int
   /// Which entries are evicted first.
   public let eviction: EvictionPolicy
@@ -25,8 +25,17 @@ public struct StoreLimits: Sendable, Hashable {
   }
 }
 
-/// Errors of writing to a store that has limits.
+/// Errors of a store that has limits.
 extension StoreLimits {
+  /// - Throws: `CacheError` with the code `invalidOption` if the limits leave no room for an entry.
+  package func requireRoom() throws(CacheError) {
+    guard maxEntries > 0, maxBytes > 0 else {
+      throw CacheError(
+        .invalidOption, "nothing can be stored: maxEntries is \(maxEntries), and maxBytes \(maxBytes)",
+        hint: "give limits of 1 or more, or nil for no limits")
+    }
+  }
+
   /// An entry is too large even for an empty store.
   func tooLarge(_ key: CacheKey, bytes: Int) -> CacheError {
     CacheError(
@@ -35,11 +44,12 @@ extension StoreLimits {
       hint: "raise maxBytes")
   }
 
-  /// The store is full, and the policy allows only expired entries to be evicted.
+  /// The store is full, and the policy lets too few entries go.
   func noRoom(for key: CacheKey) -> CacheError {
     CacheError(
       .overBounds,
-      "there is no room for entry \(key): maxEntries is \(maxEntries), maxBytes \(maxBytes), and eviction is none",
+      "there is no room for entry \(key): maxEntries is \(maxEntries), maxBytes \(maxBytes), "
+        + "and eviction is \(eviction.name)",
       hint: "remove entries, raise these limits, or choose another eviction")
   }
 

@@ -125,13 +125,19 @@ extension EntryStore {
     if let kept = found.kept, let count, count == found.changeCount {
       return kept.metadata.state(at: now) == .expired ? nil : kept
     }
-    let read = try await engine.read(key) { bytes, metadata throws(CacheError) -> Decoded<Value>? in
-      try metadata.verify(key: key, payload: bytes)
+    let read = try await lend(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
+      let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return nil }
-      if let kept = found.kept, kept.isSame(metadata, payloadBytes: bytes.count) { return kept }
+      if let kept = found.kept, kept.isSame(metadata) { return kept }
+      if isPlain {
+        return Decoded(
+          try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
+          codec: codec)
+      }
+      let opened = try transforms.opened(bytes, metadata, key: key)
       return Decoded(
-        try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
-        codec: codec)
+        try decode(opened.payload.span, opened.metadata), key: key, digest: digest, metadata: opened.metadata,
+        payloadBytes: opened.payload.count, codec: codec)
     }
     guard let current = read ?? nil else {
       decodedEntries?.remove(digest)

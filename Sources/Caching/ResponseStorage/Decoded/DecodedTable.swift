@@ -17,9 +17,12 @@ package class DecodedEntry: @unchecked Sendable {
     (self.payloadBytes, self.codec) = (payloadBytes, codec)
   }
 
-  /// Whether it was decoded from the same entry as one with this metadata, whose checksum has been checked.
-  func isSame(_ metadata: EntryMetadata, payloadBytes: Int) -> Bool {
-    self.payloadBytes == payloadBytes && self.metadata == metadata
+  /// Whether it was decoded from the same entry as one with this metadata, whose checksum has been checked. The checksum
+  /// covers the payload and the attributes, which transforms may have changed.
+  func isSame(_ stored: EntryMetadata) -> Bool {
+    metadata.checksum == stored.checksum && metadata.storedAt == stored.storedAt
+      && metadata.freshUntil == stored.freshUntil && metadata.retainUntil == stored.retainUntil
+      && metadata.contentType == stored.contentType
   }
 }
 

@@ -49,7 +49,7 @@ extension StoredHead {
   fileprivate static let usualStatus = 200
 
   /// The header fields that decide how a response may be used. A typed response keeps no others.
-  fileprivate static let cachingFields = [
+  static let cachingFields = [
     "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "vary",
   ]
 
@@ -71,13 +71,15 @@ extension StoredHead {
 }
 
 /// Names of attributes that no header field can have.
-private enum AttributeName {
+enum AttributeName {
   /// The first byte of all these names.
   static let firstByte = UInt8(ascii: ":")
   static let status = ":status"
   static let initialAge = ":initial-age"
   /// The digest, then the field names, of the selector.
   static let selector = ":selector"
+  /// All of these.
+  static let ofHead = [status, initialAge, selector]
 }
 
 extension Timestamp {

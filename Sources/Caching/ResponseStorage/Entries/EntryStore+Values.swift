@@ -87,10 +87,12 @@ extension EntryStore {
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
     let now = clock.now
-    return try await engine.read(key) { bytes, metadata throws(CacheError) in
-      try metadata.verify(key: key, payload: bytes)
+    return try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
+      let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
-      return (try codec.decode(bytes, key, metadata), metadata.checksum)
+      if isPlain { return (try codec.decode(bytes, key, metadata), metadata.checksum) }
+      let opened = try transforms.opened(bytes, metadata, key: key)
+      return (try codec.decode(opened.payload.span, key, opened.metadata), metadata.checksum)
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import CachedFetching
+package import CachedFetching
 public import FetchVocabulary
 public import StorageSPI
 
@@ -25,6 +25,15 @@ public struct EntryStore: Sendable {
   /// The damage of a store that is read as a repair would save it; `nil` if the store is read as it is.
   var salvageDamage: StoreDamage? { (engine as? SalvagedEngine)?.damage ?? (engine as? RecoveringEngine)?.damage }
 
+  /// The leases that this process holds on flights over this store.
+  let leases = HeldLeases()
+
+  /// The flight that the next write ends; `nil` if there is none.
+  private var flight: FlightTicket?
+
+  /// What entries are written with, and how to read those written with something else.
+  let transforms: TransformPipeline
+
   private let writer: BoundedWriter
 
   /// Creates a store over `engine`.
@@ -32,23 +41,42 @@ public struct EntryStore: Sendable {
   /// - Parameters:
   ///   - limits: how much it may hold; `nil` for no limits.
   ///   - accesses: records when its entries are read, for eviction.
+  ///   - sweeps: keeps the place of evictions for the next process; `nil` for a store that no other process evicts from.
   ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
   ///     entries itself.
   ///   - decoded: how many decoded values to keep in memory.
+  ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
-    accesses: AccessRecorder = AccessRecorder(),
-    removesExpired: Bool = true, decoded: DecodedLimits = .standard
+    accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
+    decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none
+  ) {
+    self.init(
+      engine: engine, clock: clock, limits: limits, accesses: accesses, sweeps: sweeps, removesExpired: removesExpired,
+      decoded: decoded, transforms: transforms, wholeLook: RoomMaker.wholeLook)
+  }
+
+  /// Does the same; a store of up to `wholeLook` entries is looked at whole to choose what is evicted.
+  init(
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, accesses: AccessRecorder,
+    sweeps: (any SweepLog)? = nil, removesExpired: Bool, decoded: DecodedLimits = .standard,
+    transforms: EntryTransforms = .none, wholeLook: Int
   ) {
     self.engine = engine
     self.clock = clock
     self.accesses = accesses
+    self.transforms = TransformPipeline(transforms)
     operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
-      removesExpired: removesExpired)
+      sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook)
   }
+
+  /// Keeps the place of evictions for the next process.
+  ///
+  /// - Throws: `CacheError`: the log failed.
+  public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
 
   /// Closes the engine.
   ///
@@ -61,15 +89,18 @@ public struct EntryStore: Sendable {
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
   /// one.
   ///
-  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written; `wrongKey` if it is
+  ///   sealed with another key; `unsupported` if a transform that it was written with is not set up.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
-    let found = try await engine.read(key) { bytes, metadata throws(CacheError) in
-      try metadata.verify(key: key, payload: bytes)
+    let found = try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
+      let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
-      return (try decode(bytes, metadata), metadata)
+      if isPlain { return (try decode(bytes, metadata), metadata) }
+      let opened = try transforms.opened(bytes, metadata, key: key)
+      return (try decode(opened.payload.span, opened.metadata), opened.metadata)
     }
     return found ?? nil
   }
@@ -83,8 +114,15 @@ public struct EntryStore: Sendable {
     if let digest { accesses.record(digest: digest, at: clock.now) }
   }
 
+  /// This store, whose next write also removes this process's lease of `flight`.
+  package func ending(_ flight: FlightTicket?) -> EntryStore {
+    var store = self
+    store.flight = flight
+    return store
+  }
+
   /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
-  /// evicts other entries.
+  /// evicts other entries. The transforms of the store change its payload; limits count the result.
   ///
   /// - Parameters:
   ///   - key: the entry's key.
@@ -99,11 +137,18 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) {
-    var (batch, metadata) = (batch, metadata)
+    var (batch, payload, metadata) = (batch, payload, metadata)
+    if transforms.changesWrites {
+      (payload, metadata) = try transforms.encoded(
+        payload, metadata, key: key, with: transforms.transforms.written,
+        try await dictionaries(forWriting: key.namespace))
+    }
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: payload, metadata: metadata)
-    try await writer.apply(batch, storing: key, bytes: payload.count)
+    let lease = if let flight { await leases.end(flight) } else { HeldLease?.none }
+    let isReleased = try await writer.apply(batch, storing: key, bytes: payload.count, releasing: lease)
+    if isReleased, let flight { leases.forget(flight) }
   }
 }
 

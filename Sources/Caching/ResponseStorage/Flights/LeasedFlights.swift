@@ -30,20 +30,13 @@ public final class LeasedFlights: FetchFlights {
     case vanished
   }
 
-  private struct State {
-    var holder: LeaseHolder?
-    /// The tasks that renew the leases of this process's flights. Each returns the last version of its lease, or `nil`
-    /// if the lease was lost.
-    var renewals: [FlightTicket: Task<UInt64?, Never>] = [:]
-  }
-
   private let store: EntryStore
   private let processes: any ProcessTable
   private let timing: LeaseTiming
   private let identify: @Sendable () -> LeaseHolder
   /// The flights within this process.
   let local = LocalFlights()
-  private let state = Mutex(State())
+  private let holder = Mutex<LeaseHolder?>(nil)
 
   /// Creates flights whose leases are kept in `store`.
   ///
@@ -69,7 +62,7 @@ public final class LeasedFlights: FetchFlights {
   /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended, in this
   /// process or another.
   ///
-  /// - Throws: `CacheError` with the code `cancelled`.
+  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the flight waits for one that the calling task leads.
   public func join(_ key: String) async throws(CacheError) -> JoinResult {
     let joined = try await local.join(key)
     guard case .leading(let ticket) = joined else { return joined }
@@ -77,8 +70,8 @@ public final class LeasedFlights: FetchFlights {
       switch try await claim(ticket) {
       case .taken: return .leading(ticket)
       case .failed(let failure):
-        await local.finish(ticket, failure: failure)
-        return .finished(failure)
+        await local.finish(ticket, .failure(failure))
+        return .finished(.failure(failure))
       case .vanished:
         local.vanish(ticket)
         return .vanished
@@ -89,26 +82,27 @@ public final class LeasedFlights: FetchFlights {
     }
   }
 
-  /// Ends the flight of `ticket`: removes its lease, or leaves `failure` in it, and resumes the waiting callers.
+  /// Ends the flight of `ticket`: removes its lease, or leaves the failure in it, and resumes the waiting callers. Those
+  /// of other processes get no answer: if it is not in the store, one of them asks for its own.
   ///
   /// A task of its own deals with the lease, so that this also works if the caller's task was cancelled. If it fails,
   /// the lease runs out by itself.
-  public func finish(_ ticket: FlightTicket, failure: CacheError?) async {
+  public func finish(_ ticket: FlightTicket, _ result: FlightResult) async {
     let isAbandoned = Task.isCancelled
-    if let renewal = state.withLock({ $0.renewals.removeValue(forKey: ticket) }) {
-      renewal.cancel()
+    let lease = await store.leases.end(ticket)
+    store.leases.forget(ticket)
+    if let lease {
       await Task { [table] in
-        guard let version = await renewal.value, let key = try? Lease.key(for: ticket.key) else { return }
         if isAbandoned {
-          try? await table.abandon(key, version: version)
-        } else if let failure {
-          try? await table.fail(key, version: version, failure)
+          try? await table.abandon(lease.key, version: lease.version)
+        } else if case .failure(let failure) = result {
+          try? await table.fail(lease.key, version: lease.version, failure)
         } else {
-          try? await table.release(key, version: version)
+          try? await table.release(lease.key, version: lease.version)
         }
       }.value
     }
-    await local.finish(ticket, failure: failure)
+    await local.finish(ticket, result)
   }
 
   /// Tries to take the lease, and waits while another process has it.
@@ -159,25 +153,24 @@ public final class LeasedFlights: FetchFlights {
           guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
           version = renewed
         } catch {
+          if error.code == .closed { return nil }
           // The lease holds for a while yet: try again at the next renewal.
-          continue
         }
       }
       return version
     }
-    state.withLock { $0.renewals[ticket] = renewal }
+    store.leases.keep(key, renewal, for: ticket)
   }
 
   private var table: LeaseTable {
-    LeaseTable(store: store, processes: processes, holder: holder, duration: timing.duration)
+    LeaseTable(store: store, processes: processes, holder: identity, duration: timing.duration)
   }
 
-  private var holder: LeaseHolder {
-    state.withLock { state in
-      if let holder = state.holder { return holder }
-      let holder = identify()
-      state.holder = holder
-      return holder
+  private var identity: LeaseHolder {
+    holder.withLock { holder in
+      let identity = holder ?? identify()
+      holder = identity
+      return identity
     }
   }
 }

@@ -26,25 +26,51 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     var (found, last) = ([StoredVariant](), CacheKey?.none)
     while true {
       let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
-      found += page.compactMap { StoredVariant($0, at: now) }
+      found += try variants(in: page, at: now)
       guard page.count == Self.variantsPerScan else { return found }
       last = page.last?.key
     }
   }
 
-  /// Like `variants(of:)`, but leaves damaged responses out.
+  /// Like `variants(of:)`, but leaves damaged responses out, and those whose fields are hidden from this process have
+  /// none.
   ///
-  /// Cost: about sixty scans of the engine if there is a damaged one.
+  /// Cost: about sixty scans of the engine if there is such a one.
   public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
     do throws(CacheError) { return try await variants(of: url) } catch {
-      guard error.code == .damaged else { throw error }
+      guard error.isOfOneEntry else { throw error }
     }
     // Use the whole prefix that the keys share, so that the walk finds the keys behind damage by the rest.
     let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
     var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
     var found: [StoredVariant] = []
-    while let page = try await walk.next() { found += page.compactMap { StoredVariant($0, at: now) } }
+    while let page = try await walk.next() { found += try variants(in: page, at: now, isLenient: true) }
     return found
+  }
+
+  /// The listed variants that have not expired at `now`.
+  ///
+  /// - Parameter isLenient: whether responses whose fields cannot be revealed are listed without them.
+  private func variants(
+    in page: [EntrySummary], at now: Timestamp, isLenient: Bool = false
+  ) throws(CacheError) -> [StoredVariant] {
+    var found: [StoredVariant] = []
+    for entry in page where entry.metadata.state(at: now) != .expired {
+      // Only where the fields are missing may a transform have hidden them.
+      let head =
+        if let fields = entry.metadata.attributes[EntryMetadata.blockName] {
+          entry.metadata.httpHead(fields: fields)
+        } else { try head(of: entry, isLenient: isLenient) }
+      found.append(StoredVariant(key: entry.key.text, head: head))
+    }
+    return found
+  }
+
+  private func head(of entry: EntrySummary, isLenient: Bool) throws(CacheError) -> StoredHead {
+    do throws(CacheError) { return try store.revealed(entry).httpHead } catch {
+      guard isLenient, error.isOfOneEntry else { throw error }
+      return entry.metadata.httpHead
+    }
   }
 
   /// The stored response under `key`; `nil` if there is none, or an expired one.
@@ -92,6 +118,9 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// Counts a look-up in the store's usage, and a use of the entry under `key`, if the look-up found one.
   public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
+  /// This storage, whose next write also removes the lease of `flight`.
+  public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight)) }
+
   /// The prefix of the keys of all entries for `url`, which must be in its normal form.
   public static func keyPrefix(of url: String) -> String {
     "url/\(CacheKey.schemeVersion)/url=\(PercentEncoding.text(url))/"
@@ -106,23 +135,18 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   }
 }
 
-extension StoredVariant {
-  /// The variant that `entry` holds; `nil` if it has expired.
-  fileprivate init?(_ entry: EntrySummary, at now: Timestamp) {
-    if entry.metadata.state(at: now) == .expired { return nil }
-    self.init(key: entry.key.text, head: entry.metadata.httpHead)
-  }
-}
-
 /// The header of a response for a URL is stored whole, with its fields in order, and the rest of its status line.
 extension EntryMetadata {
   fileprivate static let blockName = ":fields"
   /// The protocol version, followed by a space and the reason, if there is one.
   fileprivate static let lineName = ":line"
 
-  fileprivate var httpHead: StoredHead {
+  fileprivate var httpHead: StoredHead { httpHead(fields: attributes[Self.blockName] ?? "") }
+
+  /// The head with the header fields in `block`, the attribute called `blockName`.
+  fileprivate func httpHead(fields block: String) -> StoredHead {
     // Split by bytes: a value may begin with a combining mark, which would merge with the space before it.
-    let lines = (attributes[Self.blockName] ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+    let lines = block.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: ":")).map { colon in
         let value = line[line.index(after: colon)...].dropFirst()
         return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))
@@ -142,4 +166,9 @@ extension HTTPResponseHead {
     if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }
     return attributes
   }
+}
+
+extension CacheError {
+  /// Whether an entry cannot be read, because it is damaged or what it was written with is not here. Others can.
+  var isOfOneEntry: Bool { [.damaged, .wrongKey, .unsupported, .invalidOption].contains(code) }
 }

@@ -51,6 +51,9 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
   public func key(for request: Request) throws(CacheError) -> String {
     try CacheKey(for: request).text
   }
+
+  /// This storage, whose next write also removes the lease of `flight`.
+  public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight), codec: codec) }
 }
 
 extension EntryStore {

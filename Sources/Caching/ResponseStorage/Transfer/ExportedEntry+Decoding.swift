@@ -92,7 +92,7 @@ extension ExportedMembers {
     let text = try json.string()
     do throws(CacheError) {
       let key = try CacheKey(text)
-      guard key.namespace == Lease.namespace else { return key }
+      if key.namespace != Lease.namespace || TransformDictionaryName(key) != nil { return key }
     } catch {
       throw json.failure(error.message)
     }

@@ -26,7 +26,8 @@ public struct StoreExport: Sendable {
     self.store = store
   }
 
-  /// Passes the lines of the selected entries to `write`, several at a time, without leases.
+  /// Passes the lines of the selected entries to `write`, several at a time, without leases. Entries are exported as they
+  /// are stored, after the dictionaries that they may need, which are not counted.
   ///
   /// Damaged entries are left out and reported. Expired entries that still exist are exported too.
   /// - Throws: `CacheError`: the engine failed, what `write` throws, or `cancelled`.
@@ -35,6 +36,9 @@ public struct StoreExport: Sendable {
   ) async throws(CacheError) -> ExportReport {
     let total = selection == EntrySelection() ? try await store.count() : nil
     var (report, lines) = (ExportReport(), [UInt8]())
+    for dictionary in try await store.exportedDictionaries(for: selection) {
+      dictionary.encode(to: &lines)
+    }
     var reading = EntryReading(store, selection)
     while let entry = try await reading.next() {
       entry.encode(to: &lines)

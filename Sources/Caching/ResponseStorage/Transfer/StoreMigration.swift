@@ -68,6 +68,9 @@ public struct StoreMigration: Sendable {
     var writer = EntryWriter(to: destination, options)
     var done = 0
     do throws(CacheError) {
+      for dictionary in try await source.exportedDictionaries(for: EntrySelection()) {
+        try await writer.add(dictionary)
+      }
       while let entry = try await reading.next() {
         try await writer.add(entry)
         done += 1

@@ -17,8 +17,11 @@ public struct ErrorView: Sendable, Hashable {
   }
 
   /// The failure `error`, with the command that helps if it has no hint of its own.
-  public init(_ error: CacheError) {
-    self.init(code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error))
+  ///
+  /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
+  public init(_ error: CacheError, backend: String? = nil) {
+    self.init(
+      code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error, backend: backend))
   }
 
   /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.

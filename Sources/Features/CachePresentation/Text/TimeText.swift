@@ -1,4 +1,4 @@
-internal import Base
+public import Base
 internal import FetchVocabulary
 
 /// Writes points in time in the format of RFC 3339, in UTC. `RFC3339Text.time(_:)` reads them.
@@ -14,6 +14,11 @@ public enum RFC3339Text {
     let text = RFC3339.text(min(max(sinceEpoch.wholeMilliseconds, 0), RFC3339.latest))
     return text.hasSuffix(".000Z") ? text.dropLast(5) + "Z" : text
   }
+}
+
+extension JSONValue {
+  /// The string with the RFC 3339 text of the time `sinceEpoch` after 1970-01-01T00:00:00Z; `null` for none.
+  public init(time sinceEpoch: Duration?) { self.init(sinceEpoch.map(RFC3339Text.text)) }
 }
 
 /// Writes points in time relative to now: "3 min ago", "in 2 h", "just now"; the last possible time is "never".

@@ -99,7 +99,8 @@ public struct AllCitiesView: OutputView {
     summary.warnings.map { warning in
       let more = summary.warningCounts[warning.code, default: 1] - 1
       let message = more > 0 ? "\(warning.message) (and \(NumberText.text(more)) more like it)" : warning.message
-      return ErrorView(code: warning.code.rawValue, message: message, hint: ErrorView(warning).hint)
+      return ErrorView(
+        code: warning.code.rawValue, message: message, hint: ErrorView(warning, backend: origin.backend).hint)
     }
   }
 

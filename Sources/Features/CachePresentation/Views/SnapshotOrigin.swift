@@ -18,7 +18,7 @@ struct SnapshotOrigin: Sendable {
     self.isRevalidated = snapshot.isRevalidated
     self.backend = backend
     self.entry = snapshot.entry
-    self.warnings = snapshot.warnings.map { ErrorView($0) }
+    self.warnings = snapshot.warnings.map { ErrorView($0, backend: backend) }
   }
 
   /// Whether the value is a stale one from the cache.

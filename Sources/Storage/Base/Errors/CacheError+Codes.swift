@@ -28,6 +28,8 @@ extension CacheError.Code {
   public static let tooLarge = Self(rawValue: "tooLarge")
   /// The store would hold more than its bounds allow; nothing was changed.
   public static let overBounds = Self(rawValue: "overBounds")
+  /// The entry is sealed with a key other than the configured one.
+  public static let wrongKey = Self(rawValue: "wrongKey")
   /// The engine does not support the operation.
   public static let unsupported = Self(rawValue: "unsupported")
   /// The engine was closed before the call: a defect of the caller.
@@ -56,7 +58,7 @@ extension CacheError.Code {
 
   // MARK: Set-up and libraries
 
-  /// An option of the engine is missing, of the wrong type or out of range.
+  /// An option of the engine, or another setting, is missing, unknown, of the wrong type or out of range.
   public static let invalidOption = Self(rawValue: "invalidOption")
   /// The configured origin cannot be asked, because a setting is missing or unusable.
   public static let originUnavailable = Self(rawValue: "originUnavailable")

@@ -53,7 +53,8 @@ extension BenchmarkMeasurement.Round {
       operations: operations + other.operations, seconds: max(seconds, other.seconds),
       processorSeconds: processorSeconds + other.processorSeconds,
       peakMemoryBytes: peaks.isEmpty ? nil : peaks.reduce(0, +), storageBytes: max(storageBytes, other.storageBytes),
-      referenceSeconds: referenceSeconds.flatMap { own in other.referenceSeconds.map { max(own, $0) } })
+      referenceSeconds: referenceSeconds.flatMap { own in other.referenceSeconds.map { max(own, $0) } },
+      hits: hits.flatMap { own in other.hits.map { own + $0 } })
   }
 }
 
@@ -147,6 +148,8 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
     public var storageBytes = 0
     /// How long the reference work took right before; `nil` in reports of programs that did none.
     public var referenceSeconds: Double?
+    /// How many operations the store answered; `nil` unless the store was bounded.
+    public var hits: Int?
 
     /// The throughput; 0 if no time passed.
     public var operationsPerSecond: Double { seconds > 0 ? Double(operations) / seconds : 0 }
@@ -165,6 +168,11 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   /// of entries that a compaction removed.
   public var operationsPerCall: Int {
     latency.count > 0 ? max(1, Int((Double(operations) / Double(latency.count)).rounded())) : 1
+  }
+  /// The share of operations that the store answered, from 0 to 1; `nil` unless the store was bounded.
+  public var hitRatio: Double? {
+    let hits = rounds.compactMap(\.hits)
+    return hits.isEmpty || operations == 0 ? nil : Double(hits.reduce(0, +)) / Double(operations)
   }
   /// The time of all rounds.
   public var seconds: Double { rounds.reduce(0) { $0 + $1.seconds } }

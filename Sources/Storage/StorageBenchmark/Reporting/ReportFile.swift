@@ -251,6 +251,7 @@ extension BenchmarkMeasurement: ReportRecord {
     file.derived("storageBytes", storageBytes)
     file.derived("peakMemoryBytes", peakMemoryBytes)
     file.derived("processorSeconds", processorSeconds)
+    if let hitRatio { file.derived("hitRatio", hitRatio) }
     try file.member("rounds", &rounds)
     if let list = file.value("rounds"), rounds.isEmpty { throw list.outOfRange("at least one round") }
     if histogram != nil || !file.isWriting { try file.member("latencyHistogram", &histogram) }
@@ -266,6 +267,7 @@ extension BenchmarkMeasurement.Round: ReportRecord {
     try file.member("referenceSeconds", &referenceSeconds)
     try file.member("storageBytes", &storageBytes)
     try file.member("peakMemoryBytes", &peakMemoryBytes)
+    if hits != nil || !file.isWriting { try file.member("hits", &hits) }
   }
 }
 

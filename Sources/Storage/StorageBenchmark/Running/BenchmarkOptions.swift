@@ -64,7 +64,7 @@ public struct BenchmarkOptions: Sendable {
     var workload = workload
     workload.entries = entries
     if let operations { workload.operations = operations }
-    if let valueSize, workload.payload == .bytes { workload.valueSize = valueSize }
+    if let valueSize, workload.payload.hasSizes { workload.valueSize = valueSize }
     return workload
   }
 

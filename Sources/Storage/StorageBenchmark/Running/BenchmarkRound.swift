@@ -88,15 +88,33 @@ struct BenchmarkRound {
     if let engine { return engine }
     let engine = try await store.open()
     self.engine = engine
-    fetcher = try await context.actions.makeFetcher[workload.payload]?(engine)
+    fetcher = try await context.actions.makeFetcher[workload.payload]?(target(engine))
     return engine
   }
+
+  private func target(_ engine: any StorageEngine) -> BenchmarkStore {
+    let (keys, values) = (keys, check.values)
+    return BenchmarkStore(
+      engine: engine, maximumEntries: maximumEntries, key: { number throws(CacheError) in try keys.key(number) },
+      bytes: TypedPayload(
+        encode: { values.payload(tag: values.tag($0, 1)) },
+        isRight: { values.isPayload($1, tag: values.tag($0, 1)) }))
+  }
+
+  private var maximumEntries: Int? { workload.maximumEntries(processes: context.options.share?.count ?? 1) }
 
   /// Checks outside the measurement that the store contains what was written, through the engine's own count and a
   /// sample of entries: that catches an engine that loses entries that no worker happens to read. Returns its size.
   private mutating func inspect(after phase: WorkloadPhase) async throws(CacheError) -> Int {
     let engine = try await openEngine()
     let statistics = try await engine.statistics()
+    if let maximumEntries {
+      guard (maximumEntries * 9 / 10...maximumEntries).contains(statistics.entries) else {
+        throw .wrongAnswer(
+          "the store holds \(statistics.entries) entries where it should be full with \(maximumEntries)")
+      }
+      if context.options.share == nil { try await readSample(of: engine) }
+    }
     guard phase.writes, !workload.payload.isThroughCache else { return statistics.storageBytes }
     if context.options.share == nil, let fault = faultOfCount(statistics.entries) { throw fault }
     let count = check.ledger.count
@@ -104,6 +122,14 @@ struct BenchmarkRound {
       try await check.read(engine, keys.key(number), number, floor: check.ledger.committed(number))
     }
     return statistics.storageBytes
+  }
+
+  /// Reads the first entries that `engine` lists.
+  private func readSample(of engine: any StorageEngine) async throws(CacheError) {
+    for summary in try await engine.scan(KeyRange(prefix: KeySpace.prefix), limit: Self.sampleSize) {
+      guard try await engine.read(summary.key, { _, _ throws(CacheError) in true }) == nil else { continue }
+      throw .wrongAnswer("entry \(summary.key) is listed and cannot be read")
+    }
   }
 
   /// The maximum number of entries to read after a phase.

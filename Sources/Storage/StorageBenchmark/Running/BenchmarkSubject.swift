@@ -57,12 +57,12 @@ public struct BenchmarkSubject: Sendable {
 /// The parts of workloads that this layer does not know: how records are decoded, and how the cache fetches.
 public struct BenchmarkActions: Sendable {
   /// Makes a fetcher through a cache over a store that was just opened. The fetcher is used until the store is closed.
-  public typealias MakeFetcher = @Sendable (any StorageEngine) async throws(CacheError) -> any BenchmarkFetcher
+  public typealias MakeFetcher = @Sendable (BenchmarkStore) async throws(CacheError) -> any BenchmarkFetcher
 
   /// The records for workloads with the payload `typed`; `nil` skips these workloads.
   public var typed: TypedPayload?
-  /// Makes the fetcher for workloads with the payload `fetched`, and the reader for those with `kept`; workloads
-  /// without theirs are skipped.
+  /// Makes the fetcher for workloads with each of the payloads `fetched`, `kept` and `bounded`; workloads without
+  /// theirs are skipped.
   public var makeFetcher: [Workload.Payload: MakeFetcher]
 
   /// The actions; without them, workloads that need them are skipped.
@@ -89,11 +89,33 @@ public struct TypedPayload: Sendable {
   }
 }
 
+/// A store that was just opened for a fetcher, and what the workload says of its entries.
+public struct BenchmarkStore: Sendable {
+  /// The engine.
+  public let engine: any StorageEngine
+  /// The most entries that the store may hold; `nil` for any number.
+  public let maximumEntries: Int?
+  /// The key of the entry with the given number. Other processes of the run have other keys.
+  public let key: @Sendable (Int) throws(CacheError) -> CacheKey
+  /// The bytes of the entries, of the sizes that the workload sets.
+  public let bytes: TypedPayload
+}
+
+/// What a fetch returned.
+public enum BenchmarkAnswer: Sendable, Hashable {
+  /// The right answer, from the store.
+  case hit
+  /// The right answer, which was not in the store and is now.
+  case miss
+  /// Not the right answer, or not from where it had to come.
+  case wrong
+}
+
 /// Fetches through a cache over one store.
 public protocol BenchmarkFetcher: Sendable {
   /// Fetches the resource with the given number, from 0 up to the workload's number of entries: from the store if it is
   /// there, otherwise from its origin, and then stores it. Any number of tasks call it concurrently.
   ///
-  /// - Returns: whether the answer was correct and came from the expected place.
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool
+  /// - Parameter isStored: whether the load has stored the resource. Unless the store is bounded, it is still there.
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer
 }

@@ -16,6 +16,8 @@ final class PhaseJob: Sendable {
   let fetcher: (any BenchmarkFetcher)?
   let check: EntryCheck
   let probe: BenchmarkProbe
+  /// Whether the number of hits says something: the store is bounded, and read.
+  let countsHits: Bool
   /// The number of operations of all workers together.
   let operationCount: Int
   /// The number of entries that a load stores.
@@ -38,6 +40,7 @@ final class PhaseJob: Sendable {
     store = round.store
     fetcher = round.fetcher
     probe = round.context.probe
+    countsHits = round.workload.payload == .bounded && phase.kind != .load
     entries = round.workload.entries
     workers = phase.kind == .open || phase.kind == .expire ? 1 : round.context.options.threads
     operationCount = round.workload.operations(of: phase)
@@ -75,7 +78,8 @@ extension PhaseJob {
       round: BenchmarkMeasurement.Round(
         operations: workers.reduce(0) { $0 + $1.operations }, seconds: Double(end - begin) / 1e9,
         processorSeconds: processorSeconds,
-        peakMemoryBytes: resident.flatMap { resident in peak.map { max(0, $0 - resident) } }))
+        peakMemoryBytes: resident.flatMap { resident in peak.map { max(0, $0 - resident) } },
+        hits: countsHits ? workers.reduce(0) { $0 + $1.hits } : nil))
     for worker in workers { cost.histogram.merge(worker.histogram) }
     return cost
   }

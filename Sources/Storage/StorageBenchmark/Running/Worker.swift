@@ -8,6 +8,8 @@ struct Worker: Sendable {
   var histogram = LatencyHistogram()
   /// The number of operations done; each operation of a batch counts.
   var operations = 0
+  /// The number of fetches that the store answered.
+  var hits = 0
   var random: SeededGenerator
   /// When the worker started.
   let began: UInt64
@@ -120,9 +122,10 @@ extension Worker {
     _ number: Int, _ fetcher: any BenchmarkFetcher, isStored: Bool
   ) async throws(CacheError) {
     let begin = start()
-    let isRight = try await fetcher.fetch(number, isStored: isStored)
+    let answer = try await fetcher.fetch(number, isStored: isStored)
     finish(begin)
-    guard isRight else { throw .wrongAnswer("what was fetched as number \(number) is not what it is") }
+    if answer == .hit { hits += 1 }
+    guard answer != .wrong else { throw .wrongAnswer("what was fetched as number \(number) is not what it is") }
   }
 
   /// Opens the store, reads an entry, and closes the store.

@@ -13,9 +13,15 @@ public struct Workload: Sendable, Hashable {
     case fetched
     /// Records read through the cache, which keeps what it has decoded; see `BenchmarkActions.makeFetcher`.
     case kept
+    /// Meaningless bytes read through the cache, which may keep only some of the entries (`Workload.limit`): a read of
+    /// an entry that is not there stores it.
+    case bounded
 
     /// Whether the cache stores and reads the entries, instead of the engine directly.
-    var isThroughCache: Bool { self == .fetched || self == .kept }
+    var isThroughCache: Bool { self == .fetched || self == .kept || self == .bounded }
+
+    /// Whether the workload sets the sizes of the values.
+    var hasSizes: Bool { self == .bytes || self == .bounded }
   }
 
   /// The allowed numbers of entries: keys have room for that many.
@@ -35,7 +41,7 @@ public struct Workload: Sendable, Hashable {
   public var entries: Int
   /// The number of operations of a phase whose factor is 1, within `operationsRange`.
   public var operations: Int
-  /// The sizes of the values, in bytes; irrelevant unless the payload is `bytes`.
+  /// The sizes of the values, in bytes; irrelevant unless the payload is `bytes` or `bounded`.
   public var valueSize: SizeDistribution
   /// The length of the keys in bytes, including the namespace, within `keyLengthRange`.
   public var keyLength: Int
@@ -43,6 +49,8 @@ public struct Workload: Sendable, Hashable {
   public let payload: Payload
   /// The share of entries that have expired when they are stored, from 0 to 1.
   public let expiringShare: Double
+  /// The share of the entries that the store may hold, above 0 and at most 1; below 1 only if the payload is `bounded`.
+  public let limit: Double
   /// The phases in order. The first is a load, and every load begins with an empty store.
   public let phases: [WorkloadPhase]
 }
@@ -135,6 +143,11 @@ extension Workload {
   /// The maximum number of entries after all phases.
   var capacity: Int {
     entries + phases.filter { $0.share(of: .insert) > 0 }.reduce(0) { $0 + operations(of: $1) }
+  }
+
+  /// The most entries that the store may hold while `processes` use it; `nil` for any number.
+  func maximumEntries(processes: Int) -> Int? {
+    payload == .bounded ? max(1, Int((Double(entries * processes) * limit).rounded())) : nil
   }
 
   /// Whether the workload reopens its store and expects it unchanged.

@@ -4,7 +4,7 @@ public import StorageSPI
 /// nearest known one), values out of range, shares that do not add up to 1, and settings without effect.
 public enum WorkloadReader {
   private static let keys = [
-    "name", "summary", "entries", "operations", "valueSize", "keyLength", "payload", "expiring", "phases",
+    "name", "summary", "entries", "operations", "valueSize", "keyLength", "payload", "expiring", "limit", "phases",
   ]
 
   /// The size limit of a workload file, in bytes. Check it before reading the file.
@@ -24,7 +24,7 @@ public enum WorkloadReader {
       operations: try root.value("operations")?.integer(in: Workload.operationsRange) ?? 10_000,
       valueSize: try size(root.value("valueSize"), in: Workload.valueSizeRange) ?? .constant(1_000),
       keyLength: try root.value("keyLength")?.integer(in: Workload.keyLengthRange) ?? 24,
-      payload: payload, expiringShare: expiring,
+      payload: payload, expiringShare: expiring, limit: try limit(root, payload),
       phases: try phases(try root.required("phases"), payload, expiring: expiring))
   }
 
@@ -48,11 +48,16 @@ public enum WorkloadReader {
   private static func checkCombination(
     _ root: FileObject, _ payload: Workload.Payload, _ expiring: Double
   ) throws(CacheError) {
-    guard payload != .bytes else { return }
-    for key in ["valueSize", "expiring"] {
-      guard let value = root.value(key) else { continue }
+    let hasEffect = ["valueSize": payload.hasSizes, "expiring": payload == .bytes, "limit": payload == .bounded]
+    for (key, hasEffect) in hasEffect.sorted(by: { $0.key < $1.key }) {
+      guard !hasEffect, let value = root.value(key) else { continue }
       throw value.error("\(key) has no effect where the payload is \(payload.rawValue)", hint: "remove it")
     }
+  }
+
+  private static func limit(_ root: FileObject, _ payload: Workload.Payload) throws(CacheError) -> Double {
+    guard payload == .bounded else { return 1 }
+    return try root.required("limit").number(in: 0.0001...1)
   }
 
   private static func phases(

@@ -1,41 +1,138 @@
-internal import ResponseStorage
+internal import HTTPCaching
+public import ResponseStorage
 internal import StorageSPI
 
-/// The sections of every configuration. A resource adds its own.
+/// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.
 extension Configuration {
-  /// The sections that follow the engines.
-  static var sections: [any ConfigurationSection.Type] { [Plugins.self, Cache.self, Network.self] }
+  /// The sections of every configuration, in the order of display.
+  static var sections: [any ConfigurationSection.Type] { [General.self, Plugins.self, Cache.self, Network.self] }
 
-  /// The keys outside of all objects.
+  /// The origins to ask if the configuration names none.
+  public var environment: Environment { section(General.self).environment }
+  /// The absolute paths of the folders to search for plugins.
+  public var pluginSearchPath: [String] { section(Plugins.self).searchPath }
+  /// How long entries are used, and how many are kept.
+  public var cache: Cache { section(Cache.self) }
+  /// How to reach servers.
+  public var network: Network { section(Network.self) }
+
+  /// The origins to ask if the configuration names none.
+  public enum Environment: String, Sendable, CaseIterable {
+    /// The bundled sample.
+    case dev
+    /// The public servers, before a release.
+    case alpha
+    /// The public servers.
+    case real
+  }
+
+  /// How long entries are used, and how many are kept.
+  public struct Cache: Sendable, Hashable {
+    /// How long an entry is fresh if its origin does not say.
+    public let timeToLive: Duration
+    /// How long a stale entry stands in for an origin that fails.
+    public let staleIfError: Duration
+    /// How long a stale entry is served while the origin is asked again.
+    public let staleWhileRevalidate: Duration
+    /// The maximum number of entries, 1 or more.
+    public let maxEntries: Int
+    /// The maximum number of payload bytes in all, 1,024 or more.
+    public let maxBytes: Int
+    /// The maximum number of payload bytes of a stored URL answer. A larger answer is passed on as it comes in.
+    public let maxEntryBytes: Int
+    /// Which entries are evicted first when a limit is reached.
+    public let eviction: EvictionPolicy
+    /// Whether this is a shared cache as defined by RFC 9111.
+    public let isShared: Bool
+    /// The names of the transforms that entries are written with, in this order.
+    public let transforms: [String]
+  }
+
+  /// How requests are made, for every kind of origin.
+  public struct Transport: Sendable, Hashable {
+    /// The time limit of a request.
+    public let timeout: Duration
+    /// The size limit of an answer, in bytes.
+    public let maxResponseBytes: Int
+    /// The maximum number of concurrent requests, 1 to 64.
+    public let maxConcurrentRequests: Int
+    /// The headers to send with each request, in the order of the configuration.
+    public let headers: [HeaderSetting]
+    /// How to reach servers.
+    public let network: Network
+    /// What the command asks for beyond the configuration.
+    public var demands = TransferDemands()
+    /// Whether an answer of more than `maxResponseBytes` is streamed as it is read. The time limit then applies to each
+    /// wait.
+    public var isStreamed = false
+
+    /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
+    /// wait that long; and at most `maxEntryBytes` held in memory.
+    static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
+      Transport(
+        timeout: max(.seconds(30), demands.maxTime ?? .zero), maxResponseBytes: maxEntryBytes,
+        maxConcurrentRequests: 4, headers: [], network: network.overridden(by: demands.network), demands: demands,
+        isStreamed: true)
+    }
+  }
+
+  /// How to reach servers; `nil` leaves a setting to the environment and the system.
+  public struct Network: Sendable, Hashable {
+    /// The URL of the proxy; empty for no proxy.
+    public var proxy: String?
+    /// The path of a file of certificates (PEM): no other authorities are trusted.
+    public var authorityFile: String?
+    /// The path of the client certificate (PEM).
+    public var clientCertificate: String?
+    /// The path of its private key; `nil` if it is in the same file.
+    public var clientKey: String?
+
+    /// The settings; each defaults to `nil`.
+    public init(
+      proxy: String? = nil, authorityFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil
+    ) {
+      self.proxy = proxy
+      self.authorityFile = authorityFile
+      self.clientCertificate = clientCertificate
+      self.clientKey = clientKey
+    }
+
+    /// These settings, overridden by those of `others` that are not `nil`.
+    func overridden(by others: Network) -> Network {
+      let hasCertificate = others.clientCertificate != nil
+      return Network(
+        proxy: others.proxy ?? proxy, authorityFile: others.authorityFile ?? authorityFile,
+        clientCertificate: others.clientCertificate ?? clientCertificate,
+        clientKey: hasCertificate ? others.clientKey : clientKey)
+    }
+  }
+}
+
+/// The keys of these sections.
+extension Configuration {
+  /// The keys outside of all objects, but for the engine.
   struct General: ConfigurationSection {
     static var path: String { "" }
 
-    /// The engine's name, or the path of its library.
-    let backend: String
     let environment: Environment
 
     init(_ keys: inout SectionReader) {
-      let engines = keys.engines
-      backend =
-        keys.key(
-          "backend", .backend(engines), default: engines.first.map { .text($0) }, safety: .builtInEngine,
-          variable: "CACHECTL_BACKEND", help: "the storage engine")?.text ?? ""
-      environment = keys.choice(
-        "environment", default: .dev, safety: .nothing, rule: nil, variable: "CACHECTL_ENVIRONMENT",
-        help: "which origins are asked by default")
+      environment = keys.choice("environment", default: .dev, help: "which origins are asked by default")
     }
   }
 
   /// Where libraries are looked for.
   struct Plugins: ConfigurationSection {
     static var path: String { "plugins" }
+    /// The path of the key `searchPath`.
+    static var searchPathKey: String { "plugins.searchPath" }
 
     let searchPath: [String]
 
     init(_ keys: inout SectionReader) {
       searchPath =
         keys.key(
-          "searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]), variable: "CACHECTL_PLUGIN_PATH",
+          "searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]), variable: "PLUGIN_PATH",
           help: "the folders in which plugins are looked for")?.list ?? []
     }
   }
@@ -47,25 +144,23 @@ extension Configuration.Cache: ConfigurationSection {
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
-    timeToLive = keys.duration(
-      "timeToLive", default: .seconds(3_600), help: "how long an entry is fresh when its origin does not say")
-    staleIfError = keys.duration(
-      "staleIfError", default: .seconds(604_800), help: "how long a stale entry stands in for an origin that fails")
-    staleWhileRevalidate = keys.duration(
-      "staleWhileRevalidate", default: .zero, help: "how long a stale entry is served while the origin is asked again")
-    maxEntries = keys.integer(
-      "maxEntries", default: 100_000, in: 1...1_000_000_000, help: "how many entries are kept at most")
-    maxBytes = keys.size(
-      "maxBytes", default: 1 << 30, in: 1_024...(1 << 50), help: "how many bytes of payload are kept at most")
+    let freshness = keys.freshness(
+      default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
+    timeToLive = freshness.timeToLive
+    staleIfError = freshness.staleIfError
+    staleWhileRevalidate = freshness.staleWhileRevalidate
+    maxEntries = keys.maxEntries()
+    maxBytes = keys.maxBytes()
     maxEntryBytes = keys.size(
       "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30), safety: .upToDefault,
       help: "how many bytes the answer of a URL may have to be kept")
-    eviction = keys.choice(
-      "eviction", default: .leastRecentlyUsed, safety: .anything,
-      help: "which entries go first when a limit is reached")
-    isShared = keys.boolean(
-      "shared", default: false, safety: .anything,
-      help: "whether several users share the cache, as RFC 9111 means it")
+    eviction = keys.eviction()
+    isShared = keys.isShared()
+    transforms =
+      keys.key(
+        "transforms", .names, default: .list([]), rule: .sections(prefix: transformsPrefix),
+        help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")?.list
+      ?? []
   }
 }
 

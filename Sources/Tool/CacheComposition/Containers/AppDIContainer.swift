@@ -10,6 +10,7 @@ public struct AppDIContainer: Sendable {
   /// The configuration that everything is built from.
   public let configuration: Configuration
   package let catalogue: PluginCatalogue
+  private let transforms: [any TransformSettings.Type]
   package let clock: any WallClock
   private let servers: ServerFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
@@ -18,12 +19,14 @@ public struct AppDIContainer: Sendable {
   /// the time of `clock`.
   ///
   /// - Parameters:
+  ///   - transforms: the payload transforms that the configuration can name.
   ///   - userAgent: the client's name for servers, in the syntax of RFC 9110, section 10.1.5.
   ///   - transfer: makes the service that transfers an origin's requests, under its configured limits. The requests
   ///     contain the configured headers already.
   ///   - observe: called with how each value was fetched.
   public init(
-    configuration: Configuration, catalogue: PluginCatalogue = .builtIn, clock: any WallClock = SystemWallClock(),
+    configuration: Configuration, catalogue: PluginCatalogue = .builtIn,
+    transforms: [any TransformSettings.Type] = .builtIn, clock: any WallClock = SystemWallClock(),
     userAgent: String = "cachectl",
     transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = NetworkServiceFactory()
       .makeService,
@@ -33,6 +36,7 @@ public struct AppDIContainer: Sendable {
     servers = ServerFactory(userAgent: userAgent, makeTransfer: transfer)
     self.configuration = configuration
     self.catalogue = catalogue.adding(configuration.loadedEngines)
+    self.transforms = transforms
     self.clock = clock
   }
 
@@ -70,6 +74,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
     let backend = configuration.backend
+    try configuration.requireTransforms(transforms)
     do throws(CacheError) {
       return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
@@ -108,13 +113,14 @@ public struct AppDIContainer: Sendable {
   func makeStore(
     over engine: any StorageEngine, of backend: String, warning: CacheError? = nil
   ) -> OpenStore {
-    let usage = usageFiles(of: backend)
+    let (usage, cache) = (usageFiles(of: backend), configuration.cache)
     // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
-    let capacity = max(configuration.cache.maxEntries * 2, 1 << 16)
+    let capacity = max(cache.maxEntries * 2, 1 << 16)
     let entries = EntryStore(
-      engine: engine, clock: clock, limits: StoreLimits(configuration.cache),
+      engine: engine, clock: clock, limits: StoreLimits(cache),
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
-      removesExpired: !engineOf(backend, has: .nativeExpiry))
+      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !engineOf(backend, has: .nativeExpiry),
+      transforms: configuration.transforms(transforms))
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
       ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning)
@@ -138,15 +144,19 @@ public struct AppDIContainer: Sendable {
   }
 
   private func services(_ store: OpenStore) -> FetchServices {
-    FetchServices(
-      rules: HTTPCacheRules(isShared: configuration.cache.isShared, freshness: freshness),
+    let cache = configuration.cache
+    return FetchServices(
+      rules: HTTPCacheRules(isShared: cache.isShared, freshness: FreshnessPolicy(cache)),
       now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
   }
+}
 
-  private var freshness: FreshnessPolicy {
-    FreshnessPolicy(
-      timeToLive: configuration.cache.timeToLive, staleIfError: configuration.cache.staleIfError,
-      staleWhileRevalidate: configuration.cache.staleWhileRevalidate)
+extension FreshnessPolicy {
+  /// The configured times.
+  fileprivate init(_ cache: Configuration.Cache) {
+    self.init(
+      timeToLive: cache.timeToLive, staleIfError: cache.staleIfError,
+      staleWhileRevalidate: cache.staleWhileRevalidate)
   }
 }
 

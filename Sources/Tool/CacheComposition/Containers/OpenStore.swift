@@ -39,8 +39,9 @@ public struct OpenStore: Sendable {
     await background.finish()
     try await entries.close()
     do throws(CacheError) {
-      try await entries.accesses.flush()
       try ledger.add(entries.operations.take())
+      try await entries.accesses.flush()
+      try entries.saveSweep()
     } catch {
       if error.code != .permissionDenied { throw error }
     }

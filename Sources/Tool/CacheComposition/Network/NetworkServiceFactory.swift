@@ -53,21 +53,6 @@ extension TransportOptions {
   }
 }
 
-/// The addresses of proxies, as libcurl accepts them.
-enum ProxyAddress {
-  private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-
-  /// The message for an address with an unknown scheme. The address is not shown: it may contain a password.
-  static let mistake = "there is no such kind of proxy"
-  /// The hint for that message.
-  static let hint = "begin its address with one of \(schemes.map { "\($0)://" }.joined(separator: ", "))"
-
-  /// Whether `text` has the scheme of a proxy. Without a scheme it is an HTTP proxy.
-  static func hasKnownScheme(_ text: String) -> Bool {
-    !text.holds("://") || schemes.contains { text.lowercased().hasPrefix("\($0)://") }
-  }
-}
-
 /// What a command asks of its transfers beyond the configuration.
 public struct TransferDemands: Sendable, Hashable {
   /// The time limit for a whole transfer; `nil` for none.
@@ -120,10 +105,7 @@ struct UnprovedTransfer: DataTransferService {
     let response = try await base.transfer(request)
     if request.isSecure {
       warn(
-        CacheError(
-          .insecure,
-          "the server did not have to prove who it is, so its answer is not stored",
-          hint: "name the certificates to trust with --cacert FILE"))
+        CacheError(.insecure, "the server did not have to prove who it is, so its answer is not stored"))
     }
     return response
   }

@@ -1,7 +1,6 @@
 internal import CachePresentation
-internal import LibraryStorage
 internal import Spelling
-public import StorageSPI
+internal import StorageSPI
 
 /// The named engines that are not built in: those loaded, and the problems with the others.
 struct NamedEngines {
@@ -13,16 +12,16 @@ struct NamedEngines {
   /// The problems with the others.
   private(set) var problems: [ConfigurationError] = []
 
-  init(_ libraries: EngineLibraries, builtIn: [String], searchPath: [String]) {
+  /// Those that `libraries` finds where `settings` say.
+  init(_ libraries: EngineLibraries, _ settings: ConfigurationSettings) {
     self.libraries = libraries
-    self.builtIn = builtIn
-    self.searchPath = searchPath
+    builtIn = settings.table.engines.map(\.name)
+    searchPath = settings[Configuration.Plugins.searchPathKey]?.value.list ?? []
   }
 
-  /// Loads the engine for `reference`, a name or an absolute path, unless it is available already.
-  ///
-  /// - Parameter key: the path of the key with the reference; `nil` if it is not in a key.
-  mutating func load(_ reference: String, from source: ConfigurationSource, key: String? = nil) {
+  /// Loads `engine`, unless it is available already.
+  mutating func load(_ engine: WantedEngine) {
+    let reference = engine.reference
     guard !builtIn.contains(reference), !loaded.contains(where: { $0.plugin.declaration.name == reference }) else {
       return
     }
@@ -36,7 +35,7 @@ struct NamedEngines {
       }
       loaded.append(try libraries.load(library))
     } catch {
-      problems.append(problem(error, reference, source, key))
+      problems.append(problem(error, engine))
     }
   }
 
@@ -45,10 +44,9 @@ struct NamedEngines {
     try libraries.library(reference, builtIn: builtIn, searchPath: searchPath)
   }
 
-  /// `error`, caused by `reference`, as a configuration error.
-  func problem(
-    _ error: CacheError, _ reference: String, _ source: ConfigurationSource, _ key: String?
-  ) -> ConfigurationError {
+  /// `error`, caused by `engine`, as a configuration error.
+  func problem(_ error: CacheError, _ engine: WantedEngine) -> ConfigurationError {
+    let (reference, source, key) = (engine.reference, engine.source, engine.key)
     guard error.code == .unknownBackend else {
       return ConfigurationError(
         error.code == .permissionDenied ? .permissionDenied : .invalidPlugin, "\(source): \(error.message)",
@@ -74,10 +72,13 @@ struct NamedEngines {
   }
 }
 
-/// An engine whose library was loaded.
-public struct LoadedEngine: Sendable {
-  /// The engine.
-  public let plugin: any StoragePlugin
-  /// The absolute path of its library.
-  public let path: String
+extension EngineLibraries: EngineLoader {
+  package func load(
+    _ wanted: [WantedEngine], _ settings: ConfigurationSettings
+  ) -> (engines: [LoadedEngine], problems: [ConfigurationError])? {
+    guard !settings.problems.contains(where: { $0.key == Configuration.Plugins.searchPathKey }) else { return nil }
+    var engines = NamedEngines(self, settings)
+    for engine in wanted { engines.load(engine) }
+    return (engines.loaded, engines.problems)
+  }
 }

@@ -28,7 +28,7 @@ public struct URLsDIContainer: Sendable {
     let cache = HTTPCache(
       storage: EngineHTTPResponseStorage(store: context.store),
       transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? context.servers.makeTransfer(transport),
-      services: services, maxContentBytes: maxEntryBytes)
+      services: services, name: "cachectl", maxContentBytes: maxEntryBytes)
     return DefaultURLRepository(
       source: demands.isCompressed ? DecodingResponseSource(cache, limit: maxEntryBytes) : cache,
       userAgent: context.servers.userAgent, clientIdentity: files.clientIdentity)

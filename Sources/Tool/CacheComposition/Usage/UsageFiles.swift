@@ -5,12 +5,14 @@ package import StorageSPI
 /// path are in the home, named after the engine and, unless it is in the usual place, a digest of its address.
 package struct UsageFiles: Sendable {
   /// The suffixes of their names.
-  package static let suffixes = [".usage", ".uses"]
+  package static let suffixes = [".usage", ".uses", ".sweep"]
 
   /// How often the cache answered.
   package let operations: UsageFile
   /// When and how often each entry was read.
   package let accesses: UsageFile
+  /// Where the next eviction goes on.
+  package let sweep: UsageFile
 
   /// The files for the store of the engine that declares `declaration`, with `values` for its options.
   ///
@@ -26,7 +28,7 @@ package struct UsageFiles: Sendable {
     let files = Self.suffixes.map { suffix in
       UsageFile(path: path + suffix, formerPath: former.map { $0 + suffix })
     }
-    (operations, accesses) = (files[0], files[1])
+    (operations, accesses, sweep) = (files[0], files[1], files[2])
   }
 
   /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.

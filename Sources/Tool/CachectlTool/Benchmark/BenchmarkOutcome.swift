@@ -148,6 +148,9 @@ struct BenchmarkGroup: Sendable {
   /// Whether some calls did several operations.
   var hasBatches: Bool { rows.contains { ($0.measurement?.operationsPerCall ?? 1) > 1 } }
 
+  /// Whether the stores were bounded, so that hits are counted.
+  var hasHits: Bool { rows.contains { $0.measurement?.hitRatio != nil } }
+
   func isControl(_ result: BenchmarkResult) -> Bool { controls.contains(result.row.backend) }
 
   /// Whether `result` is the best one.
@@ -192,7 +195,7 @@ extension BenchmarkResult {
       .init("seconds", number(cost?.seconds)), .init("operationsPerSecond", number(throughput?.median)),
       .init("lowestOperationsPerSecond", number(throughput?.minimum)),
       .init("highestOperationsPerSecond", number(throughput?.maximum)),
-      .init("operationsPerCall", JSONValue(cost?.operationsPerCall)),
+      .init("operationsPerCall", JSONValue(cost?.operationsPerCall)), .init("hitRatio", number(cost?.hitRatio)),
     ] + (areFlat ? latencies : [.init("latencyMicroseconds", cost == nil ? .null : .object(latencies))]) + [
       .init("storageBytes", JSONValue(cost?.storageBytes)), .init("peakMemoryBytes", JSONValue(cost?.peakMemoryBytes)),
       .init("processorSeconds", number(cost?.processorSeconds)), .init("reason", JSONValue(reason)),

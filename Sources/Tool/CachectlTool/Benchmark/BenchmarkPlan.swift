@@ -105,14 +105,16 @@ struct BenchmarkPlan: Sendable {
     var actions = BenchmarkActions()
     if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
       let movies = try await MoviePages.load()
-      let makeReader: BenchmarkActions.MakeFetcher = { movies.reader(over: $0, share: share, now: now) }
+      let makeReader: BenchmarkActions.MakeFetcher = { movies.reader(over: $0.engine, share: share, now: now) }
       (actions.typed, actions.makeFetcher[.kept]) = (movies.payload, makeReader)
     }
     if workloads.contains(where: { $0.payload == .fetched }) {
       let pages = try await CityPages.load(share: share, now: now)
-      let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0) }
+      let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0.engine) }
       actions.makeFetcher[.fetched] = makeFetcher
     }
+    let makeBounded: BenchmarkActions.MakeFetcher = { BoundedReader($0, now: now) }
+    actions.makeFetcher[.bounded] = makeBounded
     return actions
   }
 }

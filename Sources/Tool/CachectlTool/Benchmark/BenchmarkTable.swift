@@ -8,10 +8,13 @@ struct BenchmarkTable: Sendable {
   private let barWidth: Int
   /// Whether some calls were batches, and a column has their sizes.
   private let hasBatches: Bool
+  /// Whether some stores were bounded, and a column has their shares of hits.
+  private let hasHits: Bool
 
   init(_ groups: [BenchmarkGroup], on screen: Screen) {
     self.groups = groups
     hasBatches = groups.contains(where: \.hasBatches)
+    hasHits = groups.contains(where: \.hasHits)
     barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
   }
 
@@ -30,10 +33,11 @@ struct BenchmarkTable: Sendable {
 
   private var columns: [Table.Column] {
     let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
+    let hits: [Table.Column] = hasHits ? [.init("Hits", .right)] : []
     let batch: [Table.Column] = hasBatches ? [.init("Batch", .right)] : []
     return [.init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend")] + bars + [
       .init("Throughput", .right), .init("", .left), .init("Ratio", .right), .init("Spread", .right),
-    ] + batch + [
+    ] + hits + batch + [
       .init("p50", .right), .init("p99", .right), .init("p99.9", .right), .init("Disk", .right),
       .init("Memory", .right),
     ]
@@ -47,7 +51,8 @@ struct BenchmarkTable: Sendable {
     guard let figures = row.measurement else {
       let style: TextStyle = row.isFailure ? .red : .dim
       return [Table.Cell(row.row.backend, style)] + (barWidth > 0 ? [""] : [])
-        + [Table.Cell(row.outcome.name, style), ""] + Array(repeating: "", count: hasBatches ? 8 : 7)
+        + [Table.Cell(row.outcome.name, style), ""]
+        + Array(repeating: "", count: 7 + (hasBatches ? 1 : 0) + (hasHits ? 1 : 0))
     }
     let (speed, isBest) = (row.speed, group.isBest(row))
     let style: TextStyle = isBest ? .green : group.isControl(row) ? .dim : .plain
@@ -61,7 +66,8 @@ struct BenchmarkTable: Sendable {
   private func cells(_ figures: BenchmarkMeasurement) -> [Table.Cell] {
     let latency = figures.latency
     let batch = hasBatches ? [BenchmarkText.batch(figures.operationsPerCall).map { Table.Cell($0) } ?? ""] : []
-    return [Table.Cell(BenchmarkText.spread(figures.throughput), .dim)] + batch + [
+    let hits = hasHits ? [Table.Cell(figures.hitRatio.map(BenchmarkText.precisePercentage))] : []
+    return [Table.Cell(BenchmarkText.spread(figures.throughput), .dim)] + hits + batch + [
       Table.Cell(BenchmarkText.latency(latency.p50)),
       Table.Cell(BenchmarkText.latency(latency.p99)), Table.Cell(BenchmarkText.latency(latency.p999)),
       Table.Cell(ByteCountText.text(figures.storageBytes)),
@@ -125,6 +131,9 @@ enum BenchmarkText {
     guard let throughput, throughput.median > 0 else { return "-" }
     return "±\(percentage((throughput.maximum - throughput.minimum) / 2 / throughput.median))"
   }
+
+  /// A share of 0 or more, to compare: "64.2 %".
+  static func precisePercentage(_ share: Double) -> String { "\(NumberText.decimal(share * 100, places: 1)) %" }
 
   /// A share of 0 or more: "4 %".
   static func percentage(_ share: Double) -> String { "\(NumberText.decimal(share * 100, places: 0)) %" }

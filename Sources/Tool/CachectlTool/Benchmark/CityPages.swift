@@ -67,12 +67,15 @@ private struct CityFetcher: BenchmarkFetcher {
   let cities: FetchCitiesUseCase
   let pages: CityPages
 
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
     var snapshots = cities.execute(CityPages.query(number)).makeAsyncIterator()
-    guard let snapshot = try await snapshots.next() else { return false }
+    guard let snapshot = try await snapshots.next() else { return .wrong }
     // A fetch goes on without a store that fails, and warns of it; here that failure is an error.
     if let warning = snapshot.warnings.first { throw warning }
-    return snapshot.source == (isStored ? .cache : .origin) && pages.isAnswer(snapshot.value, to: number)
+    guard snapshot.source == (isStored ? .cache : .origin), pages.isAnswer(snapshot.value, to: number) else {
+      return .wrong
+    }
+    return isStored ? .hit : .miss
   }
 }
 

@@ -66,11 +66,11 @@ private struct MoviesReader: BenchmarkFetcher {
   let now: Duration
   private let answers = KnownAnswers()
 
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> Bool {
+  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
     let request = try request(number)
     if isStored {
-      guard let stored = try await storage.response(for: request, isCounted: true) else { return false }
-      return answers.isAnswer(stored.response, to: number)
+      guard let stored = try await storage.response(for: request, isCounted: true) else { return .wrong }
+      return answers.isAnswer(stored.response, to: number) ? .hit : .wrong
     }
     let head = StoredHead(
       head: HTTPResponseHead(status: 200, fields: ["ETag": "\"\(number)\""]), storedAt: now,
@@ -78,7 +78,7 @@ private struct MoviesReader: BenchmarkFetcher {
     let page = pages[number % pages.count]
     try await storage.store(page, head: head, for: request)
     answers.expect(page, for: number)
-    return true
+    return .miss
   }
 
   private func request(_ number: Int) throws(CacheError) -> MoviesRequestDTO {

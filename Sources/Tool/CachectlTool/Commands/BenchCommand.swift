@@ -13,7 +13,7 @@ struct BenchCommand: AsyncParsableCommand {
       the folder for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
       its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
 
-      Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, scan, expire, open, articles. Without \
+      Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, full, scan, expire, open, articles. Without \
       --workload it is a selection that takes about a minute. A file with a workload of your own is named by a path \
       with a slash, or one that ends in .json.
 

@@ -66,7 +66,7 @@ extension ExitCode {
     case .cannotCreate: self = .cannotCreate
     case .noSpace, .ioFailed, .tooLarge, .overBounds, .unsupported, .failed: self = .ioFailed
     case .busy, .conflict: self = .busy
-    case .originRefused, .permissionDenied: self = .refused
+    case .originRefused, .permissionDenied, .wrongKey: self = .refused
     case .unknownBackend, .invalidPlugin, .invalidOption, .originUnavailable: self = .badConfiguration
     case .cancelled: self = .interrupted
     case .closed: self = .defect

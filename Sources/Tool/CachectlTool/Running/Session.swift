@@ -15,7 +15,8 @@ struct Session {
     self.global = global
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
     container = AppDIContainer(
-      configuration: configuration, catalogue: Cachectl.current.catalogue, userAgent: "cachectl/\(Cachectl.version)",
+      configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
+      userAgent: "cachectl/\(Cachectl.version)",
       transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
       observe: global.observer)
     global.explain(
@@ -31,7 +32,7 @@ struct Session {
   func withStore<Output>(
     _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try await using(try await container.openStore(), body)
+    try await using(configuration.backend, { () async throws(CacheError) in try await container.openStore() }, body)
   }
 
   /// Opens the store for reading only, passes it to `body`, and closes it. If the store is too damaged to open, reads
@@ -39,9 +40,14 @@ struct Session {
   func withStoreToRead<Output>(
     of backend: String? = nil, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    let store = try await container.openStoreForReading(backend: backend ?? configuration.backend)
-    if let warning = store.warning { global.warn(ErrorView(warning)) }
-    return try await using(store, body)
+    let backend = backend ?? configuration.backend
+    return try await using(
+      backend,
+      { () async throws(CacheError) in
+        let store = try await container.openStoreForReading(backend: backend)
+        if let warning = store.warning { global.warn(ErrorView(warning, backend: backend)) }
+        return store
+      }, body)
   }
 
   /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
@@ -62,7 +68,8 @@ struct Session {
     toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     if isDryRun, try await container.hasStore(backend: backend) == false { return try await body(nil) }
-    return try await using(try await container.openStore(backend: backend), body)
+    return try await using(
+      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
   }
 
   /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
@@ -73,18 +80,32 @@ struct Session {
     _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
   ) async throws(CacheError) {
     var writes = WriteFailures(flags)
-    try await using(try await container.openStoreForFetching()) { store throws(CacheError) in
+    let open = { () async throws(CacheError) in try await container.openStoreForFetching() }
+    try await using(configuration.backend, open) { store throws(CacheError) in
       try await body(store, &writes)
       for failure in await store.finishBackgroundWork() {
-        global.warn(ErrorView(failure))
+        global.warn(ErrorView(failure, backend: configuration.backend))
         writes.note(failure)
       }
     }
     try writes.check()
   }
 
+  /// Passes the store that `open` opens to `body`, and closes it. The hint of a failure names the engine, `backend`.
   private func using<Output>(
-    _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
+    _ backend: String, _ open: () async throws(CacheError) -> OpenStore,
+    _ body: (OpenStore) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    do throws(CacheError) {
+      return try await using(backend, try await open(), body)
+    } catch {
+      let hint = ErrorView(error, backend: backend).hint
+      throw CacheError(error.code, error.message, hint: hint, key: error.key, cause: error.cause)
+    }
+  }
+
+  private func using<Output>(
+    _ backend: String, _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let output: Output
     do throws(CacheError) {
@@ -95,7 +116,9 @@ struct Session {
       throw error
     }
     explainEvictions(of: store)
-    do throws(CacheError) { try await store.close() } catch { global.warn(ErrorView(error)) }
+    do throws(CacheError) { try await store.close() } catch {
+      global.warn(ErrorView(error, backend: backend))
+    }
     return output
   }
 
@@ -105,7 +128,7 @@ struct Session {
     global.explain(
       "eviction",
       "\(store.evictions) removed to stay within cache.maxEntries \(cache.maxEntries) and cache.maxBytes "
-        + "\(cache.maxBytes), \(cache.eviction.rawValue) first")
+        + "\(cache.maxBytes), \(cache.eviction.name) first")
   }
 }
 
@@ -126,7 +149,9 @@ extension AppDIContainer {
   static func ofProcess(
     _ flags: ConfigurationFlags = ConfigurationFlags(), loader: ConfigurationLoader = .ofProcess
   ) throws(ConfigurationError) -> AppDIContainer {
-    AppDIContainer(configuration: try loader.load(flags), catalogue: Cachectl.current.catalogue)
+    AppDIContainer(
+      configuration: try loader.load(flags), catalogue: Cachectl.current.catalogue,
+      transforms: Cachectl.current.transforms)
   }
 }
 
@@ -138,9 +163,9 @@ extension ConfigurationLoader {
   static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
     let (program, environment) = (Cachectl.current, ProcessEnvironment.variables)
     return ConfigurationLoader(
-      engines: program.catalogue.declarations, sections: program.sections, environment: environment,
-      workingDirectory: ProcessEnvironment.workingDirectory, userHome: ProcessEnvironment.userHome,
-      libraries: libraries,
+      engines: program.catalogue.declarations, sections: program.sections, policies: program.policies,
+      environment: environment, workingDirectory: ProcessEnvironment.workingDirectory,
+      userHome: ProcessEnvironment.userHome, libraries: libraries,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
   }
 }

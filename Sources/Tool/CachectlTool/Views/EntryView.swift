@@ -27,8 +27,8 @@ struct EntryView: SingleRecordView {
     return .object(
       entry.summary.members(at: entry.readAt) + [
         .init("uses", .integer(Int(use.count))), .init("lastUsedAt", JSONValue(time: lastUsedAt)),
-        .init("attributes", JSONValue(metadata.attributes)), payload,
-      ])
+        .init("attributes", JSONValue(metadata.attributes)),
+      ] + transforms + [payload])
   }
 
   /// The facts about the entry, one per line, then its payload, with JSON indented.
@@ -43,9 +43,22 @@ struct EntryView: SingleRecordView {
       ("Type", .init(metadata.contentType, .plain)), ("Size", Details.bytes(entry.summary.payloadBytes)),
       ("Uses", .init(useText, .plain)),
     ]
+    let written = entry.transforms.map { text in
+      (name: "Stored by", value: Table.Cell("\(text), of \(ByteCountText.text(entry.payload.count))", .plain))
+    }
     let attributes = metadata.attributes.sorted { $0.key < $1.key }
     let more = attributes.map { (name: $0.key, value: Table.Cell($0.value, .plain)) }
-    return Details.text(facts + more, on: screen) + "\n" + readablePayload
+    return Details.text(facts + [written].compactMap(\.self) + more, on: screen) + "\n" + readablePayload
+  }
+
+  /// The transforms that the payload is stored with, if there are any; "bytes" is the size of the result.
+  private var transforms: [JSONValue.Member] {
+    entry.transforms.map { text in
+      [
+        .init("transforms", .array(text.split(separator: " ").map { .string(String($0)) })),
+        .init("payloadBytes", .integer(entry.payload.count)),
+      ]
+    } ?? []
   }
 
   private var lastUsedAt: Duration? { use.count > 0 ? use.lastUsedAt.sinceEpoch : nil }

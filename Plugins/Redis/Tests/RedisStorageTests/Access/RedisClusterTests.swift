@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("What is not in the part of an entry")
 struct RedisClusterTests {

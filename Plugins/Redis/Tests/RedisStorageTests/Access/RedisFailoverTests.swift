@@ -3,7 +3,7 @@ import StorageSPI
 import Synchronization
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// What writers have done so far.
 private final class WriteLog: Sendable {

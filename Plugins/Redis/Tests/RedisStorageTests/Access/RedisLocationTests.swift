@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("URLs")
 struct RedisLocationTests {

@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("A server asks who is there, and what he may do")
 struct RedisLoginTests {

@@ -3,7 +3,7 @@ import StorageSPI
 import Synchronization
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// Moves one slot of a cluster from one node to another, step by step.
 private struct SlotMove {

@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("A server comes and goes, refuses, and forgets")
 struct RedisServerTests {

@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 @testable import ResponseStorage
 
 @Suite("A store in which something is wrong is put right")

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// A Redis Cluster of six nodes on loopback: three masters, each with a replica. It ends with the object.
 final class RedisCluster: Sendable {

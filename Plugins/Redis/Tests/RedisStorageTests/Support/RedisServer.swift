@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// A `redis-server` on a free port of the loopback interface, in a folder of its own. It ends with the object, and within
 /// a second when the process of the tests ends, however it ends.

@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("Batches as a server takes them")
 struct RedisBatchTests {

@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 /// Entries that the server has dropped before their time, as `volatile-ttl` does for want of memory, and whose lines are
 /// still in the index.

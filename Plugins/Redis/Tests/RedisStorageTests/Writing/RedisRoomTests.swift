@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import RedisStorage
+@testable import HiredisStorage
 
 @Suite("A server has no room left")
 struct RedisRoomTests {

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "shared-server",
+  dependencies: [.package(name: "cachectl", path: "../..", traits: ["Redis"])],
+  targets: [
+    .executableTarget(
+      name: "shared-server",
+      dependencies: [
+        .product(name: "HTTPTransfer", package: "cachectl"),
+        .product(name: "RedisStorage", package: "cachectl"),
+        .product(name: "ResponseCache", package: "cachectl"),
+      ])
+  ]
+)

@@ -1,0 +1,8 @@
+public import CachectlTool
+
+extension EvictionPolicy {
+  /// `cache.eviction` of `largest-first`: a large entry goes before many small ones.
+  public static let largestFirst = EvictionPolicy("largest-first", "the entry with the most bytes") { candidate, _ in
+    EvictionRank(-Int64(candidate.payloadBytes), candidate.storedAt)
+  }
+}

@@ -1,0 +1,63 @@
+public import StorageSPI
+
+/// The whole configuration with its effective values: an argument of the program overrides the environment, which
+/// overrides the file, which overrides the default.
+public struct Configuration: Sendable {
+  /// The absolute path of the file in use; `nil` if there is none.
+  public let file: String?
+  /// Why that file may be used; `own` if there is none.
+  public let trust: ConfigurationTrust
+  /// The absolute path of the folder for stores.
+  public let home: String
+  /// Where `home` comes from.
+  public let homeSource: ConfigurationSource
+  /// The name of the engine, which is declared or loaded.
+  public let backend: String
+
+  /// The named engines that are not built in, with their libraries loaded.
+  public let loadedEngines: [LoadedEngine]
+
+  package let settings: ConfigurationSettings
+
+  init(
+    _ document: ConfigurationDocument?, home: (path: String, source: ConfigurationSource),
+    _ settings: ConfigurationSettings, loaded engines: [LoadedEngine]
+  ) {
+    file = document?.path
+    trust = document?.trust ?? .own
+    self.home = home.path
+    homeSource = home.source
+    self.settings = settings
+    loadedEngines = engines
+    backend = EngineName.name(of: settings[ConfigurationKey.engine]?.value.text ?? "")
+  }
+
+  /// The values of `section`. A section that the loader was not given has its defaults. Cost: it reads the values anew.
+  public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { settings.section(section) }
+}
+
+extension Configuration {
+  /// The option values of `engine`, by option, ready for `EngineConfiguration`; empty if no such engine was declared.
+  /// Paths are absolute; a secret whose variable is not set has no value. Secrets are the plain values: do not show
+  /// them, show `entries`.
+  public func options(of engine: String) -> [String: OptionValue] {
+    var values: [String: OptionValue] = [:]
+    for option in settings.table.engines.first(where: { $0.name == engine })?.options ?? [] {
+      switch settings[ConfigurationKey.path(of: option.name, engine)]?.value {
+      case .option(let value): values[option.name] = value
+      case .secret(let secret): values[option.name] = secret.value.map(OptionValue.text)
+      case .list, .headers, nil: break
+      }
+    }
+    return values
+  }
+
+  /// The path of the configured engine's store; `nil` if it has none.
+  public var storePath: String? { storePath(of: backend) }
+
+  /// The path of the store of the engine called `backend`; `nil` if it has none.
+  public func storePath(of backend: String) -> String? {
+    guard case .text(let path)? = options(of: backend)["path"] else { return nil }
+    return path
+  }
+}

@@ -1,0 +1,117 @@
+package import Base
+package import StorageSPI
+
+/// The checked value of a key.
+package enum ConfigurationValue: Sendable, Hashable {
+  case option(OptionValue)
+  case list([String])
+  case headers([HeaderSetting])
+  case secret(Secret)
+
+  package static func text(_ text: String) -> ConfigurationValue { .option(.text(text)) }
+  package static func integer(_ number: Int64) -> ConfigurationValue { .option(.integer(number)) }
+
+  /// The text; `nil` for a value of another type.
+  package var text: String? {
+    if case .option(.text(let text)) = self { return text }
+    return nil
+  }
+
+  /// The number; `nil` for a value of another type.
+  package var number: Int64? {
+    if case .option(.integer(let number)) = self { return number }
+    return nil
+  }
+
+  /// The list; `nil` for a value of another type.
+  package var list: [String]? {
+    if case .list(let texts) = self { return texts }
+    return nil
+  }
+}
+
+/// The kind of values that a key takes.
+package enum ConfigurationKind: Sendable, Hashable {
+  /// The same kind of values as an engine option.
+  case option(EngineOption.Kind)
+  /// An engine: one of the names, or a library given by its name or by its path, which contains a slash.
+  case backend([String])
+  /// The address of an HTTP server.
+  case url
+  /// The address of a proxy, with or without a scheme, or an empty text.
+  case proxy
+  /// A list of folders.
+  case paths
+  /// A list of names.
+  case names
+  /// Names and values of HTTP headers.
+  case headers
+  /// A secret, written `{"env": "NAME"}`.
+  case secret
+
+  /// `value`, which is of this kind, as written in the configuration.
+  package func json(_ value: ConfigurationValue) -> JSONValue {
+    switch (self, value) {
+    case (.option(.size), .option(.integer(let bytes))): .string(ByteSizeText(bytes: bytes).description)
+    case (.option(.duration), .option(.integer(let length))): .string(DurationText(milliseconds: length).description)
+    case (_, .option(.text(let text))): .string(text)
+    case (_, .option(.integer(let number))): .integer(Int(number))
+    case (_, .option(.boolean(let flag))): .boolean(flag)
+    case (_, .list(let texts)): .array(texts.map(JSONValue.string))
+    case (_, .headers(let headers)): .object(headers.map { JSONValue.Member($0.name, $0.json) })
+    case (_, .secret(let secret)): secret.json
+    }
+  }
+
+  /// What to call such a value in a message, with its article.
+  var noun: String {
+    switch self {
+    case .option(.text), .option(.choice), .option(.storeName), .backend: "a text"
+    case .option(.path): "a path"
+    case .option(.integer): "a whole number"
+    case .option(.size): "a size"
+    case .option(.duration): "a duration"
+    case .option(.boolean): "a boolean"
+    case .url: "a URL"
+    case .proxy: "the address of a proxy"
+    case .paths: "a list of paths"
+    case .names: "a list of names"
+    case .headers: "an object of headers"
+    case .secret: "a secret"
+    }
+  }
+
+  /// The first of `numbers` in `range`, as an example of the notation.
+  private static func example(
+    _ numbers: [Int64], in range: ClosedRange<Int64>, _ text: (Int64) -> some CustomStringConvertible
+  ) -> String {
+    numbers.first(where: range.contains).map { ", like \(text($0))" } ?? ""
+  }
+
+  /// The values that are allowed, as part of a sentence.
+  package var allowed: String {
+    switch self {
+    case .option(.text): "a text"
+    case .option(.path): "a path, which is not empty"
+    case .option(.integer(let range)): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .option(.size(let range)):
+      "a size from \(ByteSizeText(bytes: range.lowerBound)) to \(ByteSizeText(bytes: range.upperBound))"
+        + Self.example([64 << 20, 1_024], in: range) { ByteSizeText(bytes: $0) }
+    case .option(.duration(let range)):
+      "a duration from \(DurationText(milliseconds: range.lowerBound)) to "
+        + "\(DurationText(milliseconds: range.upperBound))"
+        + Self.example([5_400_000, 90_000, 250], in: range) { DurationText(milliseconds: $0) }
+    case .option(.boolean): "true or false"
+    case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
+    case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"
+    case .backend(let names): "one of \(names.joined(separator: ", ")), or the name or path of a library"
+    case .url: "an address that begins with https:// or http://, without user, query and fragment"
+    case .proxy:
+      "an address such as http://proxy:3128, without user and password, which go into the variable https_proxy"
+    case .paths: "a list of paths, none of them empty"
+    case .names: "a list of names"
+    case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"
+    case .secret: "{\"env\": \"NAME\"}, which names the environment variable that holds it"
+    }
+  }
+}

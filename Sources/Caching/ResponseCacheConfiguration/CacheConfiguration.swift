@@ -1,0 +1,187 @@
+public import FetchVocabulary
+internal import HTTPCaching
+public import ProgramConfiguration
+public import ResponseCache
+public import ResponseStorage
+public import StorageSPI
+
+/// What the users of a program have configured for its cache: the engine, where its store is, how much it may hold, and
+/// how long entries are used.
+///
+///     let configuration = try CacheConfiguration("weather", engines: engines)
+///     let cache = try await Cache(configuration)
+///
+/// `engines` are the plugins of the engines that the program links. Each value comes from the first of these that has it:
+///
+/// 1. `settings`, which the program makes of its own flags;
+/// 2. the environment: `WEATHER_BACKEND`, `WEATHER_CACHE_MAX_BYTES` and so on, after the key's path;
+/// 3. a file: the one that `file` or `WEATHER_CONFIG` names, otherwise `weather.json` in the working folder, otherwise
+///    `~/.config/weather/config.json`;
+/// 4. the default.
+///
+/// Stores are in the folder that `home` or `WEATHER_HOME` names, otherwise in `~/.cache/weather`. The variables
+/// `XDG_CONFIG_HOME` and `XDG_CACHE_HOME` apply. Two programs with different names share nothing.
+///
+/// The file in the working folder may come from anyone, so it may only choose among the engines and do other things that
+/// cannot harm its reader. If it sets more, such as a server's address or a path outside the folder for stores,
+/// opening fails; once the user names the file, it may set everything.
+public struct CacheConfiguration: Sendable {
+  /// The engine, and where its store is.
+  public let location: StorageLocation
+  /// How much the cache may hold.
+  public let limits: StoreLimits
+  /// The absolute path of the file in use; `nil` if there is none.
+  public let file: String?
+  /// Each setting with its value, and where that comes from. Secrets are not shown.
+  public var settings: [ConfigurationEntry] { configuration.entries }
+
+  let rules: HTTPCacheRules
+  private let configuration: Configuration
+
+  /// The configuration of this process.
+  ///
+  /// - Parameters:
+  ///   - program: the program's name: 1 to 64 lower-case letters, digits and hyphens, the first a letter. Files and
+  ///     folders have it, and in upper case the variables, in which hyphens are underscores.
+  ///   - engines: the engines to choose from, the default first.
+  ///   - sections: the program's own sections of the file.
+  ///   - policies: the eviction policies that users may choose, the default first.
+  ///   - settings: texts as in the file, by the paths of their keys, such as `["cache.maxBytes": "64MiB"]`.
+  ///   - file: the path of the file to read in place of all others. It must exist.
+  ///   - home: the folder for stores.
+  /// - Throws: `CacheError`: `malformed` if the file is not JSON, `permissionDenied` if the file in the working
+  ///   folder sets more than it may, `ioFailed` if the file cannot be read, `invalidOption` for any other
+  ///   mistake. The message names the file, line, variable or setting.
+  public init(
+    _ program: String, engines: [any StoragePlugin], sections: [any ConfigurationSection.Type] = [],
+    policies: [EvictionPolicy] = EvictionPolicy.standard, settings: [String: String] = [:], file: String? = nil,
+    home: String? = nil
+  ) throws(CacheError) {
+    try self.init(
+      program, engines: engines, sections: sections, policies: policies, settings: settings, file: file, home: home,
+      environment: ProcessEnvironment.variables, workingDirectory: ProcessEnvironment.workingDirectory,
+      userHome: ProcessEnvironment.userHome)
+  }
+
+  /// The configuration of a process with that environment and those folders.
+  package init(
+    _ program: String, engines: [any StoragePlugin], sections: [any ConfigurationSection.Type] = [],
+    policies: [EvictionPolicy] = EvictionPolicy.standard, settings: [String: String] = [:], file: String? = nil,
+    home: String? = nil, environment: EnvironmentVariables, workingDirectory: String, userHome: String
+  ) throws(CacheError) {
+    let names = try ConfigurationNames(program)
+    let loader = ConfigurationLoader(
+      names: names, engines: engines.map { $0.declaration.storing(as: program) },
+      sections: [CacheSettings.self] + sections, policies: policies, environment: environment,
+      workingDirectory: workingDirectory,
+      userHome: userHome, engineLoader: nil, files: SystemFileInspection(),
+      readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
+    let assignments = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    do throws(ConfigurationError) {
+      configuration = try loader.load(ConfigurationFlags(file: file, home: home, settings: assignments))
+    } catch {
+      throw CacheError(error)
+    }
+    let backend = configuration.backend
+    guard let plugin = engines.first(where: { $0.declaration.name == backend }) else {
+      throw CacheError(.unknownBackend, "\(program) has no engine", hint: "give CacheConfiguration at least one")
+    }
+    let cache = configuration.section(CacheSettings.self)
+    location = StorageLocation(plugin, configuration.options(of: backend))
+    (limits, rules, self.file) = (cache.limits, cache.rules, configuration.file)
+  }
+
+  /// The values of `section`, one of the program's own.
+  public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section {
+    configuration.section(section)
+  }
+}
+
+extension Cache {
+  /// Opens the cache as `configuration` says, and creates it first if there is none.
+  ///
+  /// The configured times are those of HTTP responses without a lifetime, and of resources that are made without times
+  /// of their own.
+  ///
+  /// - Parameters:
+  ///   - transforms: what changes payloads before they are stored, which the program decides.
+  ///   - clock: decides what is fresh, stale and expired.
+  ///   - warn: called with failures that cost the caller nothing.
+  /// - Throws: `CacheError`: the engine's failure; `CancellationError`. See `init(_:limits:transforms:clock:warn:)`.
+  @concurrent
+  public init(
+    _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
+    clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+  ) async throws {
+    try await self.init(
+      configuration.location, limits: configuration.limits, transforms: transforms, rules: configuration.rules,
+      clock: clock, warn: warn)
+  }
+}
+
+/// The keys of `cache`.
+private struct CacheSettings: ConfigurationSection {
+  static var path: String { "cache" }
+
+  let limits: StoreLimits
+  let rules: HTTPCacheRules
+
+  init(_ keys: inout SectionReader) {
+    let freshness = keys.freshness(default: .standard)
+    limits = StoreLimits(maxEntries: keys.maxEntries(), maxBytes: keys.maxBytes(), eviction: keys.eviction())
+    rules = HTTPCacheRules(isShared: keys.isShared(), freshness: freshness)
+  }
+}
+
+extension ConfigurationNames {
+  /// The names of `program`, which has no commands for its configuration.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption` if no program can be called that.
+  fileprivate init(_ program: String) throws(CacheError) {
+    guard EngineOption.isStoreName(program) else {
+      throw CacheError(
+        .invalidOption, "a program with a configuration cannot be called '\(program)'",
+        hint: "call it by 1 to 64 lower-case letters, digits and hyphens, the first a letter")
+    }
+    let prefix = String(program.uppercased().map { $0 == "-" ? "_" : $0 }) + "_"
+    self.init(
+      program, prefix: prefix,
+      arguments: Arguments(file: "file", home: "home", engine: "backend", setting: "settings"),
+      advice: Advice(
+        missingFile: "name one that exists", unknownVariable: "unset it",
+        untrustedFile: { _ in "if you trust it, name it in the variable \(prefix)CONFIG" }))
+    if let variable = ProcessEnvironment.malformedVariable(beginning: prefix) {
+      throw CacheError(
+        .invalidOption, "the environment variable \(variable) is not written in UTF-8",
+        hint: "set it to text in UTF-8, or unset it")
+    }
+  }
+}
+
+extension EngineDeclaration {
+  /// The same engine, with `program` as the default name of its store: on a server, programs have stores of their own.
+  fileprivate func storing(as program: String) -> EngineDeclaration {
+    EngineDeclaration(
+      name: name, version: version, summary: summary, capabilities: capabilities,
+      options: options.map { option in
+        guard option.kind == .storeName, option.defaultValue != nil else { return option }
+        return EngineOption(
+          option.name, option.kind, default: .text(program), help: option.help, isRequired: option.isRequired,
+          isSecret: option.isSecret)
+      })
+  }
+}
+
+extension CacheError {
+  /// The failure because of `error`.
+  fileprivate init(_ error: ConfigurationError) {
+    let code: Code =
+      switch error.code {
+      case .syntax: .malformed
+      case .untrusted, .permissionDenied: .permissionDenied
+      case .unreadableFile: .ioFailed
+      default: .invalidOption
+      }
+    self.init(code, error.message, hint: error.hint)
+  }
+}

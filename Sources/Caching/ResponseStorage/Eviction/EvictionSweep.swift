@@ -1,0 +1,108 @@
+package import StorageSPI
+
+/// The order in which evictions look at the entries of a large store: in each round every entry once, a page at a time,
+/// and page after page from other parts of the store.
+///
+/// It knows keys alone, and needs only to list what comes after one. The store is divided into stretches of about as many
+/// entries, by keys that the round before has noted at equal distances. A round visits the stretches in turn, in an order
+/// that jumps, because neighbouring keys often have similar ages.
+package struct EvictionSweep: Sendable, Equatable {
+  /// The number of entries in a page.
+  package static let pageSize = 16
+  /// The most stretches of a round.
+  static let maximumStretches = 32
+  /// The most keys that a round notes. Beyond that it forgets every other one.
+  static let maximumMarks = 256
+
+  /// A part of the store: the keys after `after`, up to and including `end`.
+  struct Stretch: Sendable, Equatable {
+    /// The last key visited; `nil` at the start of the store.
+    var after: CacheKey?
+    /// The last key of the stretch; `nil` for the end of the store.
+    var end: CacheKey?
+    var isDone = false
+    /// The number of entries visited since the last mark.
+    var unmarked = 0
+    /// Keys visited in this round, `spacing` entries apart.
+    var marks: [CacheKey] = []
+  }
+
+  /// The stretches of this round, in the order of keys; never empty.
+  var stretches: [Stretch]
+  /// How many visits this round has planned.
+  var turn = 0
+  /// The number of entries from one mark to the next.
+  var spacing = EvictionSweep.pageSize
+  /// How many rounds are complete.
+  package private(set) var rounds = 0
+
+  /// A sweep that starts at the beginning of the store and at `key`.
+  package init(at key: CacheKey) {
+    stretches = [Stretch(end: key), Stretch(after: key)]
+  }
+
+  init(stretches: [Stretch], turn: Int, spacing: Int) {
+    (self.stretches, self.turn, self.spacing) = (stretches, turn, spacing)
+  }
+
+  /// The number of the stretch to visit next. Begins a new round when this one is complete.
+  package mutating func nextStretch() -> Int {
+    if stretches.allSatisfy(\.isDone) { beginRound() }
+    while true {
+      let index = Self.jumping(turn, below: stretches.count)
+      turn += 1
+      if let index, !stretches[index].isDone { return index }
+    }
+  }
+
+  /// The range of keys to list, up to `pageSize` of them, for a visit to the stretch `index`.
+  package func range(of index: Int) -> KeyRange { KeyRange(after: stretches[index].after) }
+
+  /// Notes a visit to the stretch `index`, which found the page `keys`: up to `pageSize` keys in order, fewer at the end
+  /// of the store. An empty page also ends a stretch that cannot be listed.
+  ///
+  /// - Returns: how many of the first keys belong to the stretch.
+  package mutating func note(_ keys: some RandomAccessCollection<CacheKey>, in index: Int) -> Int {
+    let end = stretches[index].end
+    let own = end.map { end in keys.prefix { $0 <= end }.count } ?? keys.count
+    if let last = keys.prefix(own).last {
+      stretches[index].after = last
+      stretches[index].unmarked += own
+      if stretches[index].unmarked >= spacing { mark(last, in: index) }
+    }
+    stretches[index].isDone = own < Self.pageSize
+    return own
+  }
+
+  private mutating func mark(_ key: CacheKey, in index: Int) {
+    stretches[index].unmarked = 0
+    stretches[index].marks.append(key)
+    guard stretches.reduce(0, { $0 + $1.marks.count }) > Self.maximumMarks else { return }
+    spacing *= 2
+    for index in stretches.indices {
+      let marks = stretches[index].marks
+      stretches[index].marks = stride(from: 1, to: marks.count, by: 2).map { marks[$0] }
+    }
+  }
+
+  /// Divides the store anew, by the marks of the round that is complete.
+  private mutating func beginRound() {
+    let marks = stretches.flatMap(\.marks)
+    let count = max(1, min(Self.maximumStretches, marks.count / 4))
+    let ends = (1..<count).map { Optional(marks[$0 * marks.count / count]) }
+    stretches = zip([nil] + ends, ends + [nil]).map { Stretch(after: $0, end: $1) }
+    // A store that shrinks has its marks closer together again.
+    if marks.count < Self.maximumMarks / 4 { spacing = max(Self.pageSize, spacing / 2) }
+    turn = 0
+    rounds += 1
+  }
+
+  /// The place of `turn` in an order of `0..<count` that jumps: its bits reversed (van der Corput); `nil` if that is not
+  /// below `count`.
+  private static func jumping(_ turn: Int, below count: Int) -> Int? {
+    let bits = count < 2 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount
+    let place = turn & ((1 << bits) - 1)
+    let index = (0..<bits).reduce(0) { $0 | ((place >> $1) & 1) << (bits - 1 - $1) }
+    return index < count ? index : nil
+  }
+}

@@ -1,0 +1,40 @@
+internal import CachedFetching
+internal import StorageSPI
+internal import Synchronization
+
+/// A lease of this process, as it is in the store.
+struct HeldLease: Sendable {
+  let key: CacheKey
+  /// The version of its entry.
+  let version: UInt64
+}
+
+/// The leases that this process holds, each renewed by a task until its flight ends.
+final class HeldLeases: Sendable {
+  private final class Renewal: Sendable {
+    let key: CacheKey
+    let task: Task<UInt64?, Never>
+
+    init(_ key: CacheKey, _ task: Task<UInt64?, Never>) { (self.key, self.task) = (key, task) }
+  }
+
+  private let renewals = Mutex<[FlightTicket: Renewal]>([:])
+
+  /// Keeps the lease under `key` for the flight `ticket`. The task `renewal` renews it until it is cancelled, and returns
+  /// its last version, or `nil` if it was lost.
+  func keep(_ key: CacheKey, _ renewal: Task<UInt64?, Never>, for ticket: FlightTicket) {
+    renewals.withLock { $0[ticket] = Renewal(key, renewal) }
+  }
+
+  /// Ends the renewal of the lease on the flight `ticket`, and returns the lease, which still holds for a while; `nil` if
+  /// there is none.
+  func end(_ ticket: FlightTicket) async -> HeldLease? {
+    guard let renewal = renewals.withLock({ $0[ticket] }) else { return nil }
+    renewal.task.cancel()
+    guard let version = await renewal.task.value else { return nil }
+    return HeldLease(key: renewal.key, version: version)
+  }
+
+  /// Forgets the lease on the flight `ticket`, which is no longer this process's.
+  func forget(_ ticket: FlightTicket) { renewals.withLock { _ = $0.removeValue(forKey: ticket) } }
+}

@@ -1,0 +1,122 @@
+public import FetchVocabulary
+public import StorageSPI
+
+/// Changes payloads between the codec and the engine: compresses them, or seals them.
+///
+/// The core records in an entry's metadata which transforms it was written with. So entries that were written with other
+/// transforms, or with none, stay readable. Engines see the result only: limits, sizes and checksums are about the bytes
+/// that are stored.
+///
+/// A transform keeps no state that results depend on, and any number of tasks may call it at once. It runs while an engine
+/// lends an entry, so it must not wait.
+public protocol PayloadTransform: Sendable {
+  /// The name in metadata, and in the configuration: a lower-case letter, then lower-case letters and digits, at most 32.
+  /// It stands for the format that `encode` writes. A new format needs a new name.
+  var name: String { get }
+
+  /// Whether the transform hides what it is given. If so, the core passes it the attributes of entries and dictionaries
+  /// too, and `encode` must not return `nil`.
+  var hidesContent: Bool { get }
+
+  /// Changes `bytes`.
+  ///
+  /// - Returns: the bytes to store, and a parameter that `decode` gets back: up to 64 letters and digits, empty for none.
+  ///   `nil` if it is not worth it: the bytes then stay as they are.
+  /// - Throws: `CacheError`, which ends the write.
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)?
+
+  /// Undoes `encode`, for the same key, part and dictionary.
+  ///
+  /// - Throws: `CacheError`: `damaged` if `encode` cannot have made the bytes, `wrongKey` if they are sealed with a key
+  ///   other than this transform's.
+  func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8]
+
+  /// Whether the transform works better with a dictionary of what entries have in common. The core has it trained for
+  /// each namespace, keeps it in the store, and passes it to `encode` and `decode`.
+  var takesDictionaries: Bool { get }
+
+  /// Makes a dictionary out of payloads; `nil` if they have too little in common, or there are too few.
+  func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]?
+
+  /// Prepares a dictionary for use, once in a process.
+  ///
+  /// - Throws: `CacheError` with the code `damaged` if `train` cannot have made it.
+  func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary
+}
+
+extension PayloadTransform {
+  /// `false`: payloads stay recognisable.
+  public var hidesContent: Bool { false }
+
+  /// `false`: the transform has no use for dictionaries.
+  public var takesDictionaries: Bool { false }
+
+  /// `nil`: the transform has no use for dictionaries.
+  public func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]? { nil }
+
+  /// Throws: the transform has no use for dictionaries.
+  public func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary {
+    throw CacheError(.damaged, "the transform \(name) takes no dictionaries")
+  }
+}
+
+/// A dictionary as its transform uses it.
+public protocol TransformDictionary: AnyObject, Sendable {}
+
+/// What a transform is working on.
+public struct TransformContext: Sendable {
+  /// A part of an entry.
+  public enum Part: String, Sendable, CaseIterable {
+    /// The payload.
+    case payload
+    /// The attributes that are not needed to decide about caching, encoded by the core.
+    case attributes
+  }
+
+  /// The key of the entry.
+  public let key: CacheKey
+  /// The part of the entry.
+  public let part: Part
+  /// The dictionary for the entry's namespace; `nil` if there is none.
+  public let dictionary: (any TransformDictionary)?
+
+  /// The context of `part` of the entry under `key`.
+  public init(key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil) {
+    (self.key, self.part, self.dictionary) = (key, part, dictionary)
+  }
+}
+
+/// The transforms of a store.
+public struct EntryTransforms: Sendable {
+  /// What entries are written with, in this order; reading undoes it in reverse. Compression belongs before sealing.
+  public let written: [any PayloadTransform]
+  let find: @Sendable (String) throws(CacheError) -> (any PayloadTransform)?
+
+  /// Transforms for writing and reading.
+  ///
+  /// - Parameters:
+  ///   - written: what entries are written with, in this order. Their names differ.
+  ///   - find: returns a transform by its name, for entries that were written with others; `nil` if there is none. It is
+  ///     called when the first such entry is read.
+  public init(
+    _ written: [any PayloadTransform] = [],
+    reading find: @escaping @Sendable (String) throws(CacheError) -> (any PayloadTransform)? = { _ in nil }
+  ) {
+    (self.written, self.find) = (written, find)
+  }
+
+  /// No transforms: entries are written as they are, and those written with a transform cannot be read.
+  public static var none: EntryTransforms { EntryTransforms() }
+
+  /// The transform called `name`.
+  ///
+  /// - Throws: `CacheError` with the code `unsupported` if there is none.
+  func transform(_ name: String) throws(CacheError) -> any PayloadTransform {
+    if let transform = written.first(where: { $0.name == name }) { return transform }
+    if let transform = try find(name) { return transform }
+    throw CacheError(
+      .unsupported, "the transform '\(name)' is not set up", hint: "read the store with a program that has it")
+  }
+}

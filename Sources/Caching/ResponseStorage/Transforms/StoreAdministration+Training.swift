@@ -1,0 +1,203 @@
+public import FetchVocabulary
+internal import StorageSPI
+
+/// Dictionaries, trained from the entries of a store.
+extension StoreAdministration {
+  /// How many bytes of payloads to train with in each namespace: a hundred times a large dictionary.
+  private static let sampleBytes = 12 << 20
+  /// The largest payload that is a sample: dictionaries are for small ones.
+  private static let maximumSampleSize = 128 << 10
+  /// One sample of so many is kept to judge the dictionary by.
+  private static let judgeInterval = 8
+  /// What a new dictionary has to save, compared to what there is now: a fiftieth.
+  private static let minimumGain = 50
+
+  /// Trains a dictionary for each namespace, for each transform that takes one, and writes the entries of the namespace
+  /// again with it. A dictionary that does not save a fiftieth more than the present one is dropped. Older ones stay,
+  /// as long as entries need them.
+  ///
+  /// Entries that other processes change meanwhile stay as they are. Cost: each payload is read, and in a namespace with
+  /// a new dictionary written; about twenty megabytes of memory.
+  ///
+  /// - Throws: `CacheError`: `unsupported` if the store is written without a transform that takes dictionaries; the
+  ///   engine failed; `wrongKey`; `cancelled`. Namespaces that were finished before that stay so.
+  public func train() async throws(CacheError) -> [TrainingReport] {
+    let transforms = store.transforms.transforms.written.filter(\.takesDictionaries)
+    guard !transforms.isEmpty else {
+      throw CacheError(
+        .unsupported, "the store is written without a transform that takes dictionaries",
+        hint: "add one, such as zstd, to the transforms of the store")
+    }
+    var reports: [TrainingReport] = []
+    for namespace in try await StoreCount(store.engine).tally.withoutLeases.namespaces.keys.sorted() {
+      for transform in transforms {
+        let scope = TransformDictionaryName.Scope(namespace: namespace, transform: transform.name)
+        reports.append(try await train(transform, scope))
+      }
+    }
+    return reports
+  }
+
+  private func train(
+    _ transform: any PayloadTransform, _ scope: TransformDictionaryName.Scope
+  ) async throws(CacheError) -> TrainingReport {
+    var report = TrainingReport(namespace: scope.namespace, transform: scope.transform)
+    let samples = try await samples(of: scope.namespace)
+    report.samples = samples.count
+    let judges = samples.enumerated().filter { $0.offset % Self.judgeInterval == 0 }.map(\.element)
+    let others = samples.enumerated().filter { $0.offset % Self.judgeInterval != 0 }.map(\.element)
+    guard let bytes = try transform.train(others.map(\.payload)) else { return report }
+    let present = try await store.dictionaries(forWriting: scope.namespace)[scope.transform]?.dictionary
+    report.bytesBefore = try Self.size(of: judges, by: transform, present)
+    report.bytesAfter = try Self.size(of: judges, by: transform, try transform.prepare(bytes))
+    guard report.bytesAfter < report.bytesBefore - report.bytesBefore / Self.minimumGain else { return report }
+    try await store.write(dictionary: bytes, for: scope)
+    report.dictionaryBytes = bytes.count
+    report.rewritten = try await rewrite(scope.namespace)
+    report.removedDictionaries = try await removeUnusedDictionaries(scope)
+    return report
+  }
+
+  /// Payloads of the namespace before any transforms, from all over it.
+  private func samples(of namespace: String) async throws(CacheError) -> [(key: CacheKey, payload: [UInt8])] {
+    let held = try await StoreCount(store.engine).tally.namespaces[namespace]
+    let stride = max(1, (held?.payloadBytes ?? 0) / Self.sampleBytes)
+    var (samples, bytes, index) = ([(key: CacheKey, payload: [UInt8])](), 0, 0)
+    try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
+      for summary in page {
+        index += 1
+        guard index % stride == 0, summary.payloadBytes <= Self.maximumSampleSize, bytes < Self.sampleBytes,
+          let payload = try await soundEntry(summary.key)?.payload, payload.count <= Self.maximumSampleSize
+        else { continue }
+        samples.append((summary.key, payload))
+        bytes += payload.count
+      }
+      return bytes < Self.sampleBytes
+    }
+    return samples
+  }
+
+  /// The entry under `key`; `nil` if there is none, or one that is damaged or cannot be read here.
+  private func soundEntry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
+    do throws(CacheError) {
+      return try await entry(key)
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+      return nil
+    }
+  }
+
+  private static func size(
+    of samples: [(key: CacheKey, payload: [UInt8])], by transform: any PayloadTransform,
+    _ dictionary: (any TransformDictionary)?
+  ) throws(CacheError) -> Int {
+    var size = 0
+    for (key, payload) in samples {
+      let context = TransformContext(key: key, part: .payload, dictionary: dictionary)
+      size += try transform.encode(payload.span, context)?.bytes.count ?? payload.count
+    }
+    return size
+  }
+
+  /// Writes the unexpired entries of the namespace again, and returns how many.
+  private func rewrite(_ namespace: String) async throws(CacheError) -> Int {
+    var count = 0
+    try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
+      for summary in page where summary.metadata.state(at: store.clock.now) != .expired {
+        guard let entry = try await soundEntry(summary.key) else { continue }
+        let metadata = entry.summary.metadata
+        do throws(CacheError) {
+          try await store.write(
+            summary.key, payload: entry.payload, metadata: metadata, expecting: .checksum(metadata.checksum))
+          count += 1
+        } catch {
+          guard error.code == .conflict else { throw error }
+        }
+      }
+      await store.engine.releaseMemory()
+      return true
+    }
+    return count
+  }
+
+  /// How long a replaced dictionary is kept at least: other processes may still be writing with it.
+  private static let grace = Duration.seconds(86_400)
+
+  /// Removes the dictionaries that are no longer the newest, were replaced a day ago or earlier, and that no entry
+  /// needs.
+  private func removeUnusedDictionaries(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> Int {
+    let names = try await store.dictionaryNames(prefix: scope.keyPrefix)
+    var unused = Set(names.dropFirst(2))
+    guard !unused.isEmpty else { return 0 }
+    try await visit(EntrySelection(namespace: scope.namespace), after: nil) { page in
+      for entry in page {
+        for step in entry.metadata.transformSteps where step.name == scope.transform {
+          if let identifier = step.dictionary { unused.remove(TransformDictionaryName(scope, identifier: identifier)) }
+        }
+      }
+      return !unused.isEmpty
+    }
+    return try await store.removeDictionaries(unused, storedBefore: store.clock.now.advanced(by: .zero - Self.grace))
+  }
+}
+
+extension EntryStore {
+  /// Stores a dictionary, sealed if entries are.
+  fileprivate func write(
+    dictionary bytes: [UInt8], for scope: TransformDictionaryName.Scope
+  ) async throws(CacheError) {
+    let name = TransformDictionaryName(scope, identifier: TransformDictionaryName.identifier(of: bytes))
+    let key = try name.key
+    let now = clock.now
+    var (payload, metadata) = try transforms.encoded(
+      bytes,
+      EntryMetadata(
+        storedAt: now, freshUntil: .distantFuture, retainUntil: .distantFuture,
+        contentType: "application/octet-stream"), key: key,
+      with: transforms.transforms.written.filter(\.hidesContent))
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var batch = WriteBatch()
+    batch.put(key, payload: payload, metadata: metadata)
+    try await engine.apply(batch)
+    transforms.note(DictionaryChoice(name: name, chosenAt: now), for: scope)
+    _ = try transforms.load(name, bytes)
+  }
+
+  /// Removes those of the dictionaries `names` that were stored before `time`, and returns how many.
+  fileprivate func removeDictionaries(
+    _ names: Set<TransformDictionaryName>, storedBefore time: Timestamp
+  ) async throws(CacheError) -> Int {
+    var (batch, count) = (WriteBatch(), 0)
+    for name in names {
+      let key = try name.key
+      let storedAt = try await engine.read(key) { _, metadata in metadata.storedAt }
+      guard let storedAt, storedAt < time else { continue }
+      batch.remove(key)
+      count += 1
+    }
+    if count > 0 { try await engine.apply(batch) }
+    return count
+  }
+}
+
+/// The result of training a dictionary for one namespace.
+public struct TrainingReport: Sendable, Hashable {
+  /// The namespace.
+  public let namespace: String
+  /// The transform that the dictionary is for.
+  public let transform: String
+  /// The number of payloads that were used.
+  public internal(set) var samples = 0
+  /// The size of an eighth of the samples as it is stored so far, and with the new dictionary; both 0 if none was made.
+  public internal(set) var bytesBefore = 0
+  /// See `bytesBefore`.
+  public internal(set) var bytesAfter = 0
+  /// The size of the new dictionary in bytes; `nil` if the store goes on as before.
+  public internal(set) var dictionaryBytes: Int?
+  /// The number of entries that were written again.
+  public internal(set) var rewritten = 0
+  /// The number of old dictionaries that were removed, because no entry needs them.
+  public internal(set) var removedDictionaries = 0
+
+  package init(namespace: String, transform: String) { (self.namespace, self.transform) = (namespace, transform) }
+}

@@ -1,0 +1,144 @@
+internal import FetchVocabulary
+internal import StorageSPI
+
+/// The name of a dictionary, which is an entry of the store.
+///
+/// Dictionaries are with the leases, in the namespace of what the store keeps for itself: engines leave it out of limits,
+/// it is never evicted, and listings do not show it.
+struct TransformDictionaryName: Sendable, Hashable {
+  /// What a dictionary is for.
+  struct Scope: Sendable, Hashable {
+    let namespace: String
+    let transform: String
+
+    /// The prefix of the keys of all dictionaries with this scope.
+    var keyPrefix: String { "\(TransformDictionaryName.prefix(ofNamespace: namespace))\(transform)=" }
+  }
+
+  /// The prefix of the keys of all dictionaries.
+  static let keyPrefix = Lease.keyPrefix + "dictionaries/"
+
+  /// The prefix of the keys of all dictionaries for `namespace`.
+  static func prefix(ofNamespace namespace: String) -> String { "\(keyPrefix)\(namespace)/" }
+
+  let scope: Scope
+  /// The digest of its content.
+  let identifier: String
+
+  init(_ scope: Scope, identifier: String) { (self.scope, self.identifier) = (scope, identifier) }
+
+  /// The name in a key; `nil` if it is the key of something else.
+  init?(_ key: CacheKey) {
+    guard key.text.hasPrefix(Self.keyPrefix) else { return nil }
+    let words = key.text.dropFirst(Self.keyPrefix.count).split(separator: "/", omittingEmptySubsequences: false)
+    let parts = words.last?.split(separator: "=", omittingEmptySubsequences: false) ?? []
+    guard words.count == 2, parts.count == 2 else { return nil }
+    self.init(Scope(namespace: String(words[0]), transform: String(parts[0])), identifier: String(parts[1]))
+  }
+
+  var key: CacheKey { get throws(CacheError) { try CacheKey(scope.keyPrefix + identifier) } }
+
+  /// The identifier of the dictionary with this content.
+  static func identifier(of bytes: [UInt8]) -> String { Hexadecimal.text(EntryMetadata.xxh3(bytes.span, seed: 0)) }
+}
+
+/// A dictionary that is ready for use.
+struct LoadedDictionary: Sendable {
+  let name: TransformDictionaryName
+  let dictionary: any TransformDictionary
+}
+
+/// The dictionary that a namespace is written with; `nil` if it has none.
+struct DictionaryChoice: Sendable {
+  /// How long a choice holds: another process may have trained a better dictionary.
+  private static let duration = Duration.seconds(60)
+
+  let name: TransformDictionaryName?
+  let chosenAt: Timestamp
+
+  /// Whether the choice still holds at `now`.
+  func isRecent(at now: Timestamp) -> Bool {
+    now >= chosenAt && now.duration(since: chosenAt) < Self.duration
+  }
+}
+
+extension EntryStore {
+  /// The dictionaries to write entries of `namespace` with, by the names of the transforms.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  func dictionaries(forWriting namespace: String) async throws(CacheError) -> [String: LoadedDictionary] {
+    var dictionaries: [String: LoadedDictionary] = [:]
+    for transform in transforms.transforms.written where transform.takesDictionaries {
+      let scope = TransformDictionaryName.Scope(namespace: namespace, transform: transform.name)
+      dictionaries[transform.name] = try await dictionary(forWriting: scope)
+    }
+    return dictionaries
+  }
+
+  private func dictionary(
+    forWriting scope: TransformDictionaryName.Scope
+  ) async throws(CacheError) -> LoadedDictionary? {
+    let now = clock.now
+    if let choice = transforms.choice(scope, at: now) {
+      return choice.name.flatMap { name in transforms.loaded(name).map { LoadedDictionary(name: name, dictionary: $0) }
+      }
+    }
+    var found: LoadedDictionary?
+    for name in try await dictionaryNames(prefix: scope.keyPrefix) where found == nil {
+      // A dictionary that is damaged, or sealed with a key that is not here, must not keep entries from being written.
+      do throws(CacheError) {
+        found = try await load(name).map { LoadedDictionary(name: name, dictionary: $0) }
+      } catch {
+        guard error.isOfOneEntry else { throw error }
+      }
+    }
+    transforms.note(DictionaryChoice(name: found?.name, chosenAt: now), for: scope)
+    return found
+  }
+
+  /// The names of the dictionaries whose keys begin with `prefix`, the newest first.
+  func dictionaryNames(prefix: String) async throws(CacheError) -> [TransformDictionaryName] {
+    let found = try await engine.scan(KeyRange(prefix: prefix), limit: Self.maximumDictionaries)
+    return found.sorted { ($0.metadata.storedAt, $0.key) > ($1.metadata.storedAt, $1.key) }
+      .compactMap { TransformDictionaryName($0.key) }
+  }
+
+  /// Removes all dictionaries. A process that has loaded one may write with it for another minute; then such an entry is
+  /// damaged for others, who fetch it anew.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  func removeDictionaries() async throws(CacheError) {
+    var batch = WriteBatch()
+    for name in try await dictionaryNames(prefix: TransformDictionaryName.keyPrefix) { batch.remove(try name.key) }
+    if !batch.operations.isEmpty { try await engine.apply(batch) }
+    transforms.forgetDictionaries()
+  }
+
+  /// The largest number of dictionaries to look at.
+  static var maximumDictionaries: Int { 1_000 }
+
+  /// Loads the dictionaries that the entry under `key` needs, and returns whether it loaded any.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or a dictionary is damaged or sealed with another key.
+  func loadDictionaries(for key: CacheKey) async throws(CacheError) -> Bool {
+    let metadata = try await engine.read(key) { _, metadata in metadata }
+    var hasLoaded = false
+    for name in metadata.map({ transforms.missingDictionaries($0, key: key) }) ?? [] {
+      if try await load(name) != nil { hasLoaded = true }
+    }
+    return hasLoaded
+  }
+
+  /// Reads the dictionary `name` from the store; `nil` if there is none.
+  @discardableResult
+  private func load(_ name: TransformDictionaryName) async throws(CacheError) -> (any TransformDictionary)? {
+    if let loaded = transforms.loaded(name) { return loaded }
+    let key = try name.key
+    let bytes = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
+      try metadata.verify(key: key, payload: bytes)
+      return try transforms.decoded(bytes, metadata, key: key)
+    }
+    guard let bytes else { return nil }
+    return try transforms.load(name, bytes)
+  }
+}

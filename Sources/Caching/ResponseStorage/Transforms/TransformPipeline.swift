@@ -1,0 +1,181 @@
+internal import FetchVocabulary
+internal import StorageSPI
+internal import Synchronization
+
+/// Applies the transforms of a store to its entries, and undoes them.
+final class TransformPipeline: Sendable {
+  private struct State {
+    /// The transforms found by their names so far.
+    var transforms: [String: any PayloadTransform] = [:]
+    /// The steps in the texts of metadata, which are the same for most entries.
+    var steps: [String: [TransformStep]] = [:]
+    var dictionaries: [TransformDictionaryName: any TransformDictionary] = [:]
+    var choices: [TransformDictionaryName.Scope: DictionaryChoice] = [:]
+  }
+
+  /// How many different texts of metadata to remember.
+  private static let maximumTexts = 64
+
+  let transforms: EntryTransforms
+  private let state = Mutex(State())
+
+  init(_ transforms: EntryTransforms) { self.transforms = transforms }
+
+  /// Whether entries are written with a transform.
+  var changesWrites: Bool { !transforms.written.isEmpty }
+
+  /// Applies the transforms to an entry. `dictionaries` has the dictionary for each transform that takes one.
+  ///
+  /// - Throws: `CacheError`: what a transform throws.
+  func encoded(
+    _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform],
+    _ dictionaries: [String: LoadedDictionary] = [:]
+  ) throws(CacheError) -> (payload: [UInt8], metadata: EntryMetadata) {
+    var (payload, metadata, steps) = (payload, metadata, [TransformStep]())
+    for transform in transforms {
+      let dictionary = dictionaries[transform.name]
+      let context = TransformContext(key: key, part: .payload, dictionary: dictionary?.dictionary)
+      guard let output = try transform.encode(payload.span, context) else { continue }
+      payload = output.bytes
+      steps.append(TransformStep(transform.name, parameter: output.parameter, dictionary: dictionary?.name.identifier))
+    }
+    metadata.attributes[EntryMetadata.transformsName] = nil
+    let hiding = transforms.filter(\.hidesContent)
+    if !hiding.isEmpty { try hideAttributes(of: &metadata, key: key, by: hiding) }
+    if !steps.isEmpty {
+      metadata.attributes[EntryMetadata.transformsName] = steps.map(\.text).joined(separator: " ")
+    }
+    return (payload, metadata)
+  }
+
+  private func hideAttributes(
+    of metadata: inout EntryMetadata, key: CacheKey, by transforms: [any PayloadTransform]
+  ) throws(CacheError) {
+    let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
+    guard !hidden.isEmpty else { return }
+    var bytes = AttributeBlock.bytes(hidden)
+    let context = TransformContext(key: key, part: .attributes)
+    for transform in transforms { bytes = try transform.encode(bytes.span, context)?.bytes ?? bytes }
+    metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
+    metadata.attributes[EntryMetadata.hiddenName] = String(decoding: Base64.encoded(bytes), as: UTF8.self)
+  }
+
+  /// Undoes the transforms of the entry under `key`, whose checksum has been verified.
+  ///
+  /// - Throws: `CacheError`: `damaged` if the payload cannot be what a transform made, or the store has not got the
+  ///   dictionary; `wrongKey`; `unsupported` if a transform is not set up.
+  func decoded(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) -> [UInt8] {
+    var bytes: [UInt8]?
+    for step in steps(of: metadata).reversed() {
+      let transform = try transform(step, of: key)
+      let dictionary: (any TransformDictionary)? =
+        if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
+      let context = TransformContext(key: key, part: .payload, dictionary: dictionary)
+      if let done = bytes {
+        bytes = try transform.decode(done.span, parameter: step.parameter, context)
+      } else {
+        bytes = try transform.decode(payload, parameter: step.parameter, context)
+      }
+    }
+    return bytes ?? payload.withUnsafeBufferPointer { Array($0) }
+  }
+
+  /// The metadata of the entry under `key` as it was before the transforms, with the checksum of what is stored.
+  ///
+  /// - Throws: `CacheError`, as `decoded(_:_:key:)` does.
+  func revealed(_ stored: EntryMetadata, key: CacheKey) throws(CacheError) -> EntryMetadata {
+    var metadata = stored
+    metadata.attributes[EntryMetadata.transformsName] = nil
+    guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
+    guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
+    let context = TransformContext(key: key, part: .attributes)
+    for step in steps(of: stored).reversed() {
+      let transform = try transform(step, of: key)
+      if transform.hidesContent { bytes = try transform.decode(bytes.span, parameter: step.parameter, context) }
+    }
+    guard let hidden = AttributeBlock.attributes(bytes) else { throw Self.damagedAttributes(of: key) }
+    metadata.attributes.merge(hidden) { $1 }
+    return metadata
+  }
+
+  private static func damagedAttributes(of key: CacheKey) -> CacheError {
+    CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
+  }
+
+  private func steps(of metadata: EntryMetadata) -> [TransformStep] {
+    guard let text = metadata.transforms else { return [] }
+    return state.withLock { state in
+      if let steps = state.steps[text] { return steps }
+      if state.steps.count >= Self.maximumTexts { state.steps = [:] }
+      let steps = metadata.transformSteps
+      state.steps[text] = steps
+      return steps
+    }
+  }
+
+  private func transform(_ step: TransformStep, of key: CacheKey) throws(CacheError) -> any PayloadTransform {
+    if let transform = state.withLock({ $0.transforms[step.name] }) { return transform }
+    do throws(CacheError) {
+      let transform = try transforms.transform(step.name)
+      state.withLock { $0.transforms[step.name] = transform }
+      return transform
+    } catch {
+      throw CacheError(
+        error.code, "entry \(key) was written with the transform '\(step.name)': \(error.message)", hint: error.hint,
+        key: key.text, cause: error)
+    }
+  }
+}
+
+/// The dictionaries that are loaded, and the one that each namespace is written with.
+extension TransformPipeline {
+  private func dictionary(
+    _ identifier: String, of step: TransformStep, for key: CacheKey
+  ) throws(CacheError) -> any TransformDictionary {
+    let name = TransformDictionaryName(.init(namespace: key.namespace, transform: step.name), identifier: identifier)
+    if let dictionary = state.withLock({ $0.dictionaries[name] }) { return dictionary }
+    throw CacheError(
+      .damaged,
+      "entry \(key) cannot be read: the store has not got the dictionary that it was written with, \(identifier)",
+      hint: "import it from an export of the store, or remove the entry", key: key.text)
+  }
+
+  /// The dictionaries that the entry under `key` needs and that are not loaded.
+  func missingDictionaries(_ metadata: EntryMetadata, key: CacheKey) -> [TransformDictionaryName] {
+    steps(of: metadata).compactMap { step -> TransformDictionaryName? in
+      guard let identifier = step.dictionary else { return nil }
+      let name = TransformDictionaryName(.init(namespace: key.namespace, transform: step.name), identifier: identifier)
+      return state.withLock { $0.dictionaries[name] } == nil ? name : nil
+    }
+  }
+
+  func loaded(_ name: TransformDictionaryName) -> (any TransformDictionary)? {
+    state.withLock { $0.dictionaries[name] }
+  }
+
+  /// Prepares `bytes`, the content of the dictionary `name`, for use.
+  func load(
+    _ name: TransformDictionaryName, _ bytes: [UInt8]
+  ) throws(CacheError) -> any TransformDictionary {
+    guard name.identifier == TransformDictionaryName.identifier(of: bytes) else {
+      throw CacheError(.damaged, "the dictionary \(name.identifier) has another content")
+    }
+    let dictionary = try transforms.transform(name.scope.transform).prepare(bytes)
+    state.withLock { $0.dictionaries[name] = dictionary }
+    return dictionary
+  }
+
+  /// The choice of a dictionary for `scope`, if it is recent enough at `now`.
+  func choice(_ scope: TransformDictionaryName.Scope, at now: Timestamp) -> DictionaryChoice? {
+    state.withLock { $0.choices[scope] }.flatMap { $0.isRecent(at: now) ? $0 : nil }
+  }
+
+  /// Forgets all dictionaries and choices.
+  func forgetDictionaries() {
+    state.withLock { state in (state.dictionaries, state.choices) = ([:], [:]) }
+  }
+
+  func note(_ choice: DictionaryChoice, for scope: TransformDictionaryName.Scope) {
+    state.withLock { $0.choices[scope] = choice }
+  }
+}

@@ -1,0 +1,117 @@
+internal import CZstd
+public import FetchVocabulary
+public import ResponseStorage
+internal import StorageSPI
+
+/// Compresses payloads by Zstandard (RFC 8878), with a dictionary if the store has one for the namespace.
+///
+/// Each payload is a frame of its own, which the tool `zstd` reads, with the same dictionary after `-D`. A payload stays
+/// as it is if compression saves too little: less than 48 bytes, or less than a sixteenth.
+public struct ZstdTransform: PayloadTransform {
+  /// The levels of compression: higher ones take longer to write and no longer to read.
+  public static let levels = 1...19
+  /// The level that writes a page of a few kilobytes in some twenty microseconds.
+  public static let defaultLevel = 3
+
+  /// The most bytes that a frame may hold: a damaged one must not claim all memory.
+  private static let maximumSize = 1 << 30
+  /// The smallest gain, in bytes: about what the metadata says about the compression.
+  private static let minimumGain = 48
+  /// The largest dictionary, in bytes; the size that the tool `zstd` makes.
+  private static let maximumDictionarySize = 112_640
+
+  private let level: Int32
+  private let compressors = ContextPool(make: { ZSTD_createCCtx() }, free: { ZSTD_freeCCtx($0) })
+  private let decompressors = ContextPool(make: { ZSTD_createDCtx() }, free: { ZSTD_freeDCtx($0) })
+
+  /// Creates the transform; `level` is one of `levels`.
+  public init(level: Int = defaultLevel) {
+    self.level = Int32(min(max(level, Self.levels.lowerBound), Self.levels.upperBound))
+  }
+
+  /// "zstd".
+  public var name: String { "zstd" }
+
+  /// `true`.
+  public var takesDictionaries: Bool { true }
+
+  /// Compresses `bytes`; `nil` if that saves too little.
+  public func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
+    guard bytes.count >= Self.minimumGain, bytes.count <= Self.maximumSize else { return nil }
+    let limit = bytes.count - max(Self.minimumGain, bytes.count / 16)
+    let dictionary = context.dictionary as? ZstdDictionary
+    let frame = compressors.use { handle in
+      bytes.withUnsafeBufferPointer { bytes in
+        [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { output, count in
+          ZSTD_CCtx_reset(handle, ZSTD_reset_session_and_parameters)
+          ZSTD_CCtx_setParameter(handle, ZSTD_c_compressionLevel, level)
+          ZSTD_CCtx_refCDict(handle, dictionary?.forCompression(level))
+          let written = ZSTD_compress2(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+          // An error is a very large number.
+          count = written <= limit ? written : 0
+        }
+      }
+    }
+    guard let frame, !frame.isEmpty else { return nil }
+    return (frame, "")
+  }
+
+  /// Decompresses the frame in `bytes`.
+  ///
+  /// - Throws: `CacheError` with the code `damaged` if it is not one frame, or was made with another dictionary.
+  public func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] {
+    let dictionary = context.dictionary as? ZstdDictionary
+    let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
+      // An unknown size and an error are very large numbers.
+      let size = ZSTD_getFrameContentSize(bytes.baseAddress, bytes.count)
+      guard size <= Self.maximumSize else { return nil }
+      var written = -1
+      let payload = decompressors.use { handle in
+        [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
+          let code =
+            if let dictionary {
+              ZSTD_decompress_usingDDict(
+                handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count, dictionary.forDecompression)
+            } else {
+              ZSTD_decompressDCtx(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+            }
+          guard ZSTD_isError(code) == 0 else { return }
+          (written, count) = (code, code)
+        }
+      }
+      return written == Int(size) ? payload : nil
+    }
+    guard let payload else {
+      throw CacheError(
+        .damaged, "entry \(context.key) is damaged: its payload cannot be decompressed", key: context.key.text)
+    }
+    return payload
+  }
+
+  /// Trains a dictionary; `nil` if the samples are too few or too different.
+  ///
+  /// Cost: about a second for 10 MB of samples.
+  public func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]? {
+    let (joined, sizes) = (samples.flatMap(\.self), samples.map(\.count))
+    // A dictionary that is nearly as large as the samples would only repeat them.
+    let capacity = min(Self.maximumDictionarySize, joined.count / 8)
+    guard samples.count >= 8, capacity >= 1_024 else { return nil }
+    let dictionary = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
+      let size = ZDICT_trainFromBuffer(output.baseAddress, output.count, joined, sizes, UInt32(sizes.count))
+      count = ZDICT_isError(size) == 0 ? size : 0
+    }
+    return dictionary.isEmpty ? nil : dictionary
+  }
+
+  /// Prepares a dictionary for use.
+  public func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary {
+    guard let prepared = ZstdDictionary(dictionary) else {
+      throw CacheError(.damaged, "a dictionary of the store is damaged: it is not one of Zstandard")
+    }
+    return prepared
+  }
+}

@@ -1,0 +1,125 @@
+internal import CachePresentation
+public import FetchVocabulary
+public import ResponseStorage
+internal import SealedTransform
+internal import Spelling
+internal import ZstdTransform
+
+/// The section `transforms.NAME` of a payload transform, which `cache.transforms` names.
+///
+/// A transform is one such type in the list of the program:
+///
+///     struct MirroredSettings: TransformSettings {
+///       static let path = "transforms.mirrored"
+///       init(_ keys: inout SectionReader) {}
+///       func makeTransform() throws(CacheError) -> any PayloadTransform { MirroredTransform() }
+///     }
+public protocol TransformSettings: ConfigurationSection {
+  /// Makes the transform, whose name is the last one of `path`.
+  ///
+  /// - Throws: `CacheError`: what is missing in the settings.
+  func makeTransform() throws(CacheError) -> any PayloadTransform
+}
+
+extension TransformSettings {
+  /// The name of the transform.
+  static var name: Substring { path.dropFirst(transformsPrefix.count) }
+}
+
+/// What the paths of the sections of transforms begin with.
+let transformsPrefix = "transforms."
+
+extension [any TransformSettings.Type] {
+  /// The transforms that are built in: a new one is one more line.
+  public static var builtIn: Self { [ZstdSettings.self, SealedSettings.self] }
+}
+
+/// The keys of `transforms.zstd`.
+struct ZstdSettings: TransformSettings {
+  static let path = "transforms.zstd"
+
+  let level: Int
+
+  init(_ keys: inout SectionReader) {
+    level = keys.integer(
+      "level", default: ZstdTransform.defaultLevel,
+      in: Int64(ZstdTransform.levels.lowerBound)...Int64(ZstdTransform.levels.upperBound), safety: .upToDefault,
+      help: "how hard zstd compresses: a higher level takes longer to write, and no longer to read")
+  }
+
+  func makeTransform() throws(CacheError) -> any PayloadTransform { ZstdTransform(level: level) }
+}
+
+/// The keys of `transforms.sealed`.
+struct SealedSettings: TransformSettings {
+  static let path = "transforms.sealed"
+
+  let key: Secret?
+
+  init(_ keys: inout SectionReader) {
+    key = keys.secret("key", help: "the key that payloads are sealed with: 32 bytes in hexadecimal digits or base 64")
+  }
+
+  func makeTransform() throws(CacheError) -> any PayloadTransform {
+    guard let key else {
+      throw CacheError(
+        .invalidOption, "there is no key for the transform 'sealed'",
+        hint: "name the variable that holds it: \"transforms\": {\"sealed\": {\"key\": {\"env\": \"NAME\"}}}")
+    }
+    let text: String
+    do throws(ConfigurationError) {
+      text = try key.reveal()
+    } catch {
+      throw CacheError(.invalidOption, error.message, hint: error.hint)
+    }
+    return try SealedTransform(key: text)
+  }
+}
+
+extension Configuration {
+  /// The transforms of the store: it is written with the ones in `cache.transforms`, and read with any of `known`.
+  ///
+  /// One that lacks a setting, such as its key, fails when an entry needs it: a store can be listed, verified and exported
+  /// without.
+  func transforms(_ known: [any TransformSettings.Type]) -> EntryTransforms {
+    var written: [any PayloadTransform] = []
+    for name in cache.transforms {
+      do throws(CacheError) {
+        if let transform = try transform(name, of: known) { written.append(transform) }
+      } catch {
+        written.append(UnavailableTransform(name: name, reason: error))
+      }
+    }
+    return EntryTransforms(written) { [self] name throws(CacheError) in try transform(name, of: known) }
+  }
+
+  /// Makes sure that entries can be written.
+  ///
+  /// - Throws: `CacheError`: a setting of a transform in `cache.transforms` is missing.
+  func requireTransforms(_ known: [any TransformSettings.Type]) throws(CacheError) {
+    for name in cache.transforms { _ = try transform(name, of: known) }
+  }
+
+  private func transform(
+    _ name: String, of known: [any TransformSettings.Type]
+  ) throws(CacheError) -> (any PayloadTransform)? {
+    guard let settings = known.first(where: { $0.name == name }) else { return nil }
+    return try section(settings).makeTransform()
+  }
+}
+
+/// Takes the place of a transform that cannot be made.
+private struct UnavailableTransform: PayloadTransform {
+  let name: String
+  let reason: CacheError
+  /// It may be one that hides: nothing is written in the clear in its place.
+  var hidesContent: Bool { true }
+
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? { throw reason }
+
+  func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] { throw reason }
+}

@@ -1,0 +1,103 @@
+internal import CachePresentation
+internal import CachectlArguments
+internal import CacheComposition
+internal import FetchVocabulary
+internal import ResponseStorage
+internal import StorageBenchmark
+internal import StorageSPI
+
+/// `simulate`.
+struct SimulateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate", abstract: "Show how often caches of several sizes and policies would answer",
+    discussion: """
+      A trace is replayed through a cache in memory, once for each policy and size. Each line of the file TRACE is a \
+      look-up: a key, a space, and the size of its value in bytes. The standard input is -. Without TRACE it is this \
+      cache's own record: its entries, looked up in random order as often as they were used.
+
+      These traces are generated: zipfian-0.7, zipfian-0.9, zipfian-1.1, scan, loop, working-set.
+
+      A size is a share of all values of the trace, or a number of bytes.
+
+      Examples:
+        cachectl simulate
+        cachectl simulate trace.txt --sizes 1%,5%,20%
+        cachectl simulate zipfian-0.9 --policies least-recently-used,s3-fifo
+        cut -d' ' -f 7,10 access.log | cachectl simulate - --sizes 64MiB,1GiB
+      """)
+
+  @Argument(help: "The file to read, or the name of a generated trace", completion: .file())
+  var trace: String?
+
+  @Option(help: ArgumentHelp("The sizes of the cache (default: 1%,2%,5%,10%,20%,50%,90%)", valueName: "size,..."))
+  var sizes: CacheSizeList?
+
+  @Option(
+    help: ArgumentHelp("The policies (default: all)", valueName: "a,b,..."),
+    completion: .list(EvictionPolicy.standard.map { $0.name }))
+  var policies: NameList?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let policies = try selectedPolicies()
+    let session = try Session(global)
+    let (name, trace) = try await loadedTrace(session)
+    let simulation = try TraceSimulation(trace, plugin: session.container.catalogue.plugin(named: "memory"))
+    let sizes = (sizes ?? CacheSizeList(argument: CacheSizeList.standard))?.sizes ?? []
+    let progress = ProgressDisplay("Simulating", isVisible: global.showsProgress)
+    defer { progress.finish() }
+    var results: [TraceSimulation.Result] = []
+    for size in sizes {
+      for policy in policies {
+        progress.update(done: results.count, total: sizes.count * policies.count)
+        results.append(try await simulation.run(policy, size))
+      }
+    }
+    progress.finish()
+    try global.show(
+      SimulationView(
+        name: name, lookUps: trace.lookUps.count, keys: trace.keyCount, footprint: trace.footprint,
+        bytes: trace.lookUps.reduce(0) { $0 + trace.sizes[Int($1)] }, results: results))
+  }
+
+  private func selectedPolicies() throws(ValidationError) -> [EvictionPolicy] {
+    let known = Cachectl.current.policies
+    guard let names = policies?.names else { return known }
+    var selected: [EvictionPolicy] = []
+    for name in names {
+      guard let policy = known.first(where: { $0.name == name }) else {
+        throw ValidationError(
+          "--policies: there is no policy '\(name)': give one of "
+            + known.map(\.name).joined(separator: ", "))
+      }
+      if !selected.contains(policy) { selected.append(policy) }
+    }
+    return selected
+  }
+
+  private func loadedTrace(_ session: Session) async throws -> (name: String, trace: Trace) {
+    guard let trace else { return ("the record of \(session.configuration.backend)", try await recordedTrace(session)) }
+    if let generated = GeneratedTrace(rawValue: trace) { return (trace, generated.trace()) }
+    let (input, name) = (try InputFile(trace), trace == "-" ? "the standard input" : trace)
+    var reader = TraceReader(file: name)
+    while true {
+      let bytes = try await input.next()
+      if bytes.isEmpty { return (name, try reader.finish()) }
+      try reader.read(bytes)
+    }
+  }
+
+  private func recordedTrace(_ session: Session) async throws -> Trace {
+    let record = try await session.withStoreToRead { store throws(CacheError) -> RecordedTrace in
+      var record = RecordedTrace()
+      _ = try await store.administration.list(EntrySelection(), after: nil, limit: .max) { page, _ throws(CacheError) in
+        let histories = try store.entries.accesses.histories(of: page.map(\.key))
+        for (entry, history) in zip(page, histories) { record.add(entry.payloadBytes, uses: Int(history.count)) }
+      }
+      return record
+    }
+    return try record.trace()
+  }
+}

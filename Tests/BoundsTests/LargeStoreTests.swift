@@ -1,0 +1,297 @@
+import FetchVocabulary
+import StorageConformance
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import ResponseStorage
+
+/// Stores that count as large, so that victims are chosen among some of the entries.
+struct LargeStoreTests {
+  private static let policies = EvictionPolicy.standard.filter { $0 != .none }
+
+  /// A store over several handles, with what it must hold.
+  private struct Subject {
+    let scratch: Scratch
+    let engines: [RecordingEngine]
+    let log = MemoryAccessLog()
+    var limits: StoreLimits
+    var stores: [EntryStore] = []
+    /// Payload sizes and times of expiry, by key.
+    var model: [CacheKey: (bytes: Int, expiry: Int64)] = [:]
+    var evictions = 0
+
+    init(_ tested: TestedEngine, _ limits: StoreLimits, handles: Int = 2) async throws {
+      scratch = try Scratch(tested)
+      engines = try await scratch.open(handles).map { RecordingEngine(over: $0) }
+      self.limits = limits
+      reopen()
+    }
+
+    var now: Int64 { scratch.clock.now.milliseconds }
+
+    mutating func reopen() {
+      evictions += stores.reduce(0) { $0 + $1.operations.current.evictions }
+      stores = engines.map {
+        EntryStore(
+          engine: $0, clock: scratch.clock, limits: limits, accesses: AccessRecorder(log: log), removesExpired: false,
+          wholeLook: 20)
+      }
+    }
+
+    func put(_ key: CacheKey, bytes: Int, kept: Int64 = 1_000_000, by handle: Int = 0) async throws(CacheError) {
+      let end = Timestamp(milliseconds: now + kept)
+      let metadata = EntryMetadata(
+        storedAt: scratch.clock.now, freshUntil: end, retainUntil: end, contentType: "text/plain")
+      try await stores[handle].write(key, payload: [UInt8](repeating: 0, count: bytes), metadata: metadata)
+    }
+  }
+
+  private static func key(_ number: Int) throws(CacheError) -> CacheKey { try CacheKey("url/v1/\(100_000 + number)") }
+
+  /// The most entries that may go to make room for `needed`: the smallest ones first.
+  private static func most(_ sizes: [Int], covering needed: EntryTally.Count) -> Int {
+    var (sum, count) = (0, 0)
+    for size in sizes.sorted() {
+      if sum >= needed.payloadBytes, count >= needed.entries { break }
+      (sum, count) = (sum + size, count + 1)
+    }
+    return count
+  }
+
+  @Test(arguments: TestedEngine.all, policies)
+  func limitsHoldAndNoMoreGoesThanMustAndMay(tested: TestedEngine, policy: EvictionPolicy) async throws {
+    for round in 0..<Effort.rounds { try await history(tested, policy, seed: Effort.seed + UInt64(round)) }
+  }
+
+  private func history(_ tested: TestedEngine, _ policy: EvictionPolicy, seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    func limits() -> StoreLimits {
+      StoreLimits(
+        maxEntries: Int.random(in: 70...200, using: &generator),
+        maxBytes: Int.random(in: 4_000...12_000, using: &generator),
+        eviction: policy)
+    }
+    var subject = try await Subject(tested, limits())
+    let lease = try CacheKey("leases/v1/a")
+    var batch = WriteBatch()
+    batch.put(
+      lease, payload: [1],
+      metadata: EntryMetadata(
+        storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    try await subject.engines[0].apply(batch)
+    for step in 0..<350 {
+      let handle = Int.random(in: 0..<subject.stores.count, using: &generator)
+      let key = try Self.key(.random(in: 0..<400, using: &generator))
+      switch Int.random(in: 0..<100, using: &generator) {
+      case ..<70: try await put(key, &subject, handle, &generator, "seed \(seed), step \(step)")
+      case ..<90: if subject.model[key] != nil { subject.stores[handle].countLookUp(key) }
+      case ..<95: subject.scratch.clock.advance(by: .milliseconds(Int.random(in: 0...40, using: &generator)))
+      case ..<98: try await subject.stores[handle].accesses.flush()
+      default:
+        subject.limits = limits()
+        subject.reopen()
+      }
+    }
+    let isLeased = try await subject.engines[0].read(lease) { _, _ in true }
+    #expect(isLeased == true, "seed \(seed)")
+    #expect(subject.evictions + subject.stores.reduce(0) { $0 + $1.operations.current.evictions } > 0, "seed \(seed)")
+    for engine in subject.engines { try await engine.close() }
+  }
+
+  private func put(
+    _ key: CacheKey, _ subject: inout Subject, _ handle: Int, _ generator: inout SeededGenerator, _ context: String
+  ) async throws {
+    let bytes = Int.random(in: 0...[20, 90, 90, 900][Int.random(in: 0..<4, using: &generator)], using: &generator)
+    let kept = Int64.random(in: 1...2_000, using: &generator)
+    let before = subject.stores.reduce(0) { $0 + $1.operations.current.evictions }
+    try await subject.put(key, bytes: bytes, kept: kept, by: handle)
+    let others = subject.model.filter { $0.key != key }
+    let found = try await allEntries(subject.engines[handle]).filter { $0.key.namespace != "leases" }
+    let held = Set(found.map(\.key))
+    let gone = others.filter { !held.contains($0.key) }
+    subject.model = others.filter { held.contains($0.key) }
+    subject.model[key] = (bytes, subject.now + kept)
+    #expect(held == Set(subject.model.keys), "\(context)")
+    let total = EntryTally.Count(
+      entries: found.count, payloadBytes: found.reduce(0) { $0 + $1.payloadBytes })
+    #expect(total.entries <= subject.limits.maxEntries && total.payloadBytes <= subject.limits.maxBytes, "\(context)")
+    let sum = others.values.reduce(bytes) { $0 + $1.bytes }
+    let needed = EntryTally.Count(
+      entries: max(0, others.count + 1 - subject.limits.maxEntries),
+      payloadBytes: max(0, sum - subject.limits.maxBytes))
+    guard needed != EntryTally.Count() else {
+      #expect(gone.isEmpty, "\(context): there was room")
+      return
+    }
+    let most = Self.most(
+      others.values.map(\.bytes), covering: .init(entries: max(1, needed.entries), payloadBytes: needed.payloadBytes))
+    #expect(gone.count <= most + others.count / 64, "\(context): \(needed), \(gone.count)")
+    let living = gone.values.count { $0.expiry > subject.now }
+    let counted = subject.stores.reduce(0) { $0 + $1.operations.current.evictions } - before
+    #expect(counted == living, "\(context)")
+  }
+
+  /// A store of `count` entries at its limit, stored a millisecond apart in another order than that of their keys.
+  private static func full(
+    _ tested: TestedEngine, _ count: Int, _ policy: EvictionPolicy = .leastRecentlyStored
+  ) async throws -> Subject {
+    let subject = try await Subject(
+      tested, StoreLimits(maxEntries: count, maxBytes: 1 << 30, eviction: policy), handles: 1)
+    for number in 0..<count {
+      subject.scratch.clock.advance(by: .milliseconds(1))
+      try await subject.put(key(number * 37 % count), bytes: 10)
+    }
+    return subject
+  }
+
+  @Test(arguments: TestedEngine.all)
+  func aWriteLooksAtAFewEntriesHoweverManyThereAre(tested: TestedEngine) async throws {
+    let subject = try await Self.full(tested, 640)
+    let engine = subject.engines[0]
+    let (scans, batches) = (engine.scans, engine.batches.count)
+    for number in 0..<110 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
+    // Eleven go at once: six pages are looked at, and a seventh where a stretch ends; the first choice also looks up
+    // the size of what is replaced.
+    #expect(engine.scans - scans <= 10 * 9 + 1)
+    #expect(engine.batches.count - batches <= 110 + 10)
+    #expect(subject.stores[0].operations.current.evictions >= 110)
+    #expect(subject.stores[0].operations.current.evictions <= 121)
+    #expect(engine.batches.suffix(120).allSatisfy { $0.removals <= 11 })
+  }
+
+  @Test(arguments: TestedEngine.all)
+  func whatGoesIsOldAndWhatIsExpiredGoesFirst(tested: TestedEngine) async throws {
+    var subject = try await Self.full(tested, 640)
+    for number in 0..<320 { try await subject.put(Self.key(2_000 + number), bytes: 10) }
+    let left = Set(try await allEntries(subject.engines[0]).map(\.key))
+    // The order in which they were stored.
+    let gone = try (0..<640).filter { !left.contains(try Self.key($0 * 37 % 640)) }
+    #expect(gone.count { $0 < 320 } > gone.count * 9 / 10, "\(gone)")
+    #expect(gone.count { $0 >= 480 } <= gone.count / 50, "\(gone)")
+    // Of what is left half expires, all over the store.
+    subject.reopen()
+    for (index, key) in left.sorted().enumerated() where index.isMultiple(of: 2) {
+      try await subject.put(key, bytes: 10, kept: 5)
+    }
+    subject.scratch.clock.advance(by: .milliseconds(5))
+    for number in 0..<100 { try await subject.put(Self.key(3_000 + number), bytes: 10) }
+    #expect(subject.stores[0].operations.current.evictions == 0)
+  }
+
+  @Test(arguments: TestedEngine.all)
+  func whatIsUsedStays(tested: TestedEngine) async throws {
+    let subject = try await Self.full(tested, 640, .leastRecentlyUsed)
+    subject.scratch.clock.advance(by: .milliseconds(1))
+    let used = try (0..<100).map { try Self.key($0 * 6) }
+    for number in 0..<600 {
+      if number.isMultiple(of: 50) { for key in used { subject.stores[0].countLookUp(key) } }
+      subject.scratch.clock.advance(by: .milliseconds(1))
+      try await subject.put(Self.key(1_000 + number), bytes: 10)
+    }
+    let left = Set(try await allEntries(subject.engines[0]).map(\.key))
+    #expect(left.isSuperset(of: used))
+  }
+
+  /// While the victims are removed, another writer stores one of them anew, or takes the room.
+  @Test(arguments: TestedEngine.all)
+  func whereAnotherWriterIsFasterTheChoiceIsMadeAgain(tested: TestedEngine) async throws {
+    let subject = try await Self.full(tested, 320)
+    let engine = subject.engines[0]
+    // From now on the number of entries is known.
+    for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
+    let changed = Mutex<CacheKey?>(nil)
+    engine.before { number throws(CacheError) in
+      guard changed.withLock({ $0 }) == nil, let batch = engine.batches.last, batch.removals > 0 else { return }
+      var other = WriteBatch()
+      for case .remove(let key) in batch.operations.suffix(1) {
+        changed.withLock { $0 = key }
+        let metadata = EntryMetadata(
+          storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture,
+          contentType: "text/plain", checksum: 99)
+        other.put(key, payload: [9], metadata: metadata)
+      }
+      try await engine.base.apply(other)
+    }
+    for number in 0..<20 { try await subject.put(Self.key(2_000 + number), bytes: 10) }
+    let key = try #require(changed.withLock { $0 })
+    #expect(try await engine.read(key) { bytes, _ in bytes.count } == 1, "what was stored anew is kept")
+    #expect(try await engine.statistics().tally.total().entries <= 320)
+  }
+
+  /// What goes, goes in the batch that writes: where that fails, nothing has changed. Where much has to go, it goes in
+  /// several batches, and the next write goes on after the last one made.
+  @Test(arguments: TestedEngine.all)
+  func anEvictionThatBreaksOffLosesNothingElse(tested: TestedEngine) async throws {
+    var subject = try await Self.full(tested, 320)
+    let engine = subject.engines[0]
+    for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
+    for number in 0..<12 {
+      let before = try await allEntries(engine)
+      engine.before { _ throws(CacheError) in
+        if engine.batches.last?.removals ?? 0 > 0 { throw CacheError(.ioFailed, "gone") }
+      }
+      let error = await code { () async throws(CacheError) in try await subject.put(Self.key(2_000 + number), bytes: 10)
+      }
+      let after = try await allEntries(engine)
+      #expect(error == nil ? after.count == before.count + 1 : error == "ioFailed" && after == before)
+      engine.before { _ throws(CacheError) in }
+      if error != nil { try await subject.put(Self.key(2_000 + number), bytes: 10) }
+    }
+    // 2,500 entries, and those before, of which all but 320 have to go: three batches after a first attempt, of which the second fails.
+    var batch = WriteBatch()
+    for number in 0..<2_500 {
+      batch.put(
+        try Self.key(10_000 + number), payload: [1],
+        metadata: EntryMetadata(
+          storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "",
+          checksum: UInt64(number)))
+    }
+    try await engine.apply(batch)
+    let full = try await allEntries(engine)
+    let start = engine.batches.count
+    engine.before { number throws(CacheError) in
+      if engine.batches.dropFirst(start).count(where: { $0.removals > 0 }) == 3 { throw CacheError(.ioFailed, "gone") }
+    }
+    let error = await code { () async throws(CacheError) in try await subject.put(Self.key(3_000), bytes: 10) }
+    #expect(error == "ioFailed")
+    let left = try await allEntries(engine)
+    #expect(left.count < full.count && left.count >= full.count - BoundedWriter.batchSize)
+    #expect(Set(left).isSubset(of: full))
+    engine.before { _ throws(CacheError) in }
+    subject.reopen()
+    try await subject.put(Self.key(3_000), bytes: 10)
+    let total = try await engine.statistics().tally.total()
+    #expect(total.entries <= 320 && total.entries > 320 - 64)
+    #expect(try await engine.read(Self.key(3_000)) { _, _ in true } == true)
+  }
+
+  /// A process that starts anew for each write goes on where the last one was.
+  @Test func thePlaceIsKeptFromOneProcessToTheNext() async throws {
+    final class Log: SweepLog {
+      let text = Mutex<String?>(nil)
+      let loads = Mutex(0)
+      func load() -> String? {
+        loads.withLock { $0 += 1 }
+        return text.withLock { $0 }
+      }
+      func save(_ text: String) throws(CacheError) { self.text.withLock { $0 = text } }
+    }
+    let subject = try await Self.full(TestedEngine.all[0], 640)
+    let log = Log()
+    for number in 0..<320 {
+      let store = EntryStore(
+        engine: subject.engines[0], clock: subject.scratch.clock, limits: subject.limits, accesses: AccessRecorder(),
+        sweeps: log, removesExpired: false, wholeLook: 20)
+      let metadata = EntryMetadata(
+        storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
+      // Always behind the last key: a place that starts there each time would see the first entries alone.
+      try await store.write(Self.key(10_000 + number), payload: [1], metadata: metadata)
+      try store.saveSweep()
+    }
+    #expect(log.loads.withLock { $0 } <= 40, "only what evicts needs the place")
+    let left = Set(try await allEntries(subject.engines[0]).map(\.key))
+    let gone = try (0..<640).filter { !left.contains(try Self.key($0 * 37 % 640)) }
+    #expect(gone.count { $0 < 320 } > gone.count * 9 / 10, "\(gone)")
+  }
+}

@@ -1,0 +1,165 @@
+import Base
+import CachedFetching
+import FetchVocabulary
+import Foundation
+import ProgramConfiguration
+import ResponseCache
+import ResponseCacheConfiguration
+import ResponseCacheTesting
+import ResponseStorage
+import StorageSPI
+import Testing
+
+/// What a program with a name, a list of engines, files, variables and settings gets for a cache.
+@Suite struct CacheConfigurationTests {
+  @Test(
+    arguments: [
+      (nil, nil, [:], [:], "sqlite", "default"),
+      (nil, "plist", [:], [:], "plist", "home/.config/weather/config.json:1:13"),
+      ("plist", "sqlite", [:], [:], "plist", "work/weather.json:1:13"),
+      ("sqlite", nil, ["WEATHER_BACKEND": "plist"], [:], "plist", "WEATHER_BACKEND"),
+      ("sqlite", nil, ["WEATHER_BACKEND": "sqlite"], ["backend": "plist"], "plist", "settings"),
+      (
+        "sqlite", nil, ["CACHECTL_BACKEND": "plist", "CLIMATE_BACKEND": "plist"], [:], "sqlite",
+        "work/weather.json:1:13"
+      ),
+    ] as [(String?, String?, [String: String], [String: String], String, String)])
+  func theEngineIsTheFirstThatIsSet(
+    working: String?, own: String?, environment: [String: String], settings: [String: String], engine: String,
+    source: String
+  ) throws {
+    let program = TestProgram()
+    defer { program.remove() }
+    if let working { try program.write(#"{"backend": "\#(working)"}"#, to: "work/weather.json") }
+    if let own { try program.write(#"{"backend": "\#(own)"}"#, to: "home/.config/weather/config.json") }
+    let configuration = try program.configuration(settings: settings, environment: environment)
+    #expect(configuration.location.plugin.declaration.name == engine)
+    let entry = try #require(configuration.settings.first { $0.key == "backend" })
+    #expect(entry.text == engine)
+    #expect(entry.source.description.hasSuffix(source))
+    #expect((configuration.file != nil) == (working != nil || own != nil))
+  }
+
+  @Test(
+    arguments: [
+      ([:], nil, "home/.cache/weather/cache.sqlite"), (["XDG_CACHE_HOME": "/xdg"], nil, "/xdg/weather/cache.sqlite"),
+      (["WEATHER_HOME": "/stores"], nil, "/stores/cache.sqlite"),
+      (["WEATHER_HOME": "/stores"], "here", "work/here/cache.sqlite"),
+      (["WEATHER_SQLITE_PATH": "other.db"], nil, "home/.cache/weather/other.db"),
+    ] as [([String: String], String?, String)])
+  func theStoreIsInAFolderOfTheProgram(environment: [String: String], home: String?, path: String) throws {
+    let program = TestProgram()
+    let configuration = try program.configuration(home: home, environment: environment)
+    guard case .text(let store)? = configuration.location.options["path"] else {
+      Issue.record("the engine has no path")
+      return
+    }
+    #expect(store == (path.hasPrefix("/") ? path : program.root + "/" + path))
+  }
+
+  @Test func limitsAndTimesAreThoseOfTheLibraryOrConfigured() throws {
+    let program = TestProgram()
+    #expect(try program.configuration().limits == .standard)
+    let configured = try program.configuration(
+      settings: ["cache.maxEntries": "5", "cache.maxBytes": "2KiB"],
+      environment: ["WEATHER_CACHE_EVICTION": "none", "WEATHER_CACHE_MAX_ENTRIES": "7"])
+    #expect(configured.limits == StoreLimits(maxEntries: 5, maxBytes: 2_048, eviction: .none))
+    let texts = Dictionary(uniqueKeysWithValues: configured.settings.map { ($0.key, "\($0.text), \($0.source)") })
+    #expect(texts["cache.maxBytes"] == "2KiB, settings")
+    #expect(texts["cache.eviction"] == "none, WEATHER_CACHE_EVICTION")
+    #expect(texts["cache.staleIfError"] == "1d, default")
+  }
+
+  /// What a stranger's file may do, and what it may not until the user names it.
+  @Test(
+    arguments: [
+      (#"{"backend": "plist", "cache": {"timeToLive": "5m", "eviction": "none"}}"#, nil),
+      (#"{"backends": {"sqlite": {"path": "mine.sqlite"}}}"#, nil),
+      (#"{"backends": {"sqlite": {"path": "/etc/passwd"}}}"#, "backends.sqlite.path"),
+      (#"{"cache": {"maxEntries": 1}}"#, "cache.maxEntries"),
+      (#"{"cache": {"timeToLive": "3650d"}}"#, "cache.timeToLive"),
+      (#"{"backends": {"other": {"url": "x"}}}"#, "backends.other.url"),
+    ] as [(String, String?)])
+  func aFileInTheWorkingFolderCannotHarm(text: String, refused: String?) throws {
+    let program = TestProgram()
+    defer { program.remove() }
+    try program.write(text, to: "work/weather.json")
+    guard let refused else {
+      _ = try program.configuration()
+      return
+    }
+    let error = try #require(throws: CacheError.self) { try program.configuration() }
+    #expect(error.code == .permissionDenied)
+    #expect(error.message == "\(program.workingFolder)/weather.json is not trusted, and sets \(refused)")
+    #expect(error.hint == "if you trust it, name it in the variable WEATHER_CONFIG")
+    let named = try program.configuration(environment: ["WEATHER_CONFIG": "weather.json"])
+    #expect(named.file == program.workingFolder + "/weather.json")
+    #expect(try program.configuration(file: "weather.json").file == named.file)
+  }
+
+  @Test(
+    arguments: [
+      ("{", [:], [:], .malformed, "weather.json:1:"),
+      (#"{"backend": "lmdb"}"#, [:], [:], .invalidOption, "weather.json:1:13: 'backend' cannot be \"lmdb\""),
+      (#"{"environment": "dev"}"#, [:], [:], .invalidOption, "weather.json:1:2: unknown key 'environment'"),
+      ("{}", ["WEATHER_BACKND": "plist"], [:], .invalidOption, "WEATHER_BACKND: there is no such setting"),
+      ("{}", ["WEATHER_CONFIG": "none.json"], [:], .invalidOption, "WEATHER_CONFIG: there is no file "),
+      ("{}", ["WEATHER_CONFIG": "/"], [:], .ioFailed, "/: "),
+      ("{}", [:], ["backend": "/tmp/libcachectl-x.so"], .invalidOption, "settings: 'backend' cannot be"),
+      ("{}", [:], ["cache": "1"], .invalidOption, "settings: 'cache' is a section of the configuration"),
+      ("{}", [:], ["": "1"], .invalidOption, "settings: "),
+      ("{}", [:], ["cache.maxBytes": "1"], .invalidOption, "settings: 'cache.maxBytes'"),
+    ] as [(String, [String: String], [String: String], CacheError.Code, String)])
+  func aMistakeIsAnErrorThatNamesNoCommand(
+    text: String, environment: [String: String], settings: [String: String], code: CacheError.Code, message: String
+  ) throws {
+    let program = TestProgram()
+    defer { program.remove() }
+    try program.write(text, to: "work/weather.json")
+    let error = try #require(throws: CacheError.self) {
+      try program.configuration(settings: settings, environment: environment)
+    }
+    #expect(error.code == code)
+    #expect(error.message.contains(message), "\(error.message)")
+    #expect(!error.hint.isEmpty)
+    for part in ["cachectl ", "--", "CACHECTL"] { #expect(!(error.message + error.hint).contains(part)) }
+  }
+
+  @Test(arguments: ["", "Weather", "1st", "../x", "a b"]) func noProgramIsCalledThat(name: String) {
+    let error = #expect(throws: CacheError.self) { try TestProgram().configuration(name) }
+    #expect(error?.code == .invalidOption)
+  }
+
+  @Test func aProgramHasAnEngineAndHasItOnce() {
+    let none = #expect(throws: CacheError.self) { try TestProgram().configuration(engines: []) }
+    #expect(none?.code == .unknownBackend)
+    let twice = #expect(throws: CacheError.self) {
+      try TestProgram().configuration(engines: [ServerPlugin(), ServerPlugin()])
+    }
+    #expect(twice?.message.contains("declared twice") == true)
+  }
+
+  /// The program's own keys are in the same file, and are overridden in the same way.
+  @Test func aProgramHasSectionsOfItsOwn() throws {
+    struct Display: ConfigurationSection {
+      enum Unit: String, CaseIterable { case celsius, fahrenheit }
+      static let path = "display"
+      let unit: Unit
+      let title: String?
+
+      init(_ keys: inout SectionReader) {
+        unit = keys.choice("unit", default: .celsius, safety: .anything, help: "the unit of temperatures")
+        title = keys.optionalText("title", help: "what is shown above")
+      }
+    }
+    let program = TestProgram()
+    defer { program.remove() }
+    try program.write(#"{"display": {"unit": "fahrenheit"}}"#, to: "work/weather.json")
+    let file = try program.configuration(sections: [Display.self]).section(Display.self)
+    #expect(file.unit == .fahrenheit && file.title == nil)
+    let display = try program.configuration(
+      sections: [Display.self], environment: ["WEATHER_DISPLAY_UNIT": "celsius", "WEATHER_DISPLAY_TITLE": "Bern"]
+    ).section(Display.self)
+    #expect(display.unit == .celsius && display.title == "Bern")
+  }
+}

@@ -1,0 +1,159 @@
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+/// A sweep visits what it should, in an order that jumps, and survives its process.
+struct EvictionSweepTests {
+  /// A store of keys alone.
+  private struct Keys {
+    var sorted: [CacheKey]
+
+    init(_ numbers: some Sequence<Int>) throws { sorted = try numbers.map(Self.key).sorted() }
+
+    static func key(_ number: Int) throws -> CacheKey {
+      let digits = String(number)
+      return try CacheKey("k/" + String(repeating: "0", count: 7 - digits.count) + digits)
+    }
+
+    func page(_ range: KeyRange) -> ArraySlice<CacheKey> {
+      sorted[(range.after.map { place(after: $0) } ?? 0)...].prefix(EvictionSweep.pageSize)
+    }
+
+    private func place(after key: CacheKey) -> Int {
+      var (low, high) = (0, sorted.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if sorted[middle] <= key { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+
+    mutating func insert(_ key: CacheKey) {
+      let place = self.place(after: key)
+      if place == 0 || sorted[place - 1] != key { sorted.insert(key, at: place) }
+    }
+  }
+
+  /// Visits the next stretch, and returns what it visited.
+  private static func visit(_ sweep: inout EvictionSweep, _ keys: Keys) -> ArraySlice<CacheKey> {
+    let stretch = sweep.nextStretch()
+    let page = keys.page(sweep.range(of: stretch))
+    return page.prefix(sweep.note(page, in: stretch))
+  }
+
+  @Test(arguments: [0, 1, 15, 16, 17, 100, 1_000, 1_024, 20_000], [0, 37])
+  func eachRoundVisitsEachEntryOnce(count: Int, start: Int) throws {
+    let keys = try Keys(0..<count)
+    var sweep = EvictionSweep(at: try Keys.key(start))
+    for round in 0..<4 {
+      var visited: [CacheKey] = []
+      while true {
+        var next = sweep
+        let page = Self.visit(&next, keys)
+        guard next.rounds == round else { break }
+        sweep = next
+        visited += page
+      }
+      #expect(visited.sorted() == keys.sorted, "round \(round)")
+      #expect(sweep.stretches.reduce(0) { $0 + $1.marks.count } <= EvictionSweep.maximumMarks)
+    }
+    let most = min(EvictionSweep.maximumStretches, max(1, count / EvictionSweep.pageSize / 4))
+    #expect(sweep.stretches.count <= most && sweep.stretches.count >= most - 1)
+  }
+
+  /// What the sweep visits within a short time comes from all parts of the store.
+  @Test(arguments: [2_000, 30_000])
+  func visitsAreSpreadOverTheStore(count: Int) throws {
+    let keys = try Keys(0..<count)
+    var sweep = EvictionSweep(at: try Keys.key(0))
+    while sweep.rounds < 2 { _ = Self.visit(&sweep, keys) }
+    for _ in 0..<20 {
+      // As many pages as one eviction takes, six, and twice as many.
+      for pages in [6, 12] {
+        let places = try (0..<pages).flatMap { _ in Self.visit(&sweep, keys) }.map { key in
+          try #require(Int(key.text.dropFirst(2)))
+        }
+        let halves = (places.count { $0 < count / 2 }, places.count { $0 >= count / 2 })
+        #expect(max(halves.0, halves.1) <= pages * EvictionSweep.pageSize * 3 / 4, "\(halves)")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...6)
+  func entriesThatStayAreVisitedHoweverTheOthersChange(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var keys = try Keys((0..<3_000).map { $0 * 7 })
+    let staying = Set(keys.sorted.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 })
+    var sweep = EvictionSweep(at: try Keys.key(Int.random(in: 0..<21_000, using: &generator)))
+    var (visited, visits) = (Set<CacheKey>(), 0)
+    var round = 0
+    while round < 5 {
+      let page = Self.visit(&sweep, keys)
+      if sweep.rounds > round {
+        #expect(visited.isSuperset(of: staying), "seed \(seed), round \(round)")
+        (visited, round) = ([], sweep.rounds)
+      }
+      visited.formUnion(page)
+      visits += 1
+      try #require(visits < 20_000, "seed \(seed): a round does not end")
+      for _ in 0..<6 {
+        let place = Int.random(in: 0..<keys.sorted.count, using: &generator)
+        if !staying.contains(keys.sorted[place]) { keys.sorted.remove(at: place) }
+        // Now everywhere, now at the end.
+        let number = Int.random(in: (visits % 100 < 50 ? 0 : 20_900)..<21_000, using: &generator)
+        keys.insert(try Keys.key(number))
+      }
+      guard visits.isMultiple(of: 97) else { continue }
+      let text = sweep.text
+      #expect(EvictionSweep(text: text)?.text == text, "seed \(seed)")
+    }
+  }
+
+  @Test func aStretchThatCannotBeListedIsPassedOver() throws {
+    let keys = try Keys(0..<2_000)
+    var sweep = EvictionSweep(at: try Keys.key(1_000))
+    var visited: Set<CacheKey> = []
+    while sweep.rounds < 2 {
+      let stretch = sweep.nextStretch()
+      let page = keys.page(sweep.range(of: stretch))
+      let isDamaged = page.contains { $0.text == "k/0000500" }
+      visited.formUnion(page.prefix(sweep.note(isDamaged ? [] : page, in: stretch)))
+    }
+    #expect(visited.isSuperset(of: try (1_001..<2_000).map(Keys.key)))
+  }
+
+  @Test func textThatIsNoSweepIsNone() throws {
+    let keys = try Keys(0..<3_000)
+    var sweep = EvictionSweep(at: try Keys.key(5))
+    for _ in 0..<400 { _ = Self.visit(&sweep, keys) }
+    let text = sweep.text
+    let again = try #require(EvictionSweep(text: text))
+    #expect(again.stretches == sweep.stretches)
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    lines.swapAt(1, 2)
+    let others = [
+      "", "\n", "sweep-1 0 16\n", "sweep-2" + text.dropFirst(7), String(text.dropLast()), lines.joined(separator: "\n"),
+      text + "x\n", text + ". 0 - -\n", "sweep-1 -1 16\n. 0 - -\n", "sweep-1 0 1\n. 0 - -\n",
+      "sweep-1 0 16\n. 0 - a b\n", "sweep-1 0 16\n. 0 no - -\n", String(repeating: "x", count: 1 << 20) + "\n",
+    ]
+    for other in others { #expect(EvictionSweep(text: other) == nil, "\(other.prefix(60))") }
+    #expect(EvictionSweep(text: "sweep-1 0 16\n. 0 - -\n") != nil)
+    // A text that is cut off anywhere is no sweep, or one that still visits everything.
+    for length in stride(from: 0, to: text.utf8.count, by: 7) {
+      guard var cut = EvictionSweep(text: String(text.prefix(length))) else { continue }
+      var visited: Set<CacheKey> = []
+      while cut.rounds < 2 { visited.formUnion(Self.visit(&cut, keys)) }
+      #expect(visited.count == 3_000)
+    }
+  }
+
+  @Test func placesOfLongKeysAreNotKept() throws {
+    let keys = try (100..<130).map { try CacheKey("k/\($0)" + String(repeating: "x", count: 16_000)) }
+    let stretches = zip([nil] + keys.map(Optional.some), keys.map(Optional.some) + [nil]).map {
+      EvictionSweep.Stretch(after: $0, end: $1)
+    }
+    #expect(EvictionSweep(stretches: stretches, turn: 0, spacing: 16).text.isEmpty)
+  }
+}

@@ -1,0 +1,137 @@
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+struct VictimSelectionTests {
+  private static func candidate(
+    _ number: Int, bytes: Int, storedAt: Int64, key: String = "url/v1/", policy: EvictionPolicy = .leastRecentlyStored,
+    now: Int64 = 1_000
+  ) throws -> Victim? {
+    let metadata = EntryMetadata(
+      storedAt: Timestamp(milliseconds: storedAt), freshUntil: .distantFuture, retainUntil: .distantFuture,
+      contentType: "")
+    let summary = EntrySummary(key: try CacheKey("\(key)\(number)"), metadata: metadata, payloadBytes: bytes)
+    return victim(summary, policy, now: now)
+  }
+
+  private static func victim(
+    _ summary: EntrySummary, _ policy: EvictionPolicy, _ history: AccessHistory = AccessHistory(), now: Int64 = 1_000
+  ) -> Victim? {
+    let candidate = EvictionCandidate(summary, history: history, now: Timestamp(milliseconds: now))
+    return Victim(candidate, among: EvictionSample([candidate]), policy)
+  }
+
+  /// The expected choice, found by sorting: the fewest that are enough, and `spare` more.
+  private static func expected(
+    _ candidates: [Victim], _ needed: EntryTally.Count, spare: Int
+  ) -> [CacheKey] {
+    let sorted = candidates.sorted()
+    var (total, count) = (EntryTally.Count(), 0)
+    while count < sorted.count, !total.covers(needed) {
+      total += sorted[count]
+      count += 1
+    }
+    return sorted.prefix(total.covers(needed) ? count + spare : sorted.count).map(\.key)
+  }
+
+  @Test(arguments: UInt64(1)...300)
+  func theFewestThatAreEnoughAreChosen(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let candidates = try (0..<Int.random(in: 0...80, using: &generator)).compactMap { number in
+      try Self.candidate(
+        number, bytes: Int.random(in: 0...20, using: &generator), storedAt: .random(in: 0...15, using: &generator))
+    }
+    let needed = EntryTally.Count(
+      entries: Int.random(in: 0...30, using: &generator), payloadBytes: Int.random(in: 1...400, using: &generator))
+    let spare = Int.random(in: 0...5, using: &generator)
+    var selection = VictimSelection(needed: needed, spareCount: spare)
+    for candidate in candidates { selection.offer(candidate) }
+    #expect(
+      selection.chosen.map(\.key) == Self.expected(candidates, needed, spare: spare), "seed \(seed), \(needed)")
+    #expect(selection.isEnough == candidates.reduce(into: .init()) { $0 += $1 }.covers(needed), "seed \(seed)")
+    #expect(!selection.isBeginning)
+  }
+
+  /// Entries with times ahead of the clock, which was set back, are not kept longest.
+  @Test(arguments: [EvictionPolicy.leastRecentlyUsed, .leastRecentlyStored])
+  func whatWasStoredAheadOfTheClockGoesFirst(policy: EvictionPolicy) throws {
+    let times: [Int64] = [900, 61_001, 1_000, 61_000, 253_402_300_799_999]
+    let candidates = try times.enumerated().compactMap { number, time in
+      try Self.candidate(number, bytes: 1, storedAt: time, policy: policy)
+    }
+    let order = candidates.sorted().map(\.key.text)
+    #expect(order == [1, 4, 0, 2, 3].map { "url/v1/\($0)" })
+  }
+
+  @Test func memoryStaysBounded() throws {
+    let count = VictimSelection.maximumCount + 5_000
+    var selection = VictimSelection(needed: .init(entries: count, payloadBytes: 0), spareCount: 7)
+    // The candidates offered last go first.
+    for number in 0..<count {
+      if let candidate = try Self.candidate(number, bytes: 0, storedAt: Int64(count - number), now: Int64(count)) {
+        selection.offer(candidate)
+      }
+    }
+    #expect(selection.isBeginning && !selection.isEnough)
+    let chosen = selection.chosen
+    #expect(chosen.count == VictimSelection.maximumCount)
+    #expect(chosen.first?.key.text == "url/v1/\(count - 1)")
+    #expect(chosen.last?.key.text == "url/v1/5000")
+  }
+
+  @Test func longKeysCountForWhatTheyTakeUp() throws {
+    let key = "url/v1/" + String(repeating: "k", count: 16_000)
+    var selection = VictimSelection(needed: .init(entries: 2_000, payloadBytes: 0), spareCount: 0)
+    for number in 0..<2_000 {
+      if let candidate = try Self.candidate(number, bytes: 0, storedAt: Int64(number), key: key) {
+        selection.offer(candidate)
+      }
+    }
+    #expect(selection.isBeginning)
+    #expect(selection.chosen.count == VictimSelection.maximumKeyBytes / 16_010)
+    #expect(selection.chosen.first?.key.text == key + "0")
+  }
+
+  @Test(arguments: EvictionPolicy.standard)
+  func whatIsExpiredGoesFirstUnderEveryPolicy(policy: EvictionPolicy) throws {
+    func summary(_ key: String, retainUntil: Int64, storedAt: Int64) throws -> EntrySummary {
+      let end = Timestamp(milliseconds: retainUntil)
+      return EntrySummary(
+        key: try CacheKey(key),
+        metadata: EntryMetadata(
+          storedAt: Timestamp(milliseconds: storedAt), freshUntil: end, retainUntil: end, contentType: ""),
+        payloadBytes: 1)
+    }
+    let entries = [
+      try summary("b/1", retainUntil: 1_001, storedAt: 0), try summary("b/2", retainUntil: 1_000, storedAt: 999),
+      try summary("b/3", retainUntil: 999, storedAt: 999), try summary("a/1", retainUntil: 1_000, storedAt: 999),
+    ]
+    let candidates = entries.compactMap { Self.victim($0, policy) }
+    let order = ["b/3", "a/1", "b/2"] + (policy == .none ? [] : ["b/1"])
+    #expect(candidates.sorted().map(\.key.text) == order)
+  }
+
+  /// Name, last use, number of uses, time of storing.
+  private static let used: [(String, Int64, Int64, Int64)] = [
+    ("a/1", 50, 3, 10), ("a/2", 50, 1, 10), ("a/3", 40, 1, 20), ("a/4", 0, 0, 45), ("a/5", 0, 0, 50), ("b/1", 50, 3, 9),
+  ]
+
+  @Test(arguments: [
+    (EvictionPolicy.leastRecentlyUsed, ["a/3", "a/4", "b/1", "a/1", "a/2", "a/5"]),
+    (.leastFrequentlyUsed, ["a/4", "a/5", "a/3", "a/2", "b/1", "a/1"]),
+    (.leastRecentlyStored, ["b/1", "a/1", "a/2", "a/3", "a/4", "a/5"]), (.none, []),
+  ])
+  func theOrderIsThatOfThePolicy(policy: EvictionPolicy, order: [String]) throws {
+    let candidates = try Self.used.compactMap { key, last, count, stored in
+      let metadata = EntryMetadata(
+        storedAt: Timestamp(milliseconds: stored), freshUntil: .distantFuture, retainUntil: .distantFuture,
+        contentType: "")
+      let use = AccessHistory(lastUsedAt: Timestamp(milliseconds: last), count: count)
+      let summary = EntrySummary(key: try CacheKey(key), metadata: metadata, payloadBytes: 0)
+      return Self.victim(summary, policy, use)
+    }
+    #expect(candidates.sorted().map(\.key.text) == order)
+  }
+}

@@ -1,0 +1,89 @@
+import ResponseStorage
+import StorageSPI
+
+/// Writes to a store at its limit, one small entry after another, and checks such a store.
+///
+/// - `from`: the number of the first entry. A store that starts with entry 0 is filled at once.
+/// - `acknowledged`: for the check, how many entries were acknowledged.
+struct Evictor {
+  /// So many that not all entries are looked at to choose what goes.
+  private static let limits = StoreLimits(maxEntries: 1_200, eviction: .leastRecentlyStored)
+  /// How many of the newest entries no eviction touches.
+  private static let kept = 300
+
+  private let engine: any StorageEngine
+  private let first: Int
+  private let acknowledged: Int
+
+  init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
+    self.engine = engine
+    first = try arguments.number("from", default: 0)
+    acknowledged = try arguments.number("acknowledged", default: 0)
+  }
+
+  func write() async throws(CacheError) {
+    let store = EntryStore(engine: engine, clock: SystemClock(), limits: Self.limits)
+    var (next, batch) = (first, WriteBatch())
+    while next < Self.limits.maxEntries {
+      var metadata = Self.metadata(next)
+      metadata.checksum = metadata.computedChecksum(key: try Self.key(next), payload: Self.payload(next).span)
+      batch.put(try Self.key(next), payload: Self.payload(next), metadata: metadata)
+      next += 1
+    }
+    if next > first {
+      try await engine.apply(batch)
+      Line.write("A \(next - 1)")
+    }
+    while true {
+      try await store.write(try Self.key(next), payload: Self.payload(next), metadata: Self.metadata(next))
+      Line.write("A \(next)")
+      next += 1
+    }
+  }
+
+  /// Checks that the store is sound and within its limits, that the newest entries are there, and that the entries that
+  /// are there are as they were written.
+  func check() async throws(CacheError) {
+    if let issue = try await engine.checkIntegrity().first { throw wrong("integrity: \(issue.message)") }
+    var (found, range) = ([EntrySummary](), KeyRange())
+    while true {
+      let page = try await engine.scan(range, limit: 500)
+      found += page
+      guard page.count == 500 else { break }
+      range.after = page.last?.key
+    }
+    let counted = try await engine.statistics().entries
+    guard counted == found.count else { throw wrong("\(counted) entries are counted, \(found.count) are there") }
+    guard found.count <= Self.limits.maxEntries else { throw wrong("\(found.count) entries are there") }
+    let keys = Set(found.map(\.key))
+    for number in max(0, acknowledged - Self.kept)..<acknowledged {
+      guard keys.contains(try Self.key(number)) else { throw wrong("entry \(number) of \(acknowledged) is gone") }
+    }
+    for number in 0...acknowledged where keys.contains(try Self.key(number)) {
+      let key = try Self.key(number)
+      let isSame = try await engine.read(key) { payload, metadata throws(CacheError) in
+        metadata.checksum == metadata.computedChecksum(key: key, payload: payload)
+          && payload.withUnsafeBufferPointer { $0.elementsEqual(Self.payload(number)) }
+      }
+      guard isSame == true else { throw wrong("entry \(number) is not as it was written") }
+    }
+    let newest = try keys.contains(Self.key(acknowledged)) ? acknowledged + 1 : acknowledged
+    Line.write("NEXT \(newest)")
+  }
+
+  private static func key(_ number: Int) throws(CacheError) -> CacheKey {
+    // In another order than they are stored in.
+    let digits = String(UInt32(truncatingIfNeeded: number) &* 2_654_435_761)
+    return try CacheKey("url/v1/\(String(repeating: "0", count: 10 - digits.count))\(digits)/\(number)")
+  }
+
+  private static func payload(_ number: Int) -> [UInt8] { Array("entry \(number)".utf8) }
+
+  private static func metadata(_ number: Int) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: 1_000_000 + Int64(number)), freshUntil: .distantFuture,
+      retainUntil: .distantFuture, contentType: "text/plain")
+  }
+
+  private func wrong(_ what: String) -> CacheError { CacheError(.damaged, what) }
+}

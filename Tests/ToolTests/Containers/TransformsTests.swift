@@ -1,0 +1,72 @@
+import CacheDomain
+import FetchVocabulary
+import StorageSPI
+import Testing
+
+@testable import CacheComposition
+@testable import ResponseStorage
+
+/// Payload transforms as the configuration names them.
+struct TransformsTests {
+  private static let secrets = ["KEY": String(repeating: "0a", count: 32), "OTHER": String(repeating: "0b", count: 32)]
+  private static let chains = [[], ["zstd"], ["sealed"], ["zstd", "sealed"]]
+
+  private func container(
+    _ home: TestHome, _ chain: [String], key: String? = "KEY", backend: String = "sqlite"
+  ) throws -> AppDIContainer {
+    let names = chain.map { "\"\($0)\"" }.joined(separator: ",")
+    let sealed = key.map { #","transforms":{"sealed":{"key":{"env":"\#($0)"}}}"# } ?? ""
+    return try home.container(
+      #"{"backend":"\#(backend)","cache":{"transforms":[\#(names)]}\#(sealed)}"#, environment: Self.secrets)
+  }
+
+  private func fetch(_ container: AppDIContainer) async throws -> Snapshot<CitiesPage> {
+    let store = try await container.openStoreForFetching()
+    let snapshot = try #require(try await fetchCities(container, store).last)
+    try await store.close()
+    return snapshot
+  }
+
+  @Test(arguments: Backends.persistent, chains)
+  func aChangedConfigurationReadsWhatWasWritten(backend: String, chain: [String]) async throws {
+    let home = try TestHome()
+    let fetched = try await fetch(try container(home, chain, backend: backend))
+    for other in Self.chains {
+      let again = try await fetch(try container(home, other, backend: backend))
+      #expect(again.value == fetched.value, "\(chain), \(other)")
+      #expect(again.source == .cache, "\(chain), \(other)")
+      #expect(again.warnings.isEmpty, "\(chain), \(other)")
+    }
+  }
+
+  @Test(arguments: ["OTHER", "MISSING", nil])
+  func withAnotherKeyAFetchGoesOnWithAWarning(key: String?) async throws {
+    let home = try TestHome()
+    let fetched = try await fetch(try container(home, ["sealed"]))
+    let again = try await fetch(try container(home, [], key: key))
+    #expect(again.value == fetched.value)
+    #expect(again.source == .origin)
+    #expect(again.warnings.map(\.code) == [key == "OTHER" ? .wrongKey : .invalidOption])
+  }
+
+  @Test(arguments: ["MISSING", nil])
+  func sealingWithoutAKeyIsAnError(key: String?) async throws {
+    let home = try TestHome()
+    let container = try container(home, ["sealed"], key: key)
+    let error = await #expect(throws: CacheError.self) { try await container.openStoreForFetching() }
+    #expect(error?.code == .invalidOption)
+    let store = try await container.openStore()
+    #expect(try await store.administration.verify().issues.isEmpty)
+    try await store.close()
+  }
+
+  @Test(arguments: [
+    (["zst"], "cannot contain \"zst\"", "the nearest is zstd"), (["zstd", "zstd"], "contains \"zstd\" twice", "once"),
+  ])
+  func onlyKnownNamesAreTakenAndEachOnce(chain: [String], message: String, hint: String) throws {
+    let error = #expect(throws: ConfigurationError.self) { try container(try TestHome(), chain) }
+    #expect(error?.code == .outOfRange)
+    #expect(error?.message.contains("'cache.transforms' \(message)") == true, "\(error?.message ?? "")")
+    #expect(error?.hint.contains(hint) == true, "\(error?.hint ?? "")")
+  }
+}
