@@ -3,13 +3,13 @@ import StorageSPI
 /// Commits one batch after another: a line "A NUMBER" after each.
 ///
 /// - `seed`, `lane`, `from`, `batches`: which batches.
-/// - `repeats`: how often to commit each of them; by default once.
+/// - `rounds`: how often to commit all of them, one round after the other; by default once.
 /// - `compact`: after every so many batches the store is given something that has expired, and compacted: "C".
 struct Writer {
   private let engine: any StorageEngine
   private let workload: Workload
   private let numbers: Range<Int>
-  private let repeats: Int
+  private let rounds: Int
   private let compactEvery: Int
 
   init(_ engine: any StorageEngine, _ arguments: Arguments) throws(CacheError) {
@@ -17,13 +17,13 @@ struct Writer {
     workload = try Workload(arguments, lane: try arguments.number("lane", default: 0))
     let from = try arguments.number("from", default: 0)
     numbers = from..<(from + (try arguments.number("batches", default: 1_000_000)))
-    repeats = try arguments.number("repeats", default: 1)
+    rounds = try arguments.number("rounds", default: 1)
     compactEvery = try arguments.number("compact", default: .max)
   }
 
   func run() async throws(CacheError) {
-    for number in numbers {
-      for _ in 0..<repeats { try await engine.apply(try workload.batch(number)) }
+    for number in repeatElement(numbers, count: rounds).joined() {
+      try await engine.apply(try workload.batch(number))
       Line.write("A \(number)")
       if number % compactEvery == compactEvery - 1 { try await compact(number) }
     }
