@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by .ci/run and .ci/nightly: runs one step after another, whatever became of those before, and says at the end
-# how each went. What both do is here, too.
+# how each went. What both do is here, too. The folder $scratch is theirs.
 steps=()
 failures=()
 
@@ -8,9 +8,10 @@ step() {
   local name=$1 start=$SECONDS result=passed
   shift
   echo "== $name"
-  if ! "$@"; then
+  if ! "$@" 2>&1 | tee "$scratch/step.log"; then
     result=FAILED
     failures+=("$name")
+    mv "$scratch/step.log" "$scratch/failure${#failures[@]}.log"
   fi
   steps+=("$(printf '%5d s  %s  %s' $((SECONDS - start)) $result "$name")")
   echo "== $result after $((SECONDS - start)) s: $name"
@@ -29,8 +30,13 @@ sanitize() {
   )
 }
 
-# Ends with a failure where a step failed.
+# Ends with a failure where a step failed, and repeats the end of what it printed: thousands of lines lie between.
 finish() {
+  local number
+  for number in $(seq ${#failures[@]}); do
+    echo "== the end of what failed: ${failures[number - 1]}"
+    tail -n 60 "$scratch/failure$number.log"
+  done
   printf '%s\n' "== steps" "${steps[@]}"
   if [ ${#failures[@]} != 0 ]; then
     printf '== FAILED: %s\n' "${failures[@]}"
