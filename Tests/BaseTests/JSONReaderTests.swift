@@ -80,7 +80,7 @@ import Testing
     (#"{"a":1, "a\u0000":2}"#, [0]),
     (#"{"A":1,"aa":2,"":3}"#, []),
   ])
-  func membersAreToldByTheirNames(text: String, expected: [Int]) throws {
+  func membersAreFoundByTheirNames(text: String, expected: [Int]) throws {
     let names = JSONNames(["a", "bc", "a name that is too long for the fast way"])
     var found: [Int] = []
     try whole(text) { json throws(JSONReader.Failure) in

@@ -116,7 +116,7 @@ struct WritingTests {
   }
 
   @Test(arguments: TestedEngine.all)
-  func aConflictOfTheCallersOwnIsTold(tested: TestedEngine) async throws {
+  func aConflictOfTheCallersOwnIsReported(tested: TestedEngine) async throws {
     let subject = try await Subject(tested, Self.limits(2, 1_000))
     for name in 0..<2 { try await subject.put(name) }
     for (name, expectation) in [(1, .absent), (7, .checksum(1))] as [(Int, WriteBatch.Expectation)] {

@@ -44,7 +44,7 @@ struct CancellationTests {
   }
 
   @Test(arguments: FetchPolicy.allCases)
-  func aCancelledTaskAsksNobody(policy: FetchPolicy) async {
+  func aCancelledTaskDoesNotAskTheOrigin(policy: FetchPolicy) async {
     let log = CallLog()
     let origin = FakeOrigin(log: log) { .whole(CitiesPageDTO(value: 2)) }
     let repository = DefaultCityRepository(

@@ -41,7 +41,7 @@ struct LocalFlightsTests {
     #expect(flights.waiters(for: "a") == 0)
   }
 
-  @Test func thoseWhoWaitAreToldTheFailure() async throws {
+  @Test func waitingCallersGetTheFailure() async throws {
     let ticket = try await lead()
     let followers = [try await follower(count: 1), try await follower(count: 2)]
     await flights.finish(ticket, .failure(CacheError(.notFound, "there is none", hint: "look")))
@@ -52,7 +52,7 @@ struct LocalFlightsTests {
     #expect(try await flights.join("a").ticket != nil, "later callers do not get the failure")
   }
 
-  @Test func theFailureOfACancelledLeaderIsToldNobody() async throws {
+  @Test func theFailureOfACancelledLeaderIsNotShared() async throws {
     let ticket = try await lead()
     let (first, second) = (try await follower(count: 1), try await follower(count: 2))
     await landCancelled(ticket, failure: CacheError(.originUnreachable, "broken off"))
@@ -69,7 +69,7 @@ struct LocalFlightsTests {
     #expect(try await follower.value.get().hasFinished)
   }
 
-  @Test func afterLandingSomebodyElseLeads() async throws {
+  @Test func afterLandingAnotherCallerLeads() async throws {
     let first = try await lead()
     await flights.finish(first)
     let second = try await lead()
@@ -94,7 +94,7 @@ struct LocalFlightsTests {
     #expect(try await second.value.get().hasFinished)
   }
 
-  @Test func whereNobodyWaitsACancelledLeaderEndsTheFlight() async throws {
+  @Test func withoutWaitingCallersACancelledLeaderEndsTheFlight() async throws {
     await landCancelled(try await lead())
     await flights.finish(try await lead())
   }

@@ -43,7 +43,7 @@ struct MappingTests {
     #expect(poster == Poster(bytes: bytes, contentType: "image/png"))
   }
 
-  @Test func storedNamesAreThoseThatNativeToolsAreToldOf() throws {
+  @Test func storedNamesAreTheOnesThatNativeToolsDocument() throws {
     let cities = CitiesPage(page: 1, totalPages: 2, totalItems: 3, cities: [Self.cities[0]])
     #expect(
       try keys(CitiesPageDTO(cities)) == [

@@ -35,7 +35,7 @@ struct RequestTests {
     #expect(resources == ["cities", "movies", "posters"])
   }
 
-  @Test func originsAreToldApart() {
+  @Test func originsAreDistinguished() {
     let (left, right) = (
       CitiesRequestDTO(origin: "a", query: CitiesQuery()), CitiesRequestDTO(origin: "b", query: CitiesQuery())
     )

@@ -45,7 +45,7 @@ struct SharedFailureTests {
   }
 
   /// Another process may have better credentials than the leader.
-  @Test func refusedCredentialsConcernNobodyElse() async {
+  @Test func refusedCredentialsConcernTheirCallerAlone() async {
     let (outcomes, asks) = await fetch(.none, .refused)
     #expect(asks == Self.count)
     #expect(outcomes.allSatisfy { $0.error == .originRefused && $0.items.isEmpty })

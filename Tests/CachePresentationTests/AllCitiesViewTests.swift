@@ -47,7 +47,7 @@ struct AllCitiesViewTests {
     #expect(try await Self.view(kinds, limit: limit).status?.text == text)
   }
 
-  @Test func failuresOfOneKindAreToldOnce() async throws {
+  @Test func failuresOfOneKindAreReportedOnce() async throws {
     let view = try await Self.view("csss", limit: nil)
     #expect(view.warnings.map(\.message) == ["away 1 (and 2 more like it)"] && view.warnings.map(\.hint) == ["wait"])
     #expect(view.json["stale"] == true && view.json["source"] == "cache" && view.json["page"] == 0)

@@ -64,7 +64,7 @@ struct SuiteTests {
     #expect((0..<3).map { _ in generator.next() } == expected)
   }
 
-  @Test func clockMovesOnlyWhenTold() {
+  @Test func clockMovesOnlyWhenAdvanced() {
     let clock = ManualClock(Timestamp(milliseconds: 5))
     #expect(clock.now.milliseconds == 5)
     clock.advance(by: .milliseconds(7))

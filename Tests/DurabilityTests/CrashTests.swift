@@ -6,35 +6,37 @@ import Testing
 /// that was acknowledged; the one under way is there whole or not at all.
 @Suite struct CrashTests {
   /// A fraction of all kills for one engine.
-  private static func share(_ percent: Int) -> Int { max(1, Told.kills * percent / 100 / Told.engines.count) }
+  private static func share(_ percent: Int) -> Int {
+    max(1, TestEnvironment.kills * percent / 100 / TestEnvironment.engines.count)
+  }
 
-  @Test(arguments: Told.engines) func writer(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func writer(engine: String) async throws {
     try await onThread {
-      var run = CrashRun(engine, Told.seed)
+      var run = CrashRun(engine, TestEnvironment.seed)
       try run.repeated(Self.share(55), storeEvery: 10) { store, run in
         let writer = try store.startWriter()
         try run.kill(writer, afterLines: 1...8, within: 20)
         store.acknowledge(writer)
       }
-      #expect(run.batches > Self.share(55), "the kills have hit nothing, seed \(Told.seed)")
+      #expect(run.batches > Self.share(55), "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
-  @Test(arguments: Told.engines) func duringCompaction(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func duringCompaction(engine: String) async throws {
     try await onThread {
-      var run = CrashRun(engine, Told.seed + 1)
+      var run = CrashRun(engine, TestEnvironment.seed + 1)
       try run.repeated(Self.share(15), storeEvery: 4) { store, run in
         let writer = try store.startWriter(0, ["compact": 2])
         try run.kill(writer, afterLines: 2...9, within: 20)
         store.acknowledge(writer)
       }
-      #expect(run.batches > Self.share(15), "the kills have hit nothing, seed \(Told.seed)")
+      #expect(run.batches > Self.share(15), "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
-  @Test(arguments: Told.engines) func duringCreation(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func duringCreation(engine: String) async throws {
     try await onThread {
-      var run = CrashRun(engine, Told.seed + 2)
+      var run = CrashRun(engine, TestEnvironment.seed + 2)
       try run.repeated(Self.share(15), storeEvery: 1) { store, run in
         let writer = try store.startWriter()
         try run.kill(writer, afterLines: 1...1, within: 6)
@@ -44,11 +46,11 @@ import Testing
   }
 
   /// In a store at its limit: what goes and what comes is one step, wherever the process dies.
-  @Test(arguments: Told.engines) func duringEvictions(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func duringEvictions(engine: String) async throws {
     try await onThread {
-      var (run, next) = (CrashRun(engine, Told.seed + 4), 0)
+      var (run, next) = (CrashRun(engine, TestEnvironment.seed + 4), 0)
       let folder = try TestFolder()
-      let store = TestedStore(engine, path: folder.path("store"), seed: Told.seed, in: folder)
+      let store = TestedStore(engine, path: folder.path("store"), seed: TestEnvironment.seed, in: folder)
       for round in 0..<Self.share(15) {
         let writer = try store.start("evict", ["from": next])
         try run.kill(writer, afterLines: 2...60, within: 20)
@@ -58,16 +60,17 @@ import Testing
         let found = checker.lines.compactMap { $0.hasPrefix("NEXT ") ? Int($0.dropFirst(5)) : nil }.first
         next = try #require(
           status == 0 ? found : nil,
-          "round \(round), seed \(Told.seed): \(checker.lines.last ?? "") \(checker.errors), status \(status)")
+          "round \(round), seed \(TestEnvironment.seed): \(checker.lines.last ?? "") \(checker.errors), status \(status)"
+        )
       }
-      #expect(next > 1_200 + Self.share(15), "the kills have hit nothing, seed \(Told.seed)")
+      #expect(next > 1_200 + Self.share(15), "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
   /// One of two writers is killed, and the other must get on; then that one.
-  @Test(arguments: Told.engines) func oneOfTwoWriters(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func oneOfTwoWriters(engine: String) async throws {
     try await onThread {
-      var run = CrashRun(engine, Told.seed + 3)
+      var run = CrashRun(engine, TestEnvironment.seed + 3)
       try run.repeated(Self.share(15) / 2 + 1, storeEvery: 3, writers: 2) { store, run in
         let (first, second) = (try store.startWriter(0), try store.startWriter(1))
         try run.kill(first, afterLines: 1...8, within: 20)

@@ -4,12 +4,12 @@ import Testing
 /// Writing fails in the middle, because the disk is full or a file may not grow. Nothing that was there is lost, and
 /// writing works again once it can.
 @Suite struct FullDiskTests {
-  @Test(arguments: Told.engines) func engineOnFullDisk(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func engineOnFullDisk(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let disk = try SmallDisk(megabytes: 16, in: folder)
       let store = TestedStore(
-        engine, path: disk.path + "/store", seed: Told.seed, in: folder, prefix: disk.prefix)
+        engine, path: disk.path + "/store", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)
       try Self.write(20, to: store)
       var failures = 0
       for left in [0, 4_096, 20_000, 70_000, 150_000, 300_000, 600_000] {
@@ -40,7 +40,7 @@ import Testing
       let folder = try TestFolder()
       let disk = try SmallDisk(megabytes: 32, in: folder)
       let store = TestedStore(
-        "sqlite", path: disk.path + "/store", seed: Told.seed, in: folder, prefix: disk.prefix)
+        "sqlite", path: disk.path + "/store", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)
       func writeRounds() throws {
         let writer = try store.start("write", ["batches": 20, "rounds": 30])
         #expect(writer.end() == 0, "\(store): \(writer.lines.last ?? "")")
@@ -53,12 +53,12 @@ import Testing
     }
   }
 
-  @Test(arguments: Told.engines) func compactionOnFullDisk(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func compactionOnFullDisk(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let disk = try SmallDisk(megabytes: 16, in: folder)
       let store = TestedStore(
-        engine, path: disk.path + "/store", seed: Told.seed, in: folder, prefix: disk.prefix)
+        engine, path: disk.path + "/store", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)
       try Self.write(20, to: store)
       for left in [0, 50_000, 400_000] {
         try disk.fill(leaving: left)
@@ -74,10 +74,10 @@ import Testing
   }
 
   /// The limit of the size of files stops a write in the middle of a file that could still grow on the disk.
-  @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func limitedFileSize(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
-      let store = TestedStore(engine, path: folder.path("store"), seed: Told.seed, in: folder)
+      let store = TestedStore(engine, path: folder.path("store"), seed: TestEnvironment.seed, in: folder)
       try Self.write(20, to: store)
       var failures = 0
       for limit in [40_000, 70_001, 150_000, 400_000, 1_000_000] {

@@ -3,7 +3,7 @@ import Testing
 
 /// The tool itself on a disk without space.
 @Suite struct FullDiskToolTests {
-  @Test(arguments: Told.engines) func showsTheAnswerAndKeepsWhatIsThere(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func showsTheAnswerAndKeepsWhatIsThere(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// Room is made without any: the entries go with their files, or what is free in them is given back.
-  @Test(arguments: Told.engines) func roomIsMadeOnAFullDisk(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func roomIsMadeOnAFullDisk(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// However little room is left, all of it is there for the next entry.
-  @Test(arguments: Told.engines) func whatRemovesEverythingMakesRoom(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func whatRemovesEverythingMakesRoom(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// A repair needs room for a new store.
-  @Test(arguments: Told.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A file that may not grow any more is the same to the tool.
-  @Test(arguments: Told.engines) func limitedFileSize(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func limitedFileSize(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)

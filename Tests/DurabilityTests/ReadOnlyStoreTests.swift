@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReadOnlyStoreTests {
   private static let nobody = 65_534
 
-  @Test(arguments: Told.engines) func isReadAndRefusesWrites(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func isReadAndRefusesWrites(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let exerciser = folder.path("StoreExerciser")
@@ -16,7 +16,7 @@ import Testing
       let path = folder.path("home/store")
       try FileManager.default.createDirectory(atPath: folder.path("home"), withIntermediateDirectories: true)
       let store = TestedStore(
-        engine, path: path, seed: Told.seed, in: folder, program: exerciser, prefix: Self.withoutPrivileges)
+        engine, path: path, seed: TestEnvironment.seed, in: folder, program: exerciser, prefix: Self.withoutPrivileges)
       try Self.change(folder.path, files: 0o755, folders: 0o777)
 
       let first = try store.startWriter(0, ["batches": 20])

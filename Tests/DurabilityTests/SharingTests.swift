@@ -6,7 +6,7 @@ import Testing
   /// How long a single call may take, in milliseconds: as long as the processes themselves wait.
   private static let longestWait = 300_000
 
-  @Test(arguments: Told.engines) func noUpdateIsLost(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func noUpdateIsLost(engine: String) async throws {
     try await onThread {
       let (processes, times) = (4, 40)
       let folder = try TestFolder()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Told.engines) func noReadIsTorn(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func noReadIsTorn(engine: String) async throws {
     try await onThread {
       let (writers, readers, times) = (3, 3, 60)
       let folder = try TestFolder()

@@ -64,7 +64,7 @@ extension TestedStore: CustomStringConvertible {
 }
 
 /// What the environment says to the tests of this target.
-enum Told {
+enum TestEnvironment {
   static let engines = ["sqlite", "lmdb", "plist"]
 
   /// `CACHECTL_KILLS`: how many times processes are killed, over all engines.

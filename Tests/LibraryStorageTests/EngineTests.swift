@@ -59,7 +59,7 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration).hiddenDamage == damage)
   }
 
-  @Test func aLibraryIsToldThatItsCallerIsCancelled() async throws {
+  @Test func aLibraryLearnsThatItsCallerIsCancelled() async throws {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: ["note": .text("endless")], clock: FixedClock(now: Timestamp(milliseconds: 77)))

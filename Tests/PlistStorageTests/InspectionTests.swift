@@ -41,7 +41,7 @@ import Testing
       ("{\"entries\": {}, \"namespace\": \"a\", \"format\": 1}", false, 1),
       ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901234567890}", false, nil),
     ] as [(String, Bool, Int?)])
-  func theLatestVersionIsTold(content: String, hasOther: Bool, expected: Int?) async throws {
+  func theLatestVersionIsNamed(content: String, hasOther: Bool, expected: Int?) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(hasOther ? ["b/1": "y"] : [:])
     try folder.write(content, to: "a.json")

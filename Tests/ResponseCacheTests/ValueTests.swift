@@ -94,7 +94,7 @@ import Testing
     #expect(try await cache.value(Int.self, for: "long") == 2)
   }
 
-  @Test func aStaleValueIsKeptForWhoAsksForIt() async throws {
+  @Test func aStaleValueIsKeptForCallersThatAllowIt() async throws {
     let cache = try await cache()
     try await cache.set(1, for: "number", expiresAfter: .seconds(100), freshFor: .seconds(10))
     try await cache.set(2, for: "other")

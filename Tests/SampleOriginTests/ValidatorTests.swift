@@ -14,7 +14,7 @@ struct ValidatorTests {
     #expect(SamplePosterOrigin().name == "sample")
   }
 
-  @Test func whoHasTheAnswerIsToldSo() async throws {
+  @Test func aClientThatHasTheAnswerGetsNotModified() async throws {
     try await isConfirmed(SampleCityOrigin(), CitiesRequestDTO(origin: "sample", query: CitiesQuery()))
     try await isConfirmed(SampleMovieOrigin(), moviesRequest("heat"))
     try await isConfirmed(SamplePosterOrigin(), posterRequest("/24871.png"))

@@ -50,7 +50,7 @@ import Testing
     #expect(try await Self.curl("-H", "Expect: 100-continue", "--data", data, server.url).output == "100000")
   }
 
-  @Test func nobodyTrustsTheCertificate() async throws {
+  @Test func noClientTrustsTheCertificate() async throws {
     let server = try SelfSignedServer()
     #expect(try await Self.curl(server.url).status == 60)
     let answer = try await Self.curl("-k", server.url)

@@ -142,7 +142,7 @@ import Testing
     #expect(throws: RawClient.NoConnection(number: ECONNREFUSED)) { _ = try RawClient(port: port) }
   }
 
-  @Test func nobodyListensAtAClosedPort() throws {
+  @Test func noServerListensAtAClosedPort() throws {
     let port = try ClosedPort()
     #expect(throws: RawClient.NoConnection(number: ECONNREFUSED)) { _ = try RawClient(port: port.port) }
   }

@@ -62,7 +62,7 @@ struct TMDBMovieOriginTests {
     (#""total_pages": 0, "total_results": 0"#, 0, 0), (#""page": 1"#, 0, 0),
     (#""total_pages": null, "total_results": null"#, 0, 0),
   ])
-  func noMorePagesAreToldOfThanCanBeAsked(rest: String, totalPages: Int, totalItems: Int) async throws {
+  func noMorePagesAreReportedThanCanBeAskedFor(rest: String, totalPages: Int, totalItems: Int) async throws {
     let page = try await answer(.json(#"{"results": [], \#(rest)}"#))
     #expect(page?.totalPages == totalPages)
     #expect(page?.totalItems == totalItems)

@@ -181,7 +181,7 @@ struct HTTPCacheTests {
   }
 
   /// A negative `ttl` says how long a response has been stale (RFC 9211, section 2.6).
-  @Test func theTimeSinceAResponseBecameStaleIsTold() async throws {
+  @Test func theTimeSinceAResponseBecameStaleIsReported() async throws {
     let bench = HTTPCacheBench(
       FakeTransfer(200, ["Cache-Control": "max-age=10, stale-if-error=1000", "Age": "4"], "a"))
     _ = try await bench.get()

@@ -31,7 +31,7 @@ import Testing
     #expect(scratch.names(below: "work") == ["r.html"])
   }
 
-  @Test func peopleAreToldToo() async throws {
+  @Test func peopleSeeItToo() async throws {
     let scratch = try Scratch()
     let program = try RunningProgram(Binary.path, Self.arguments.dropLast(2) + [], in: scratch)
     await program.signal(SIGINT, when: { scratch.storeNumber >= 20 })

@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func whatIsFreshAsksNobody(engine: String) async throws {
+  func aFreshResponseAsksNoServer(engine: String) async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer())
     try scratch.configure(OriginSettings.cities(server.url))
     for source in ["origin", "cache", "cache"] as [JSON] {
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func offlineConnectsToNobody(engine: String) async throws {
+  func offlineConnectsToNoServer(engine: String) async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
     try scratch.configure(OriginSettings.cities(server.url))
     expectFailure(try await scratch.cachectl(["--offline", "--backend", engine, "fetch", "cities"]), status: 66)

@@ -59,7 +59,7 @@ import Testing
 
   /// What shells ask for when the completion key is pressed.
   @Test(arguments: Contract.persistentEngines)
-  func shellsAreToldKeysAndNamespaces(engine: String) async throws {
+  func shellsCompleteKeysAndNamespaces(engine: String) async throws {
     let scratch = try await store(engine)
     let all = try await keys(scratch, engine)
     let place = ["rm", "--backend", engine]
@@ -73,7 +73,7 @@ import Testing
   @Test(arguments: [
     ["--backend", "sqlite"], ["--backend", "none"], ["--config", "none"], ["--backend", "./evil.so"],
   ])
-  func withoutAStoreShellsAreToldNothing(place: [String]) async throws {
+  func withoutAStoreShellsCompleteNothing(place: [String]) async throws {
     let scratch = try Scratch()
     for topic in ["keys", "namespaces"] {
       let run = try await scratch.cachectl(["__complete", topic, ""] + place)
@@ -103,7 +103,7 @@ import Testing
 
   /// Where the data has no place for the cursor, the standard error has.
   @Test(arguments: ["table", "ndjson", "csv"])
-  func theCursorOfALimitedListingIsTold(format: String) async throws {
+  func theCursorOfALimitedListingIsPrinted(format: String) async throws {
     let scratch = try await store("sqlite")
     let all = try await keys(scratch, "sqlite")
     let limited = try await scratch.cachectl("ls", "--limit", "2", "--output", format)

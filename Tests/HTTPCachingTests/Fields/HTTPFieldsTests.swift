@@ -40,11 +40,11 @@ struct ConnectionFieldsTests {
   @Test(arguments: [
     "connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-authenticate", "proxy-authorization",
   ])
-  func namesThoseThatAlwaysAre(_ name: String) {
+  func namesTheFieldsThatAlwaysAre(_ name: String) {
     #expect(ConnectionFields.names(of: [:]).contains(name))
   }
 
-  @Test func namesThoseThatConnectionNames() {
+  @Test func namesTheFieldsThatConnectionNames() {
     let names = ConnectionFields.names(of: ["Connection": "close, A", "connection": "b"])
     #expect(names.isSuperset(of: ["close", "a", "b"]) && !names.contains("c"))
   }

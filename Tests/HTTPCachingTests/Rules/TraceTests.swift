@@ -78,7 +78,7 @@ struct TraceTests {
     #expect(trace.criteria.first?.finding.contains(words) == true, "\(trace.criteria)")
   }
 
-  @Test func nothingIsGatheredWhereNobodyWantsToKnow() throws {
+  @Test func nothingIsGatheredUnlessATraceIsRecorded() throws {
     let rules = HTTPCacheRules.testing()
     var trace = CacheTrace(isRecording: false)
     trace.note(

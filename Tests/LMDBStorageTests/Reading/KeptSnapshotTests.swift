@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func changesAreSeenWhoeverMakesThem() async throws {
+  @Test func changesOfAnyProcessAreSeen() async throws {
     let processes = try Processes()
     for round in UInt8(0)..<5 {
       for engine in [processes.writer, processes.other, processes.reader] {

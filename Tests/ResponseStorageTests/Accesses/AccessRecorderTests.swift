@@ -75,7 +75,7 @@ struct AccessRecorderTests {
     #expect(try accesses.histories(of: all).allSatisfy { $0 == Self.history(7, 1) })
   }
 
-  @Test func aFailureInTheBackgroundIsToldInTheEnd() async throws {
+  @Test func aFailureInTheBackgroundIsReportedInTheEnd() async throws {
     let accesses = AccessRecorder(log: CountingLog(failure: CacheError(.ioFailed, "full")))
     for number in 0..<AccessRecorder.maximumPending {
       accesses.record(try CacheKey("a/\(number)"), at: Timestamp(milliseconds: 7))

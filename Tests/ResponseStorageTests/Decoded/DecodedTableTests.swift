@@ -82,7 +82,7 @@ struct DecodedTableTests {
     }
   }
 
-  @Test func aWalkOverManyEntriesLeavesThoseThatAreUsed() throws {
+  @Test func aWalkOverManyEntriesLeavesUsedEntries() throws {
     var table = DecodedTable(DecodedLimits(maxEntries: 10, maxBytes: 1_000))
     let keys = try (0..<100).map { try CacheKey("notes/\($0)") }
     let digests = keys.map { AccessRecord.digest(of: $0) }

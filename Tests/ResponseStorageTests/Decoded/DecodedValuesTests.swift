@@ -85,7 +85,7 @@ struct DecodedValuesTests {
     #expect(counted.decoded == 1)
   }
 
-  @Test func whatWasReadWhileSomebodyWroteIsReadAgain() async throws {
+  @Test func whatWasReadDuringAWriteIsReadAgain() async throws {
     let engine = try await engine()
     let (store, key, codec) = (EntryStore(engine: engine, clock: clock), try CacheKey("notes/a"), counted.codec())
     try await put("old", at: "notes/a", in: store)

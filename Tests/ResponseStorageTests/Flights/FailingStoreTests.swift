@@ -37,7 +37,7 @@ struct FailingStoreTests {
   }
 
   @Test(arguments: failures)
-  func aStoreThatFailsOnLandingKeepsNobodyWaiting(code: CacheError.Code) async throws {
+  func aStoreThatFailsOnLandingKeepsNoCallerWaiting(code: CacheError.Code) async throws {
     let test = try await FlightTest()
     let flights = test.flights(1)
     let ticket = try #require(try await flights.join("a").ticket)

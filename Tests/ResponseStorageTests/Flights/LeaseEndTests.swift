@@ -13,7 +13,7 @@ struct LeaseEndTests {
   private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(300)
 
   @Test(arguments: [nil, 9] as [Int32?])
-  func aLeaseThatNobodyRenewsRunsOut(process: Int32?) async throws {
+  func aLeaseThatIsNotRenewedRunsOut(process: Int32?) async throws {
     let test = try await FlightTest()
     try await test.leaveLease(process: process)
     let flights = test.flights(2)
@@ -24,7 +24,7 @@ struct LeaseEndTests {
     #expect(try await test.entries().isEmpty, "what the crash left behind is gone")
   }
 
-  @Test func aLeaseThatHasRunOutBeforeKeepsNobodyWaiting() async throws {
+  @Test func aLeaseThatHasRunOutBeforeKeepsNoCallerWaiting() async throws {
     let test = try await FlightTest()
     try await test.leaveLease()
     test.test.clock.advance(by: FlightTest.duration)
@@ -40,7 +40,7 @@ struct LeaseEndTests {
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
-  @Test func ofThoseWhoWaitForAProcessThatDiesOneLeads() async throws {
+  @Test func whenAProcessDiesOneWaitingCallerLeads() async throws {
     let test = try await FlightTest()
     try await test.leaveLease(process: 9)
     let flights = [test.flights(1), test.flights(2), test.flights(3)]
@@ -56,6 +56,17 @@ struct LeaseEndTests {
     for number in 0..<3 where number != leader {
       #expect(await test.outcome(of: followers[number]).joined?.hasFinished == true)
     }
+  }
+
+  @Test func theLeasesOfAStoreThatIsClosedAreGivenBack() async throws {
+    let test = try await FlightTest()
+    let store = EntryStore(engine: test.test.engine, clock: test.test.clock)
+    #expect(try await test.flights(1, store: store).join("a").ticket != nil)
+    let others = test.flights(2)
+    #expect(try await others.join("b").ticket != nil)
+    await store.giveBackLeases()
+    #expect(try await test.entries().map(\.key) == [try Lease.key(for: "b")])
+    #expect(try await others.join("a").ticket != nil)
   }
 
   @Test func anEntryThatIsNoLeaseIsTakenOver() async throws {
@@ -78,7 +89,7 @@ struct LeaseEndTests {
     #expect(try await test.entries().isEmpty)
   }
 
-  @Test func aClockSetBackMakesNobodyWaitLonger() async throws {
+  @Test func aClockSetBackMakesNoCallerWaitLonger() async throws {
     let test = try await FlightTest()
     test.test.clock.advance(by: .seconds(100_000))
     try await test.leaveLease()

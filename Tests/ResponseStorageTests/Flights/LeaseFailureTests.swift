@@ -16,7 +16,7 @@ struct LeaseFailureTests {
   }
 
   @Test(arguments: [failure, CacheError(.notFound, "\"none\" é\u{1}")])
-  func thoseWhoWaitAreToldTheFailure(failure: CacheError) async throws {
+  func waitingCallersGetTheFailure(failure: CacheError) async throws {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)
@@ -70,7 +70,7 @@ struct LeaseFailureTests {
     #expect(await follower.value?.ticket != nil)
   }
 
-  @Test func theFailureOfACancelledLeaderIsToldNobody() async throws {
+  @Test func theFailureOfACancelledLeaderIsNotShared() async throws {
     let test = try await FlightTest()
     let (here, there) = (test.flights(1), test.flights(2))
     let ticket = try await lead(here)

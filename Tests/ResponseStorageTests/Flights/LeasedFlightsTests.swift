@@ -52,7 +52,7 @@ struct LeasedFlightsTests {
     #expect(try await test.entries().isEmpty)
   }
 
-  @Test func afterLandingSomebodyElseLeads() async throws {
+  @Test func afterLandingAnotherCallerLeads() async throws {
     let test = try await FlightTest()
     for flights in [test.flights(1), test.flights(2), test.flights(1)] {
       let ticket = try await lead(flights)

@@ -67,19 +67,19 @@ struct VanishedLeaseTests {
     }
   }
 
-  @Test func withoutAnAnswerOneOfThoseWhoWaitAsks() async throws {
+  @Test func withoutAnAnswerOneWaitingCallerAsks() async throws {
     let (asks, answered) = try await asks()
     #expect(asks == 1)
     #expect(answered == Self.processes * Self.fetchesPerProcess)
   }
 
-  @Test func withAnAnswerNobodyAsks() async throws {
+  @Test func withAnAnswerNoCallerAsks() async throws {
     let (asks, answered) = try await asks(storing: CitiesPageDTO(.sample))
     #expect(asks == 0)
     #expect(answered == Self.processes * Self.fetchesPerProcess)
   }
 
-  @Test func anAnswerThatMustNotBeStoredKeepsNobodyWaitingForEver() async throws {
+  @Test func anAnswerThatMustNotBeStoredKeepsNoCallerWaitingForEver() async throws {
     let (asks, answered) = try await asks(cacheControl: "no-store")
     #expect((1...Self.processes * Self.fetchesPerProcess).contains(asks))
     #expect(answered == Self.processes * Self.fetchesPerProcess)

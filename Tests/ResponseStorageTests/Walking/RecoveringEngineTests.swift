@@ -127,7 +127,7 @@ import Testing
     #expect(try await damaged.engine.scan(KeyRange(), limit: 100).count == 29)
   }
 
-  @Test func whatKeepsTheStoreFromBeingOpenedAgainIsToldByEveryCall() async throws {
+  @Test func whatKeepsTheStoreFromBeingOpenedAgainIsReportedByEveryCall() async throws {
     let damaged = try await DamagedStore(
       Self.isUnnamed, failure: CacheError(.unsupported, "no dry run"), canReopen: false)
     for _ in 0..<2 {

@@ -103,7 +103,7 @@ import Testing
     #expect(try await store.missing("step \(step)").isEmpty)
   }
 
-  @Test func aStoreThatSomebodyHasOpenIsBusy() async throws {
+  @Test func aStoreThatAProcessHasOpenIsBusy() async throws {
     let store = try await makeDamagedWithLog()
     let engine = try await store.folder.open()
     #expect(try await engine.payload("movies/late") == [1, 2, 3])

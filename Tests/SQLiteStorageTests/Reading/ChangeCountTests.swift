@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func itCannotBeToldWithoutALog() async throws {
+  @Test func itIsUnknownWithoutALog() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
     try await engine.put("cities/a", [1])

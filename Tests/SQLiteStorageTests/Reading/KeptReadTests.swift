@@ -84,7 +84,7 @@ import Testing
 
   /// Readers go on reading all the while.
   @Test(arguments: ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "INSERT INTO tally VALUES ('x', 1, 1, 1, 1)"])
-  func nobodyElseIsHeldUp(statement: String) async throws {
+  func noOtherReaderIsHeldUp(statement: String) async throws {
     let folder = try TestFolder()
     let engine = try await store(in: folder)
     let expected = statement.hasPrefix("PRAGMA") ? "0|0|0" : ""
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// The writer, too, goes on seeing what it has written itself.
-  @Test func aWriterThatHasJustWrittenHoldsUpNobody() async throws {
+  @Test func aWriterThatHasJustWrittenHoldsUpNoReader() async throws {
     let folder = try TestFolder()
     let (engine, second) = (try await folder.open(), try await folder.open())
     let other = try OtherConnection(folder.store)

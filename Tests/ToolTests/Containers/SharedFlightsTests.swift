@@ -92,7 +92,7 @@ struct SharedFlightsTests {
     for store in [left, right] { try await store.close() }
   }
 
-  @Test func aStoreThatNobodyElseCanUseKeepsNoLeases() async throws {
+  @Test func aStoreThatNoOtherProcessCanUseKeepsNoLeases() async throws {
     let home = try TestHome()
     let store = try await home.container(backend: "memory").openStore()
     guard case .leading(let ticket) = try await store.flights.join(Self.flight) else {

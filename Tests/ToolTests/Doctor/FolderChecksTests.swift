@@ -61,7 +61,7 @@ struct FolderChecksTests {
     #expect(findings[0].message.contains("1000"))
   }
 
-  @Test func pluginsAreChangedByNobodyElse() {
+  @Test func pluginsAreChangedByTheirOwnerAlone() {
     var files = FakeFiles()
     #expect(FolderChecks(files: files).plugins([]).map(\.verdict) == ["ok"])
     #expect(FolderChecks(files: files).plugins(["/p"]).map(\.verdict) == ["ok"])
@@ -78,7 +78,7 @@ struct FolderChecksTests {
     arguments: [
       (0o775, ["problem permissionDenied"]), (0o777, ["problem permissionDenied"]), (0o1777, ["ok"]), (0o755, ["ok"]),
     ] as [(UInt32, [String])])
-  func theWayToPluginsIsChangedByNobodyElse(mode: UInt32, verdicts: [String]) {
+  func theWayToPluginsIsChangedByTheirOwnerAlone(mode: UInt32, verdicts: [String]) {
     var files = FakeFiles()
     files.files["/x"] = .folder(mode: mode, owner: 0)
     files.files["/x/p"] = .folder(mode: 0o755, owner: 0)

@@ -62,7 +62,7 @@ struct StoreHoldersTests {
 struct SystemFileInspectionTests {
   private let files = SystemFileInspection()
 
-  @Test func filesAreTold() throws {
+  @Test func openFilesAreNamed() throws {
     let home = try TestHome()
     let path = home.folder + "/a"
     try Data("text".utf8).write(to: URL(fileURLWithPath: path))

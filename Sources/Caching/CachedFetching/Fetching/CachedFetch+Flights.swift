@@ -11,6 +11,13 @@ extension CachedFetch {
     var shared: FlightResult = .success(nil)
   }
 
+  /// An answer that the cache could not store, for the callers that wait for it.
+  struct SharedAnswer: Sendable {
+    let delivery: Delivery<Subject.Answer>
+    let key: String
+    let warnings: [CacheError]
+  }
+
   /// How often a fetch joins a flight: a second time if the flight it waited for vanished.
   private static var maximumJoins: Int { 2 }
 
@@ -23,11 +30,10 @@ extension CachedFetch {
       case .finished(.success(let shared)):
         if let snapshot = try await follow(plan) { return snapshot }
         // An answer received before this fetch began may be handed on only now, because storing it took long.
-        guard let snapshot = shared as? Snapshot<Value>, snapshot.entry.storedAt >= plan.startedAt else {
-          return try await lead(plan).result.get()
-        }
+        guard let shared = shared as? SharedAnswer, let head = shared.delivery.stored, head.storedAt >= plan.startedAt
+        else { return try await lead(plan).result.get() }
         observe(plan)
-        return snapshot
+        return snapshot(shared.delivery, key: shared.key, warnings: shared.warnings)
       case .vanished:
         if let snapshot = try await follow(plan) { return snapshot }
       case .leading(let ticket):

@@ -105,8 +105,10 @@ extension CachedFetch {
     }
     observe(plan, trace)
     let snapshot = snapshot(delivery, key: key, warnings: warnings)
-    let isShared = !delivery.isKept && subject.mayShare(answer, head)
-    return Outcome(result: .success(snapshot), shared: .success(isShared ? snapshot : nil))
+    guard !delivery.isKept, subject.mayShare(answer, head) else { return Outcome(result: .success(snapshot)) }
+    delivery.isCollapsed = true
+    let shared = SharedAnswer(delivery: delivery, key: key, warnings: warnings)
+    return Outcome(result: .success(snapshot), shared: .success(shared))
   }
 
   private func settle(

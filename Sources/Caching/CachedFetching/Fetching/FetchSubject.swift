@@ -92,6 +92,8 @@ struct Delivery<Answer: Sendable>: Sendable {
   var isKept = true
   /// Why the answer may not be stored; `nil` if it may.
   var refusal: String?
+  /// Whether the answer is that to another caller's request, which this caller waited for.
+  var isCollapsed = false
 }
 
 extension CacheError {

@@ -9,6 +9,7 @@ extension URLSubject {
     status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
     status.forwardStatus = delivery.forwardStatus
     status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil
+    status.isCollapsed = delivery.isCollapsed
     status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
     status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
     if let stored = delivery.stored, delivery.isFromCache {

@@ -13,7 +13,7 @@ package struct CacheStatus: Sendable, Hashable {
   /// Whether the origin's answer was stored.
   package var isStored = false
   /// Whether the request waited for another request's answer instead of asking the origin.
-  var isCollapsed = false
+  package var isCollapsed = false
   /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
   package var timeToLive: Duration?
   /// The key under which the response is stored; `nil` to leave it out.

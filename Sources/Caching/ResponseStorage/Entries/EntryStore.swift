@@ -78,12 +78,22 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError`: the log failed.
   public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
 
-  /// Closes the engine.
+  /// Gives back the leases on flights that have not ended, and closes the engine.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
     decodedEntries?.removeAll()
+    await giveBackLeases()
     try await engine.close()
+  }
+
+  /// Without it, other processes would wait until the leases run out. A lease that cannot be given back does run out.
+  func giveBackLeases() async {
+    for lease in await leases.endAll() {
+      var batch = WriteBatch()
+      batch.remove(lease.key, ifStill: lease.version)
+      try? await engine.apply(batch)
+    }
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired

@@ -35,6 +35,16 @@ final class HeldLeases: Sendable {
     return HeldLease(key: renewal.key, version: version)
   }
 
+  /// Ends all renewals, and returns the leases, which still hold for a while.
+  func endAll() async -> [HeldLease] {
+    var ended: [HeldLease] = []
+    for ticket in renewals.withLock({ Array($0.keys) }) {
+      if let lease = await end(ticket) { ended.append(lease) }
+      forget(ticket)
+    }
+    return ended
+  }
+
   /// Forgets the lease on the flight `ticket`, which is no longer this process's.
   func forget(_ ticket: FlightTicket) { renewals.withLock { _ = $0.removeValue(forKey: ticket) } }
 }
