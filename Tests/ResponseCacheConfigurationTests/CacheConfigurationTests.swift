@@ -16,13 +16,12 @@ import Testing
     arguments: [
       (nil, nil, [:], [:], "sqlite", "default"),
       (nil, "plist", [:], [:], "plist", "home/.config/weather/config.json:1:13"),
-      ("plist", "sqlite", [:], [:], "plist", "work/weather.json:1:13"),
-      ("sqlite", nil, ["WEATHER_BACKEND": "plist"], [:], "plist", "WEATHER_BACKEND"),
-      ("sqlite", nil, ["WEATHER_BACKEND": "sqlite"], ["backend": "plist"], "plist", "settings"),
-      (
-        "sqlite", nil, ["CACHECTL_BACKEND": "plist", "CLIMATE_BACKEND": "plist"], [:], "sqlite",
-        "work/weather.json:1:13"
-      ),
+      ("plist", "sqlite", [:], [:], "sqlite", "home/.config/weather/config.json:1:13"),
+      ("plist", nil, [:], [:], "sqlite", "default"),
+      ("plist", nil, ["WEATHER_CONFIG": "weather.json"], [:], "plist", "work/weather.json:1:13"),
+      (nil, "sqlite", ["WEATHER_BACKEND": "plist"], [:], "plist", "WEATHER_BACKEND"),
+      (nil, "sqlite", ["WEATHER_BACKEND": "sqlite"], ["backend": "plist"], "plist", "settings"),
+      (nil, nil, ["CACHECTL_BACKEND": "plist", "CLIMATE_BACKEND": "plist"], [:], "sqlite", "default"),
     ] as [(String?, String?, [String: String], [String: String], String, String)])
   func theEngineIsTheFirstThatIsSet(
     working: String?, own: String?, environment: [String: String], settings: [String: String], engine: String,
@@ -37,7 +36,7 @@ import Testing
     let entry = try #require(configuration.settings.first { $0.key == "backend" })
     #expect(entry.text == engine)
     #expect(entry.source.description.hasSuffix(source))
-    #expect((configuration.file != nil) == (working != nil || own != nil))
+    #expect((configuration.file != nil) == (environment["WEATHER_CONFIG"] != nil || own != nil))
   }
 
   @Test(
@@ -70,38 +69,30 @@ import Testing
     #expect(texts["cache.staleIfError"] == "1d, default")
   }
 
-  /// What a stranger's file may do, and what it may not until the user names it.
-  @Test(
-    arguments: [
-      (#"{"backend": "plist", "cache": {"timeToLive": "5m", "eviction": "none"}}"#, nil),
-      (#"{"backends": {"sqlite": {"path": "mine.sqlite"}}}"#, nil),
-      (#"{"backends": {"sqlite": {"path": "/etc/passwd"}}}"#, "backends.sqlite.path"),
-      (#"{"cache": {"maxEntries": 1}}"#, "cache.maxEntries"),
-      (#"{"cache": {"timeToLive": "3650d"}}"#, "cache.timeToLive"),
-      (#"{"backends": {"other": {"url": "x"}}}"#, "backends.other.url"),
-    ] as [(String, String?)])
-  func aFileInTheWorkingFolderCannotHarm(text: String, refused: String?) throws {
+  /// It may be data, or come from anyone.
+  @Test(arguments: ["[1, 2]", #"{"city": "Bern"}"#, #"{"backends": {"sqlite": {"path": "/etc/passwd"}}}"#])
+  func aFileInTheWorkingFolderIsNotRead(text: String) throws {
     let program = TestProgram()
     defer { program.remove() }
     try program.write(text, to: "work/weather.json")
-    guard let refused else {
-      _ = try program.configuration()
-      return
-    }
-    let error = try #require(throws: CacheError.self) { try program.configuration() }
-    #expect(error.code == .permissionDenied)
-    #expect(error.message == "\(program.workingFolder)/weather.json is not trusted, and sets \(refused)")
-    #expect(error.hint == "if you trust it, name it in the variable WEATHER_CONFIG")
-    let named = try program.configuration(environment: ["WEATHER_CONFIG": "weather.json"])
-    #expect(named.file == program.workingFolder + "/weather.json")
-    #expect(try program.configuration(file: "weather.json").file == named.file)
+    #expect(try program.configuration().file == nil)
+  }
+
+  /// Services beside a container, and a program whose name continues this one's.
+  @Test(arguments: [
+    "WEATHER_CACHE_SERVICE_HOST", "WEATHER_CACHE_SERVICE_PORT", "WEATHER_CACHE_PORT", "WEATHER_CACHE_PORT_6379_TCP",
+    "WEATHER_SQLITE_SERVICE_HOST", "WEATHER_SQLITE_PORT", "WEATHER_PLIST_PORT", "WEATHER_CACHE_HOME",
+    "WEATHER_CACHE_BACKEND", "WEATHER_CACHE_CONFIG", "WEATHER_CACHE_CACHE_MAX_BYTES", "WEATHER_SERVICE_HOST",
+  ])
+  func aVariableOfAnotherKindIsIgnored(name: String) throws {
+    #expect(try TestProgram().configuration(environment: [name: "10.0.0.1"]).limits == .standard)
   }
 
   @Test(
     arguments: [
-      ("{", [:], [:], .malformed, "weather.json:1:"),
-      (#"{"backend": "lmdb"}"#, [:], [:], .invalidOption, "weather.json:1:13: 'backend' cannot be \"lmdb\""),
-      (#"{"environment": "dev"}"#, [:], [:], .invalidOption, "weather.json:1:2: unknown key 'environment'"),
+      ("{", [:], [:], .malformed, "config.json:1:"),
+      (#"{"backend": "lmdb"}"#, [:], [:], .invalidOption, "config.json:1:13: 'backend' cannot be \"lmdb\""),
+      (#"{"environment": "dev"}"#, [:], [:], .invalidOption, "config.json:1:2: unknown key 'environment'"),
       ("{}", ["WEATHER_BACKND": "plist"], [:], .invalidOption, "WEATHER_BACKND: there is no such setting"),
       ("{}", ["WEATHER_CONFIG": "none.json"], [:], .invalidOption, "WEATHER_CONFIG: there is no file "),
       ("{}", ["WEATHER_CONFIG": "/"], [:], .ioFailed, "/: "),
@@ -115,7 +106,7 @@ import Testing
   ) throws {
     let program = TestProgram()
     defer { program.remove() }
-    try program.write(text, to: "work/weather.json")
+    try program.write(text, to: "home/.config/weather/config.json")
     let error = try #require(throws: CacheError.self) {
       try program.configuration(settings: settings, environment: environment)
     }
@@ -154,7 +145,7 @@ import Testing
     }
     let program = TestProgram()
     defer { program.remove() }
-    try program.write(#"{"display": {"unit": "fahrenheit"}}"#, to: "work/weather.json")
+    try program.write(#"{"display": {"unit": "fahrenheit"}}"#, to: "home/.config/weather/config.json")
     let file = try program.configuration(sections: [Display.self]).section(Display.self)
     #expect(file.unit == .fahrenheit && file.title == nil)
     let display = try program.configuration(

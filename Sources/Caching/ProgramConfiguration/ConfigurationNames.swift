@@ -25,15 +25,12 @@ package struct ConfigurationNames: Sendable {
   /// Hints that depend on the program, each in one line.
   package struct Advice: Sendable {
     let missingFile: String
-    let unknownVariable: String
-    let untrustedFile: @Sendable (_ path: String) -> String
+    let untrustedFile: (@Sendable (_ path: String) -> String)?
 
-    /// The hints after a named file that does not exist, an unknown variable, and a file found in the working folder
-    /// that sets more than it may.
-    package init(
-      missingFile: String, unknownVariable: String, untrustedFile: @escaping @Sendable (_ path: String) -> String
-    ) {
-      (self.missingFile, self.unknownVariable, self.untrustedFile) = (missingFile, unknownVariable, untrustedFile)
+    /// The hints after a named file that does not exist, and after a file found in the working folder that sets more
+    /// than it may; `nil` for a program that reads no file there.
+    package init(missingFile: String, untrustedFile: (@Sendable (_ path: String) -> String)?) {
+      (self.missingFile, self.untrustedFile) = (missingFile, untrustedFile)
     }
   }
 

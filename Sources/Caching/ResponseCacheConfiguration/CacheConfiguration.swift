@@ -15,16 +15,15 @@ public import StorageSPI
 ///
 /// 1. `settings`, which the program makes of its own flags;
 /// 2. the environment: `WEATHER_BACKEND`, `WEATHER_CACHE_MAX_BYTES` and so on, after the key's path;
-/// 3. a file: the one that `file` or `WEATHER_CONFIG` names, otherwise `weather.json` in the working folder, otherwise
-///    `~/.config/weather/config.json`;
+/// 3. a file: the one that `file` or `WEATHER_CONFIG` names, otherwise `~/.config/weather/config.json`;
 /// 4. the default.
 ///
 /// Stores are in the folder that `home` or `WEATHER_HOME` names, otherwise in `~/.cache/weather`. The variables
-/// `XDG_CONFIG_HOME` and `XDG_CACHE_HOME` apply. Two programs with different names share nothing.
+/// `XDG_CONFIG_HOME` and `XDG_CACHE_HOME` apply. Two programs with different names have different files and folders. Their
+/// variables differ too, unless one name continues the other with an engine's name or `cache`, as `weather-cache` does:
+/// `WEATHER_CACHE_...` are variables of both.
 ///
-/// The file in the working folder may come from anyone, so it may only choose among the engines and do other things that
-/// cannot harm its reader. If it sets more, such as a server's address or a path outside the folder for stores,
-/// opening fails; once the user names the file, it may set everything.
+/// A variable that is named like none of these counts only if it is so similar to one that it must be a mistake.
 public struct CacheConfiguration: Sendable {
   /// The engine, and where its store is.
   public let location: StorageLocation
@@ -49,9 +48,8 @@ public struct CacheConfiguration: Sendable {
   ///   - settings: texts as in the file, by the paths of their keys, such as `["cache.maxBytes": "64MiB"]`.
   ///   - file: the path of the file to read in place of all others. It must exist.
   ///   - home: the folder for stores.
-  /// - Throws: `CacheError`: `malformed` if the file is not JSON, `permissionDenied` if the file in the working
-  ///   folder sets more than it may, `ioFailed` if the file cannot be read, `invalidOption` for any other
-  ///   mistake. The message names the file, line, variable or setting.
+  /// - Throws: `CacheError`: `malformed` if the file is not JSON, `ioFailed` if it cannot be read, `invalidOption` for
+  ///   any other mistake. The message names the file, line, variable or setting.
   public init(
     _ program: String, engines: [any StoragePlugin], sections: [any ConfigurationSection.Type] = [],
     policies: [EvictionPolicy] = EvictionPolicy.standard, settings: [String: String] = [:], file: String? = nil,
@@ -147,9 +145,7 @@ extension ConfigurationNames {
     self.init(
       program, prefix: prefix,
       arguments: Arguments(file: "file", home: "home", engine: "backend", setting: "settings"),
-      advice: Advice(
-        missingFile: "name one that exists", unknownVariable: "unset it",
-        untrustedFile: { _ in "if you trust it, name it in the variable \(prefix)CONFIG" }))
+      advice: Advice(missingFile: "name one that exists", untrustedFile: nil))
     if let variable = ProcessEnvironment.malformedVariable(beginning: prefix) {
       throw CacheError(
         .invalidOption, "the environment variable \(variable) is not written in UTF-8",
@@ -178,7 +174,7 @@ extension CacheError {
     let code: Code =
       switch error.code {
       case .syntax: .malformed
-      case .untrusted, .permissionDenied: .permissionDenied
+      case .permissionDenied: .permissionDenied
       case .unreadableFile: .ioFailed
       default: .invalidOption
       }

@@ -118,11 +118,6 @@ package struct ConfigurationTable: Sendable {
     (engines.map(\.name) + objects).map { "\(names.prefix)\(ConfigurationKey.upperSnakeCase($0))_" }
   }
 
-  /// Whether the unknown `variable` is nearly named like one that counts.
-  func isMisspelled(variable: String) -> Bool {
-    misspelledPrefix(ofVariable: variable) != nil || misspelledName(variable) != nil
-  }
-
   /// The beginning of `variable`, where it is not the name of an engine or object, but close to one, and that name's.
   private func misspelledPrefix(ofVariable variable: String) -> (written: String, meant: String)? {
     let words = variable.split(separator: "_", omittingEmptySubsequences: false)
@@ -225,17 +220,17 @@ package struct ConfigurationTable: Sendable {
     section.isEmpty || sections.contains { $0.path.hasPrefix(section + ".") }
   }
 
-  /// A hint with a replacement for the unknown variable `name`: the most similar one of the same engine or object.
-  func hint(forUnknownVariable name: String) -> String {
+  /// The known variable that is most similar to the unknown variable `name`: one of the same engine or object, otherwise
+  /// one outside of them; `nil` if none is similar.
+  func nearestVariable(to name: String) -> String? {
     let prefix = prefix(ofVariable: name).map { (written: $0, meant: $0) } ?? misspelledPrefix(ofVariable: name)
-    guard let prefix else { return misspelledName(name).map { "the nearest known variable is \($0)" } ?? "unset it" }
+    guard let prefix else { return misspelledName(name) }
     let rest = String(name.dropFirst(prefix.written.count))
     let known = keys.compactMap(\.variable).map { names.prefix + $0 }.filter { $0.hasPrefix(prefix.meant) }
       .map { String($0.dropFirst(prefix.meant.count)) }
     // CITIES_BASE_URL is near to URL, though not by its letters.
     let near = Spelling.nearest(to: rest, among: known) ?? known.first { $0.hasSuffix("_" + rest) }
-    return near.map { "the nearest known variable is \(prefix.meant + $0)" }
-      ?? names.advice.unknownVariable
+    return near.map { prefix.meant + $0 } ?? misspelledName(name)
   }
 
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.

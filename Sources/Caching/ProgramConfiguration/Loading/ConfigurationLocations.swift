@@ -15,7 +15,7 @@ package struct ConfigurationLocations: Sendable {
         ConfigurationFile(path: file.path, source: file.source, isVouchedFor: flags.vouchesForFile, isExplicit: true)
       ]
     }
-    return [found(nil), own]
+    return names.advice.untrustedFile == nil ? [own] : [found(nil), own]
   }
 
   /// The file in the user's folder for configurations.

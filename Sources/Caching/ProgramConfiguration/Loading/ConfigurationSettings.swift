@@ -139,18 +139,19 @@ package struct ConfigurationSettings: Sendable {
     }
   }
 
-  /// Applies the environment variables. An empty variable counts as absent.
+  /// Applies the environment variables. An empty variable counts as absent, and so does one that is named like none:
+  /// it may be another program's, or say where a service is.
   mutating func applyEnvironment() {
     let names = environment.names(beginning: table.names.prefix).filter { environment[$0]?.isEmpty == false }
     guard !names.isEmpty else { return }
     for name in names.sorted() {
       if let position = table.position(ofVariable: name), let text = environment[name] {
         apply(text, position, .variable(name))
-      } else if table.mayNameKey(variable: name) || table.isMisspelled(variable: name) {
+      } else if let known = table.nearestVariable(to: name) {
         report(
           ConfigurationError(
             .unknownKey, "\(Self.shown(key: name)): there is no such setting",
-            hint: table.hint(forUnknownVariable: name), source: .variable(name)))
+            hint: "the nearest known variable is \(known)", source: .variable(name)))
       }
     }
   }

@@ -45,6 +45,6 @@ struct ConfigurationDocument {
       .untrusted,
       "\(file.path) \(isChanged ? "has changed since it was trusted" : "is not trusted"), and sets "
         + keys.joined(separator: ", ") + rest,
-      hint: names.advice.untrustedFile(file.path), source: file.source)
+      hint: names.advice.untrustedFile?(file.path) ?? "", source: file.source)
   }
 }

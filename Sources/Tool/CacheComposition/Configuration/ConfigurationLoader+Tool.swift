@@ -10,7 +10,6 @@ extension ConfigurationNames {
       arguments: Arguments(file: "--config", home: "--home", engine: "--backend", setting: "--set"),
       advice: Advice(
         missingFile: "name one that exists, or make it: cachectl config init",
-        unknownVariable: "unset it, or see all settings with: cachectl config show",
         untrustedFile: { "read it, then trust it with: cachectl config trust \(shellWord($0))" }))
   }
 
