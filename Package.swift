@@ -203,8 +203,9 @@ let package = Package(
     layer(
       "Tool", "CacheComposition",
       caching + [
-        "Platform", "Spelling", "StorageSPI", "ResponseStorage", "ProgramConfiguration", "Transport", "HTTPTransfer",
-        "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage", "PlistStorage",
+        "Platform", "Spelling", "StorageSPI", "EngineSupport", "ResponseStorage", "ProgramConfiguration", "Transport",
+        "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage",
+        "PlistStorage",
         "SQLiteStorage", "LMDBStorage",
         "LibraryStorage", "ZstdTransform", "SealedTransform",
       ]),
@@ -234,6 +235,10 @@ let package = Package(
       swiftSettings: settings),
     // Numbers for tests whose histories repeat themselves for a seed.
     .target(name: "SeededNumbers", dependencies: ["Base"], path: "Tests/SeededNumbers", swiftSettings: settings),
+    // A store in memory, and a layer that fails, waits and lies: for tests only, and in no product.
+    .target(
+      name: "TestStorage", dependencies: ["Base", "StorageSPI", "EngineSupport"], path: "Tests/TestStorage",
+      swiftSettings: settings),
     // A program that tests kill, starve and run many times at once: for tests only, and in no product.
     .executableTarget(
       name: "StoreExerciser",
@@ -264,7 +269,7 @@ let package = Package(
       "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
-      "HTTPMessages", "Base", "StorageSPI", "EngineSupport", "ResponseStorage",
+      "HTTPMessages", "Base", "StorageSPI", "TestStorage", "EngineSupport", "ResponseStorage",
       "StorageConformance",
       "MemoryStorage"),
     tests(
@@ -297,7 +302,7 @@ let package = Package(
       "SeededNumbers"),
     tests(
       "ToolTests", "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
-      "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "EngineSupport", "ResponseStorage",
+      "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "TestStorage", "EngineSupport", "ResponseStorage",
       "StorageConformance", "StorageBenchmark", "ProgramConfiguration", "CacheComposition", "CachectlTool"),
     tests(
       "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SeededNumbers",
@@ -312,14 +317,16 @@ let package = Package(
       "SeededNumbers",
       data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "StorageConformance",
+      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
       "MemoryStorage", "PlistStorage",
       "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     tests(
-      "StorageBenchmarkTests", "Base", "StorageSPI", "EngineSupport", "StorageBenchmark", "MemoryStorage",
+      "StorageBenchmarkTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageBenchmark",
+      "MemoryStorage",
       "SeededNumbers"),
     tests(
       "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "Base", "StorageSPI",
+      "EngineSupport", "TestStorage",
       "StorageConformance", "ResponseStorage", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
@@ -329,7 +336,9 @@ let package = Package(
       "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
       "LibraryStorage",
       "SQLiteStorage", data: ["Libraries"]),
-    tests("StoragePluginExportTests", "Base", "StorageSPI", "EngineSupport", "CCachectlPlugin", "StoragePluginExport"),
+    tests(
+      "StoragePluginExportTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "CCachectlPlugin",
+      "StoragePluginExport"),
     tests(
       "CommandLineTests", "Platform", "Base", "ChildProcesses", "CachectlArguments", "FetchVocabulary",
       "CachePresentation",

@@ -1,5 +1,6 @@
 import Foundation
 import ResponseStorage
+import TestStorage
 import Testing
 
 /// How much is tried: `BOUNDS_ROUNDS` times the histories, from the seed `BOUNDS_SEED`.

@@ -2,6 +2,7 @@ import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -15,7 +16,7 @@ struct LargeStoreTests {
   /// A store over several handles, with what it must hold.
   private struct Subject {
     let scratch: Scratch
-    let engines: [RecordingEngine]
+    let engines: [FaultyEngine]
     let log = MemoryAccessLog()
     var limits: StoreLimits
     var stores: [EntryStore] = []
@@ -25,7 +26,7 @@ struct LargeStoreTests {
 
     init(_ tested: TestedEngine, _ limits: StoreLimits, handles: Int = 2) async throws {
       scratch = try Scratch(tested)
-      engines = try await scratch.open(handles).map { RecordingEngine(over: $0) }
+      engines = try await scratch.open(handles).map { FaultyEngine(over: $0) }
       self.limits = limits
       reopen()
     }
@@ -209,7 +210,7 @@ struct LargeStoreTests {
     // From now on the number of entries is known.
     for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
     let changed = Mutex<CacheKey?>(nil)
-    engine.before { number throws(CacheError) in
+    engine.beforeBatches { _ throws(CacheError) in
       guard changed.withLock({ $0 }) == nil, let batch = engine.batches.last, batch.removals > 0 else { return }
       var other = WriteBatch()
       for case .remove(let key) in batch.operations.suffix(1) {
@@ -236,14 +237,14 @@ struct LargeStoreTests {
     for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
     for number in 0..<12 {
       let before = try await allEntries(engine)
-      engine.before { _ throws(CacheError) in
+      engine.beforeBatches { _ throws(CacheError) in
         if engine.batches.last?.removals ?? 0 > 0 { throw CacheError(.ioFailed, "gone") }
       }
       let error = await code { () async throws(CacheError) in try await subject.put(Self.key(2_000 + number), bytes: 10)
       }
       let after = try await allEntries(engine)
       #expect(error == nil ? after.count == before.count + 1 : error == "ioFailed" && after == before)
-      engine.before { _ throws(CacheError) in }
+      engine.beforeBatches { _ throws(CacheError) in }
       if error != nil { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     }
     // 2,500 entries, and the ones before, of which all but 320 have to go: three batches after a first attempt, of which
@@ -259,7 +260,7 @@ struct LargeStoreTests {
     try await engine.apply(batch)
     let full = try await allEntries(engine)
     let start = engine.batches.count
-    engine.before { number throws(CacheError) in
+    engine.beforeBatches { _ throws(CacheError) in
       if engine.batches.dropFirst(start).count(where: { $0.removals > 0 }) == 3 { throw CacheError(.ioFailed, "gone") }
     }
     let error = await code { () async throws(CacheError) in try await subject.put(Self.key(3_000), bytes: 10) }
@@ -267,7 +268,7 @@ struct LargeStoreTests {
     let left = try await allEntries(engine)
     #expect(left.count < full.count && left.count >= full.count - BoundedWriter.batchSize)
     #expect(Set(left).isSubset(of: full))
-    engine.before { _ throws(CacheError) in }
+    engine.beforeBatches { _ throws(CacheError) in }
     subject.reopen()
     try await subject.put(Self.key(3_000), bytes: 10)
     let total = try await engine.statistics().tally.total()

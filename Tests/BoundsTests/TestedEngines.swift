@@ -5,6 +5,7 @@ import PlistStorage
 import SQLiteStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 /// An engine over which bounds must hold, as a test's argument.
@@ -67,5 +68,14 @@ func allEntries(_ engine: any StorageEngine) async throws -> [EntrySummary] {
     entries += page
     guard page.count == 500 else { return entries }
     range.after = page.last?.key
+  }
+}
+
+extension WriteBatch {
+  /// How many entries it removes.
+  var removals: Int {
+    operations.count { operation in
+      if case .remove = operation { true } else { false }
+    }
   }
 }

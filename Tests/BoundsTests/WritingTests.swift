@@ -1,6 +1,7 @@
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -10,13 +11,13 @@ struct WritingTests {
   /// A store in which every write goes through `engine`.
   private struct Subject {
     let scratch: Scratch
-    let engine: RecordingEngine
+    let engine: FaultyEngine
     var store: EntryStore
     var start: Timestamp { Timestamp(milliseconds: 1_700_000_000_000) }
 
     init(_ tested: TestedEngine, _ limits: StoreLimits?, sweeps: Bool = false) async throws {
       scratch = try Scratch(tested)
-      engine = RecordingEngine(over: try await scratch.open()[0])
+      engine = FaultyEngine(over: try await scratch.open()[0])
       store = EntryStore(engine: engine, clock: scratch.clock, limits: limits, removesExpired: sweeps)
     }
 
@@ -136,8 +137,8 @@ struct WritingTests {
     let (victim, now) = (try subject.key(0), subject.scratch.clock.now)
     // Just before the batch that removes the victim, another writer stores the victim anew.
     let tried = subject.engine.batches.count
-    subject.engine.before { number throws(CacheError) in
-      guard number == tried + 1 else { return }
+    subject.engine.beforeBatches { _ throws(CacheError) in
+      guard subject.engine.batches.count == tried + 2 else { return }
       let metadata = EntryMetadata(
         storedAt: now.advanced(by: .seconds(1)), freshUntil: .distantFuture, retainUntil: .distantFuture,
         contentType: "text/plain")
@@ -154,7 +155,7 @@ struct WritingTests {
   func whoeverIsAlwaysTooLateGivesUp(tested: TestedEngine) async throws {
     let subject = try await Subject(tested, Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name) }
-    subject.engine.before { _ throws(CacheError) in throw CacheError(.overBounds, "another writer was faster") }
+    subject.engine.beforeBatches { _ throws(CacheError) in throw CacheError(.overBounds, "another writer was faster") }
     let error = await #expect(throws: CacheError.self) { try await subject.put(3) }
     #expect(error?.code.rawValue == CacheError.Code.busy.rawValue)
     #expect(subject.engine.batches.count <= 3 + 1 + 2 * BoundedWriter.maximumAttempts)

@@ -1,5 +1,6 @@
 import StorageSPI
 import Synchronization
+import TestStorage
 
 /// A bug to put between the suite and a sound engine, and the checks that must find it.
 ///

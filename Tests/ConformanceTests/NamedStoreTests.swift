@@ -1,7 +1,8 @@
-import StorageConformance
 import EngineSupport
+import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 
 /// An engine whose stores have only a name, as on a server, and that remembers which names it was asked for.

@@ -2,6 +2,7 @@ import MemoryStorage
 import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 
 @Suite("The suite itself")

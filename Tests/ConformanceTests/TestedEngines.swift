@@ -3,6 +3,7 @@ import MemoryStorage
 import PlistStorage
 import SQLiteStorage
 import StorageSPI
+import TestStorage
 
 /// Every engine that the suite runs over. A new engine is one line here.
 enum TestedEngines {

@@ -1,6 +1,7 @@
 import EngineSupport
 import StorageSPI
 import Synchronization
+import TestStorage
 
 /// The one plugin of these tests: a table in memory, and calls that go as an option says.
 struct ScriptedPlugin: StoragePlugin {
@@ -37,8 +38,32 @@ struct ScriptedPlugin: StoragePlugin {
     guard try configuration.boolean("eager"), try configuration.integer("room") == 4_096 else {
       throw CacheError(.invalidOption, "what is passed is not what arrives")
     }
-    let engine = ScriptedEngine(manner, clock: configuration.clock)
-    return try configuration.integer("entries") == 7 ? engine : ImmediateEngine(engine)
+    let store = RegistryEngine(clock: configuration.clock)
+    let engine = FaultyEngine(over: store, Self.faults(manner))
+    return try configuration.integer("entries") == 7 ? engine : ImmediateEngine(base: engine, store, manner)
+  }
+
+  private static func faults(_ manner: Manner) -> Faults {
+    let executor = BlockingExecutor()
+    var faults = Faults()
+    faults.before = { call, _ throws(CacheError) in
+      switch manner {
+      case .atOnce: return
+      case .waiting:
+        await Task.yield()
+        try await executor.run { () throws(CacheError) in }
+      case .failing: throw failure.withLock { $0 }
+      case .endless:
+        if case .close = call { return }
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in stream {}
+        continuation.finish()
+        throw CacheError(.cancelled, "cancelled")
+      }
+    }
+    faults.statistics = { StorageStatistics(tally: $0.tally, storageBytes: 77) }
+    faults.issues = { _ in [IntegrityIssue(kind: .structure, message: "crooked")] }
+    return faults
   }
 
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
@@ -73,82 +98,15 @@ struct ScriptedPlugin: StoragePlugin {
   }
 }
 
-/// An engine whose calls follow a script.
-final class ScriptedEngine: StorageEngine {
-  private let manner: ScriptedPlugin.Manner
-  private let clock: any WallClock
-  private let table = Mutex(EntryTable())
-  private let executor = BlockingExecutor()
-
-  init(_ manner: ScriptedPlugin.Manner, clock: any WallClock) {
-    self.manner = manner
-    self.clock = clock
-  }
-
-  func withTable<Output: Sendable>(
-    _ body: (inout EntryTable) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
-    return try table.withLock { table throws(CacheError) in try body(&table) }
-  }
-
-  private func go() async throws(CacheError) {
-    if manner == .endless {
-      let (stream, continuation) = AsyncStream<Void>.makeStream()
-      for await _ in stream {}
-      continuation.finish()
-      throw CacheError(.cancelled, "cancelled")
-    }
-    guard manner == .waiting else { return }
-    await Task.yield()
-    try await executor.run { () throws(CacheError) in }
-  }
-
-  func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output? {
-    try await go()
-    guard let entry = try withTable({ $0[key] }) else { return nil }
-    return try body(entry.payload.span, entry.metadata)
-  }
-
-  func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await go()
-    try withTable { table throws(CacheError) in try table.apply(batch) }
-  }
-
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await go()
-    return try withTable { $0.scan(range, limit: limit) }
-  }
-
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    try await go()
-    return try withTable { StorageStatistics(tally: $0.tally, storageBytes: 77) }
-  }
-
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    try await go()
-    return [IntegrityIssue(kind: .structure, message: "crooked")]
-  }
-
-  func compact() async throws(CacheError) {
-    try await go()
-    let now = clock.now
-    _ = try withTable { $0.removeExpired(at: now) }
-  }
-
-  func close() async throws(CacheError) {
-    if manner != .endless { try await go() }
-    if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
-  }
-}
-
 /// The same with reads at once.
-final class ImmediateEngine: ImmediateReading {
-  private let engine: ScriptedEngine
+final class ImmediateEngine: WrappingEngine, ImmediateReading {
+  let base: any StorageEngine
+  private let store: RegistryEngine
+  private let manner: ScriptedPlugin.Manner
 
-  init(_ engine: ScriptedEngine) { self.engine = engine }
+  init(base: any StorageEngine, _ store: RegistryEngine, _ manner: ScriptedPlugin.Manner) {
+    (self.base, self.store, self.manner) = (base, store, manner)
+  }
 
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
@@ -157,17 +115,10 @@ final class ImmediateEngine: ImmediateReading {
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool {
-    guard let entry = try engine.withTable({ $0[CacheKey(trusting: keyBytes)] }) else { return false }
+    if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
+    let key = CacheKey(trusting: keyBytes)
+    guard let entry = try store.withStore({ $0.table[key] }) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
-
-  func apply(_ batch: WriteBatch) async throws(CacheError) { try await engine.apply(batch) }
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await engine.scan(range, limit: limit)
-  }
-  func statistics() async throws(CacheError) -> StorageStatistics { try await engine.statistics() }
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
-  func compact() async throws(CacheError) { try await engine.compact() }
-  func close() async throws(CacheError) { try await engine.close() }
 }

@@ -40,6 +40,8 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let atomicBatches = EngineCapability(rawValue: "atomic-batches")
   /// The engine drops expired entries on its own, not only when it is compacted.
   public static let nativeExpiry = EngineCapability(rawValue: "native-expiry")
+  /// The engine refuses every change, with the code `permissionDenied`. The core then records no use of entries either.
+  public static let readOnly = EngineCapability(rawValue: "read-only")
 }
 
 /// One option of an engine, declared once. Flags, environment variables, configuration validation, the schema and

@@ -21,6 +21,8 @@ public struct Cachectl: Sendable {
   let catalogue: PluginCatalogue
   /// The payload transforms that the configuration can name.
   let transforms: [any TransformSettings.Type]
+  /// The engine layers that the configuration can name.
+  let layers: [any LayerSettings.Type]
   /// What `fetch` and `explain` know.
   let resources: [ToolResource]
   /// The eviction policies that `cache.eviction` can name; the first is the default.
@@ -28,14 +30,16 @@ public struct Cachectl: Sendable {
   /// The other commands, in the order of help.
   let commands: [any ParsableCommand.Type]
 
-  /// The program with `engines`, `transforms`, `resources`, `policies` and `commands`.
+  /// The program with `engines`, `transforms`, `layers`, `resources`, `policies` and `commands`.
   public init(
     engines: [any StoragePlugin] = .standard, transforms: [any TransformSettings.Type] = .standard,
-    resources: [ToolResource] = .standard, policies: [EvictionPolicy] = .standard,
+    layers: [any LayerSettings.Type] = .standard, resources: [ToolResource] = .standard,
+    policies: [EvictionPolicy] = .standard,
     commands: [any ParsableCommand.Type] = .standard
   ) {
     catalogue = PluginCatalogue(engines)
     self.transforms = transforms
+    self.layers = layers
     self.resources = resources
     self.policies = policies
     self.commands = commands
@@ -54,12 +58,13 @@ public struct Cachectl: Sendable {
 
   private static let running = Mutex<Cachectl?>(nil)
 
-  /// The configuration sections of the transforms and the resources, each once.
+  /// The configuration sections of the transforms, the layers and the resources, each once.
   var sections: [any ConfigurationSection.Type] {
     var seen: Set<ObjectIdentifier> = []
     var sections: [any ConfigurationSection.Type] = []
     // One by one: to convert the whole array would look up conformances at run time.
     for transform in transforms { sections.append(transform) }
+    for layer in layers { sections.append(layer) }
     for resource in resources { sections += resource.sections }
     return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }

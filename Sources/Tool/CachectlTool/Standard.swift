@@ -14,6 +14,11 @@ extension [any TransformSettings.Type] {
   public static var standard: Self { .builtIn }
 }
 
+extension [any LayerSettings.Type] {
+  /// The engine layers that are built in.
+  public static var standard: Self { .builtIn }
+}
+
 extension [ToolResource] {
   /// The resources of the sample app, and any URL.
   public static var standard: Self { [.cities, .movies, .poster, .url] }

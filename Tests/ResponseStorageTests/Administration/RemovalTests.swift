@@ -2,6 +2,7 @@ import FetchVocabulary
 import ResponseStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 struct RemovalTests {
@@ -92,7 +93,7 @@ struct RemovalTests {
     _ = try await store.administration.remove(EntrySelection(), dryRun: false)
     #expect(try await left(store).isEmpty)
     // The first batch filled the store.
-    #expect(store.test.engine.batches == 1 + 3)
+    #expect(store.test.engine.batches.count == 1 + 3)
   }
 
   @Test(arguments: [true, false])

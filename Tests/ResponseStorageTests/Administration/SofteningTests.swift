@@ -1,6 +1,7 @@
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -111,8 +112,8 @@ struct SofteningTests {
     let test = try await TestStore()
     let entries = try (1...5).map { try entry("cities/v1/\($0)", bytes: 3 << 20) }
     try await test.engine.store(entries)
-    let before = test.engine.batches
+    let before = test.engine.batches.count
     #expect(try await administration(test).makeStale(EntrySelection(), dryRun: false).entries == 5)
-    #expect(test.engine.batches - before == 3)
+    #expect(test.engine.batches.count - before == 3)
   }
 }

@@ -2,6 +2,7 @@ import FetchVocabulary
 import MemoryStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -37,10 +38,10 @@ struct VerificationTests {
     }
 
     func verify(
-      _ damage: DamagedEngine.Damage = DamagedEngine.Damage(), progress: (Int, Int?) -> Void = { _, _ in }
+      _ damage: Damage = Damage(), progress: (Int, Int?) -> Void = { _, _ in }
     ) async throws -> (report: VerificationReport, scans: Int) {
-      let engine = DamagedEngine(over: engine, damage)
-      return (try await administration(engine).verify(progress: progress), engine.scanCount)
+      let engine = FaultyEngine(over: engine, damage)
+      return (try await administration(engine).verify(progress: progress), engine.scans)
     }
 
     func administration(_ engine: any StorageEngine) -> StoreAdministration {
@@ -66,7 +67,7 @@ struct VerificationTests {
     let key = store.keys[1]
     let payload = Array(key.text.utf8)
     let sound = SoundStore.metadata(key, payload)
-    var variants: [TestEngine.Entry] = payload.indices.flatMap { index in
+    var variants: [FaultyEngine.Entry] = payload.indices.flatMap { index in
       (0..<8).map { bit in
         var damaged = payload
         damaged[index] ^= 1 << bit
@@ -85,7 +86,7 @@ struct VerificationTests {
     }
     variants.append((key, Array(payload.dropLast()), sound))
     for variant in variants {
-      let engine = TestEngine(over: store.engine)
+      let engine = FaultyEngine(over: store.engine)
       engine.alter { $0.key == key ? variant : $0 }
       let report = try await store.administration(engine).verify()
       #expect(report.issues.map(\.key) == [key] && report.issues.map(\.kind) == [.checksumMismatch], "\(variant)")
@@ -97,7 +98,7 @@ struct VerificationTests {
   func entriesThatCannotBeReadAreIssuesAndStopNothing(code: CacheError.Code) async throws {
     let store = try await SoundStore(700)
     let bad = [0, 1, 2, 699, 700, 1_000, 2_099].map { store.keys[$0] }
-    let (report, scans) = try await store.verify(DamagedEngine.Damage(entries: Set(bad), code: code))
+    let (report, scans) = try await store.verify(Damage(entries: Set(bad), code: code))
     #expect(report.issues.map(\.key) == bad && report.issues.allSatisfy { $0.kind == .undecodable })
     #expect(report.entriesChecked == 2_100)
     #expect(scans < 300)
@@ -105,7 +106,7 @@ struct VerificationTests {
 
   @Test func behindDamageWithoutANameTheNextEntryIsChecked() async throws {
     let store = try await SoundStore(700)
-    let damage = DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false)
+    let damage = Damage(entries: [store.keys[5]], isNamed: false)
     let (report, scans) = try await store.verify(damage)
     #expect(report.issues.count == 1 && report.issues[0].kind == .structure)
     let names = [store.keys[4].text, store.keys[6].text]
@@ -117,18 +118,18 @@ struct VerificationTests {
   /// Entries before a named one are checked too, whether or not the store keeps namespaces apart.
   @Test func behindDamageWithoutANameTheEntriesBeforeTheNextNamedOneAreChecked() async throws {
     let store = try await SoundStore(700)
-    let unnamed = DamagedEngine(over: store.engine, DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false))
-    let engine = DamagedEngine(over: unnamed, DamagedEngine.Damage(entries: [store.keys[1_500]]))
+    let unnamed = FaultyEngine(over: store.engine, Damage(entries: [store.keys[5]], isNamed: false))
+    let engine = FaultyEngine(over: unnamed, Damage(entries: [store.keys[1_500]]))
     let report = try await store.administration(engine).verify()
     #expect(report.issues.map(\.key) == [store.keys[1_500], nil], "\(report.issues)")
     #expect(report.entriesChecked == 2_100 - 1)
-    #expect(engine.scanCount < 1_000)
+    #expect(engine.scans < 1_000)
   }
 
   @Test func behindDamageWithoutANameTheNextNamedEntryOfTheNamespaceIsPassed() async throws {
     let store = try await SoundStore(700)
-    let unnamed = DamagedEngine(over: store.engine, DamagedEngine.Damage(entries: [store.keys[5]], isNamed: false))
-    let engine = DamagedEngine(over: unnamed, DamagedEngine.Damage(entries: [store.keys[9]]))
+    let unnamed = FaultyEngine(over: store.engine, Damage(entries: [store.keys[5]], isNamed: false))
+    let engine = FaultyEngine(over: unnamed, Damage(entries: [store.keys[9]]))
     let report = try await store.administration(engine).verify()
     #expect(report.issues.map(\.key) == [store.keys[9], nil], "\(report.issues)")
     #expect(report.entriesChecked == 2_100 - 1, "only the sixth cannot be listed, nor be named")
@@ -137,7 +138,7 @@ struct VerificationTests {
   @Test(arguments: [["cities/"], ["movies/"], ["posters/"], ["cities/", "posters/"]])
   func aNamespaceThatIsLostDoesNotHideTheOthers(prefixes: [String]) async throws {
     let store = try await SoundStore(40)
-    let (report, scans) = try await store.verify(DamagedEngine.Damage(prefixes: prefixes))
+    let (report, scans) = try await store.verify(Damage(prefixes: prefixes))
     #expect(report.entriesChecked == 40 * (3 - prefixes.count))
     #expect(report.issues.map(\.message) == prefixes.map { "the file of \($0) is damaged" }, "each is named once")
     #expect(scans < 1_000)
@@ -145,7 +146,7 @@ struct VerificationTests {
 
   @Test func aStoreOfWhichNothingCanBeListedEndsTheWalk() async throws {
     let store = try await SoundStore(3)
-    let (report, scans) = try await store.verify(DamagedEngine.Damage(prefixes: [""]))
+    let (report, scans) = try await store.verify(Damage(prefixes: [""]))
     #expect(report.entriesChecked == 0)
     #expect(!report.issues.isEmpty)
     #expect(scans < 30_000)
@@ -155,13 +156,13 @@ struct VerificationTests {
     let store = try await SoundStore(2)
     let key = try CacheKey("movies/v1/phantom")
     let phantom = EntrySummary(key: key, metadata: SoundStore.metadata(key, []), payloadBytes: 0)
-    let (report, _) = try await store.verify(DamagedEngine.Damage(phantoms: [phantom]))
+    let (report, _) = try await store.verify(Damage(phantoms: [phantom]))
     #expect(report.issues.map(\.key) == [key] && report.issues.map(\.kind) == [.structure])
   }
 
   @Test func moreIssuesAreCountedThanKept() async throws {
     let store = try await SoundStore(3_500)
-    let engine = TestEngine(over: store.engine)
+    let engine = FaultyEngine(over: store.engine)
     engine.alter { ($0.key, $0.payload + [0], $0.metadata) }
     let report = try await store.administration(engine).verify()
     #expect(report.issues.count == VerificationReport.maximumIssues)
@@ -171,8 +172,8 @@ struct VerificationTests {
   @Test(arguments: [CacheError.Code.busy, .closed, .permissionDenied, .unreachable])
   func aCheckThatCannotBeMadeIsAnError(code: CacheError.Code) async throws {
     let store = try await SoundStore(1)
-    let damage = DamagedEngine.Damage(failure: CacheError(code, "no"))
-    let administration = store.administration(DamagedEngine(over: store.engine, damage))
+    let damage = Damage(failure: CacheError(code, "no"))
+    let administration = store.administration(FaultyEngine(over: store.engine, damage))
     let found = await errorCode { () async throws(CacheError) in _ = try await administration.verify() }
     #expect(found?.rawValue == code.rawValue)
   }

@@ -1,7 +1,9 @@
 import CacheData
 import CacheDomain
+import MemoryStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -16,8 +18,12 @@ struct DecodedValuesTests {
     try await store.update(try CacheKey(key), CountedCodec().codec()) { _ in (text, retainUntil: end) }
   }
 
-  private func engine(counts: Bool = true) async throws -> CountingEngine {
-    try await CountingEngine(counts: counts, clock: clock)
+  /// An engine that counts its changes, or pretends that it cannot.
+  private func engine(counts: Bool = true) async throws -> FaultyEngine {
+    let configuration = try EngineConfiguration(for: MemoryPlugin().declaration, clock: clock)
+    let engine = FaultyEngine(over: try await MemoryPlugin().open(configuration))
+    engine.faults.changeCount = { counts ? $0 : nil }
+    return engine
   }
 
   @Test(arguments: [true, false])
@@ -95,7 +101,10 @@ struct DecodedValuesTests {
     changed.checksum = changed.computedChecksum(key: key, payload: payload.span)
     batch.put(key, payload: payload, metadata: changed)
     try await put("x", at: "notes/b", in: store)
-    engine.applyAfterReading(batch)
+    let next = engine.reads + 1
+    engine.faults.after = { call, base throws(CacheError) in
+      if case .read = call, engine.reads == next { try await base.apply(batch) }
+    }
     #expect(try await store.read(key, codec)?.value == "old")
     #expect(try await store.read(key, codec)?.value == "new")
   }

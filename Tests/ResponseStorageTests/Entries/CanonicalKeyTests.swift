@@ -1,6 +1,7 @@
 import CacheData
 import CacheDomain
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage

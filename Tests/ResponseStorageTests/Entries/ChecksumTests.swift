@@ -2,6 +2,7 @@ import CacheData
 import CacheDomain
 import EngineSupport
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -132,7 +133,7 @@ struct ChecksumTests {
 
   private static func changing(
     _ change: @escaping @Sendable (inout EntryMetadata) -> Void
-  ) -> @Sendable (TestEngine.Entry) -> TestEngine.Entry {
+  ) -> @Sendable (FaultyEngine.Entry) -> FaultyEngine.Entry {
     { entry in
       var entry = entry
       change(&entry.metadata)

@@ -3,6 +3,7 @@ import CacheDomain
 import ResponseStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 struct UnavailableEngineTests {

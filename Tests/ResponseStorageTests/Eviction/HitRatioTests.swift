@@ -1,6 +1,7 @@
 import Foundation
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage

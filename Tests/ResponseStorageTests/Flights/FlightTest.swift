@@ -2,6 +2,7 @@ import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 @testable import CachedFetching
 @testable import HTTPCaching

@@ -3,6 +3,7 @@ import FetchVocabulary
 import HTTPMessages
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 @testable import HTTPCaching
 @testable import ResponseStorage
@@ -55,7 +56,7 @@ import Testing
     let test = try await FlightTest()
     let snapshot = try await fetch(test)
     #expect(snapshot.entry.isStored)
-    #expect(test.test.engine.batches == 2)
+    #expect(test.test.engine.batches.count == 2)
     #expect(try await test.entries().map(\.key.text) == ["notes/v1/name=a"])
     #expect(test.time.sleeps.isEmpty, "nothing is renewed any more")
   }
@@ -66,7 +67,7 @@ import Testing
       storage: EngineHTTPResponseStorage(store: test.test.store), transfer: Origin(),
       services: services(test, test.test.store))
     for try await _ in cache.responses(to: HTTPRequest(url: "http://a.example/"), options: FetchOptions()) {}
-    #expect(test.test.engine.batches == 2)
+    #expect(test.test.engine.batches.count == 2)
     #expect(try await test.entries().map(\.key.namespace) == ["url"])
   }
 

@@ -1,6 +1,7 @@
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 @testable import CachedFetching
 @testable import HTTPCaching
@@ -132,7 +133,7 @@ struct LeaseEndTests {
     try await test.expect { test.time.sleeps.count == 2 }
     test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
     // The other's lease is renewed, its own is not.
-    try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches == 5 }
+    try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches.count == 5 }
     await here.finish(first)
     #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
     await there.finish(second)

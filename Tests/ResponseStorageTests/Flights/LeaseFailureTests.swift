@@ -1,6 +1,7 @@
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 @testable import CachedFetching
 @testable import HTTPCaching
@@ -50,11 +51,11 @@ struct LeaseFailureTests {
     await here.finish(try await lead(here), .failure(Self.failure))
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: .seconds(2)))
-    let (reads, batches) = (test.test.engine.reads, test.test.engine.batches)
+    let (reads, batches) = (test.test.engine.reads, test.test.engine.batches.count)
     let flights = test.flights(process)
     let ticket = try await lead(flights)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
-    #expect(test.test.engine.batches <= batches + 2)
+    #expect(test.test.engine.batches.count <= batches + 2)
     await flights.finish(ticket)
     #expect(try await test.entries().isEmpty)
   }
@@ -94,9 +95,9 @@ struct LeaseFailureTests {
 
   @Test func aSuccessWritesTwice() async throws {
     let test = try await FlightTest()
-    let (here, batches) = (test.flights(1), test.test.engine.batches)
+    let (here, batches) = (test.flights(1), test.test.engine.batches.count)
     await here.finish(try await lead(here))
-    #expect(test.test.engine.batches == batches + 2)
+    #expect(test.test.engine.batches.count == batches + 2)
     #expect(try await test.entries().isEmpty)
   }
 }

@@ -2,6 +2,7 @@ import CacheDomain
 import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 @testable import CacheData
 @testable import CachedFetching

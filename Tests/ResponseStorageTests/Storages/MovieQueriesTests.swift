@@ -2,6 +2,7 @@ import CacheData
 import CacheDomain
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -88,7 +89,7 @@ struct MovieQueriesTests {
     let test = try await TestStore()
     test.engine.refuse(conflicts)
     try await test.queries().save(try query("a"))
-    #expect(test.engine.batches == conflicts + 1)
+    #expect(test.engine.batches.count == conflicts + 1)
     #expect(try await texts(test.queries()) == ["a"])
   }
 
@@ -98,7 +99,7 @@ struct MovieQueriesTests {
     test.engine.refuse(.max)
     let wanted = try query("a")
     #expect(await errorCode { () async throws(CacheError) in try await test.queries().save(wanted) } == .conflict)
-    #expect(test.engine.batches == 1 + 1_000)
+    #expect(test.engine.batches.count == 1 + 1_000)
     #expect(try await texts(test.queries()) == ["before"])
   }
 
@@ -111,7 +112,7 @@ struct MovieQueriesTests {
       return await errorCode { () async throws(CacheError) in try await test.queries().save(wanted) }
     }
     #expect(await task.value == .cancelled)
-    #expect(test.engine.batches == 1)
+    #expect(test.engine.batches.count == 1)
   }
 
   @Test func damageIsAnErrorAndIsNotWrittenOver() async throws {

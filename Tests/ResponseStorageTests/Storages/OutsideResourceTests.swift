@@ -4,6 +4,7 @@ import MemoryStorage
 import ResponseStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 /// A resource of another library, made with the public interface alone.

@@ -2,6 +2,7 @@ import FetchVocabulary
 import ResponseStorage
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 /// A store filled from a seed, and the same entries as plain values to compare with.

@@ -2,6 +2,7 @@ import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Synchronization
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -44,10 +45,10 @@ struct MigrationTests {
     #expect(report.copied == entries.count && report.verified == entries.count)
     #expect(report.bytes == entries.reduce(0) { $0 + $1.payload.count })
     #expect(try await destination.engine.allEntries() == entries.sorted { $0.key < $1.key }, "seed \(seed)")
-    #expect(source.engine.batches == 1, "only the test has written to the source")
+    #expect(source.engine.batches.count == 1, "only the test has written to the source")
     let again = try await migrate(source, destination)
     #expect(again.copied == 0 && again.present == entries.count && again.verified == entries.count)
-    #expect(destination.engine.batches == 2, "nothing was written again")
+    #expect(destination.engine.batches.count == 2, "nothing was written again")
   }
 
   @Test func aMigrationThatIsInterruptedSaysHowFarItCame() async throws {
@@ -143,7 +144,7 @@ struct MigrationTests {
   }
 
   /// How a destination changes the entries it was given.
-  static let changes: [@Sendable (TestEngine.Entry) -> TestEngine.Entry] = [
+  static let changes: [@Sendable (FaultyEngine.Entry) -> FaultyEngine.Entry] = [
     { ($0.key, $0.payload.dropLast(), $0.metadata) },
     { entry in
       var metadata = entry.metadata
@@ -169,11 +170,15 @@ struct MigrationTests {
 
   @Test func anEntryThatGotLostIsFound() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
-    let engine = destination.engine
-    let report = try await StoreMigration(
-      from: source.store, to: EntryStore(engine: ForgetfulEngine(over: engine), clock: source.clock)
-    )
-    .run(TransferOptions()) { _, _, _ in }
+    destination.engine.faults.after = { call, base throws(CacheError) in
+      guard case .apply(let batch) = call else { return }
+      for case .put(let key, _, _) in batch.operations.prefix(2) {
+        var removal = WriteBatch()
+        removal.remove(key)
+        return try await base.apply(removal)
+      }
+    }
+    let report = try await migrate(source, destination)
     #expect(report.copied == 2 && report.verified == 1 && report.different.first.map(\.text) == ["a/1"])
   }
 
@@ -201,7 +206,8 @@ struct MigrationTests {
     let entries = try (0..<2_501).map { try Self.entry("a/\(10_000 + $0)") }
     let (source, destination) = try await stores(entries)
     let damaged = [entries[0].key, entries[index].key]
-    let store = EntryStore(engine: UndecodableEngine(over: source.engine, damaged: damaged), clock: source.clock)
+    let store = EntryStore(
+      engine: FaultyEngine(over: source.engine, Damage(entries: Set(damaged))), clock: source.clock)
     let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
     #expect(report.damage.entries.count == 2 && report.damage.entries.first == damaged)
     #expect(report.copied == 2_499 && report.verified == 2_499)
@@ -212,8 +218,8 @@ struct MigrationTests {
   func theWalkGoesPastWhatCannotBeNamed(index: Int) async throws {
     let entries = try (0..<9).map { try Self.entry("a/\($0)") }
     let (source, destination) = try await stores(entries)
-    let unnamed = UndecodableEngine(over: source.engine, damaged: [entries[index].key], isSilent: true)
-    let store = EntryStore(engine: UndecodableEngine(over: unnamed, damaged: [entries[8].key]), clock: source.clock)
+    let unnamed = FaultyEngine(over: source.engine, Damage(entries: [entries[index].key], isNamed: false))
+    let store = EntryStore(engine: FaultyEngine(over: unnamed, Damage(entries: [entries[8].key])), clock: source.clock)
     let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
     #expect(report.copied == 7 && report.verified == 7)
     let export = try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }
@@ -225,7 +231,7 @@ struct MigrationTests {
 
   @Test func aStoreThatCannotSayWhatIsDamagedIsReadAllTheSame() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
-    let engine = UndecodableEngine(over: source.engine, damaged: [try CacheKey("a/2")], isSilent: true)
+    let engine = FaultyEngine(over: source.engine, Damage(entries: [try CacheKey("a/2")], isNamed: false))
     let migration = StoreMigration(from: EntryStore(engine: engine, clock: source.clock), to: destination.store)
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
     #expect(report.copied == 1 && report.damage.entries.count == 0 && report.damage.placeCount == 1)

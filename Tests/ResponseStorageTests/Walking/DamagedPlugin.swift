@@ -1,6 +1,7 @@
 import EngineSupport
 import StorageSPI
 import Synchronization
+import TestStorage
 
 /// An engine whose preview of a repair finds the given entries, or fails. Its store is opened as the test says, by
 /// default not at all.

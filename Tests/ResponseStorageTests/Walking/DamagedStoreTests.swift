@@ -1,14 +1,15 @@
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
 
 /// Everything that reads a damaged store returns what can be read, and names the rest.
 struct DamagedStoreTests {
-  private func damaged(_ store: GeneratedStore, _ damage: DamagedEngine.Damage) -> EntryStore {
-    EntryStore(engine: DamagedEngine(over: store.test.engine, damage), clock: store.test.clock)
+  private func damaged(_ store: GeneratedStore, _ damage: Damage) -> EntryStore {
+    EntryStore(engine: FaultyEngine(over: store.test.engine, damage), clock: store.test.clock)
   }
 
   private func administration(_ store: EntryStore) -> StoreAdministration {
@@ -17,7 +18,7 @@ struct DamagedStoreTests {
 
   @Test func theOtherNamespacesAreListedCountedAndExported() async throws {
     let store = try await GeneratedStore(seed: 31, count: 2_600)
-    let entries = damaged(store, DamagedEngine.Damage(prefixes: ["movies/"]))
+    let entries = damaged(store, Damage(prefixes: ["movies/"]))
     let rest = store.model.filter { $0.key.namespace != "movies" }
     try #require(!rest.isEmpty && rest.count < store.model.count)
     let listing = try await administration(entries).list(EntrySelection(), after: nil, limit: .max)
@@ -35,7 +36,7 @@ struct DamagedStoreTests {
   @Test func whatCanBeListedIsRemovedAndTheRestIsNamed() async throws {
     let store = try await GeneratedStore(seed: 32, count: 1_200)
     let lost = store.model[700].key
-    let entries = damaged(store, DamagedEngine.Damage(entries: [lost]))
+    let entries = damaged(store, Damage(entries: [lost]))
     let report = try await administration(entries).remove(EntrySelection(), dryRun: false)
     #expect(report.entries == 1_199 && report.damage.entries.first == [lost])
     #expect(try await store.test.engine.scan(KeyRange(), limit: 10).map(\.key) == [lost])
@@ -43,7 +44,7 @@ struct DamagedStoreTests {
 
   @Test func onlyAnEmptySoundStoreIsOneFromWhichAllWasRemoved() async throws {
     let store = try await GeneratedStore(seed: 33, count: 1_200)
-    let entries = damaged(store, DamagedEngine.Damage(entries: [store.model[3].key], isNamed: false))
+    let entries = damaged(store, Damage(entries: [store.model[3].key], isNamed: false))
     var held = 0
     let code = await errorCode { () async throws(CacheError) in
       try await administration(entries).removeAll { held = $0.entries }

@@ -2,6 +2,7 @@ import CachedFetching
 import FetchVocabulary
 import ResponseStorage
 import StorageSPI
+import TestStorage
 import Testing
 
 /// Several responses for one URL, of which one is damaged.
@@ -26,7 +27,7 @@ import Testing
     _ = try await sound.store([1], head: test.head(), for: Self.url + "z", replacing: [])
     keys.sort()
     let entries = try Set(damaged.map { try CacheKey(keys[$0]) })
-    let engine = DamagedEngine(over: test.engine, DamagedEngine.Damage(entries: entries, isNamed: false))
+    let engine = FaultyEngine(over: test.engine, Damage(entries: entries, isNamed: false))
     return (EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: test.clock)), keys)
   }
 

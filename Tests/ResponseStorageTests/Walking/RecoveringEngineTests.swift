@@ -2,6 +2,7 @@ import FetchVocabulary
 import EngineSupport
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage
@@ -20,7 +21,7 @@ import Testing
     ///   - failure: the error of the repair's preview.
     ///   - canReopen: whether the store can be opened again.
     init(
-      _ damage: (_ keys: [CacheKey]) -> DamagedEngine.Damage, lost: [Int] = [], failure: CacheError? = nil,
+      _ damage: (_ keys: [CacheKey]) -> Damage, lost: [Int] = [], failure: CacheError? = nil,
       canReopen: Bool = true
     ) async throws {
       let test = try await TestStore()
@@ -40,7 +41,7 @@ import Testing
       let other = try await TestStore()
       for engine in [test.engine, other.engine] { try await engine.apply(batch) }
       let (opened, reopened) = (
-        DamagedEngine(over: test.engine, damage(keys)), DamagedEngine(over: other.engine, damage(keys))
+        FaultyEngine(over: test.engine, damage(keys)), FaultyEngine(over: other.engine, damage(keys))
       )
       let saved = entries.indices.filter { !lost.contains($0) }.map { entries[$0] }
       let issues = lost.map { IntegrityIssue(key: entries[$0].0, kind: .undecodable, message: "lost") }
@@ -52,8 +53,8 @@ import Testing
     var administration: StoreAdministration { StoreAdministration(store: store, ledger: FakeLedger()) }
   }
 
-  private static let isUnnamed: @Sendable ([CacheKey]) -> DamagedEngine.Damage = { keys in
-    DamagedEngine.Damage(entries: [keys[13]], isNamed: false)
+  private static let isUnnamed: @Sendable ([CacheKey]) -> Damage = { keys in
+    Damage(entries: [keys[13]], isNamed: false)
   }
 
   @Test(arguments: [[], [13], [13, 20]])
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test func everythingThatReadsNamesTheDamageOnce() async throws {
-    let damage: ([CacheKey]) -> DamagedEngine.Damage = { _ in DamagedEngine.Damage(prefixes: ["movies/"]) }
+    let damage: ([CacheKey]) -> Damage = { _ in Damage(prefixes: ["movies/"]) }
     for limit in [1, 7, 29, 30] {
       let damaged = try await DamagedStore(damage, lost: [12])
       let (listing, kept) = (
@@ -90,7 +91,7 @@ import Testing
 
   /// The entry is listed before the damage is met, but cannot be read.
   @Test func anEntryThatIsLostIsCountedOnce() async throws {
-    let damaged = try await DamagedStore({ DamagedEngine.Damage(entries: [$0[13]], isListed: true) }, lost: [13])
+    let damaged = try await DamagedStore({ Damage(entries: [$0[13]], isListed: true) }, lost: [13])
     var (reading, count) = (EntryReading(damaged.store), 0)
     while try await reading.next() != nil { count += 1 }
     #expect(count == 29 && reading.damage.entries.first == [damaged.keys[13]] && reading.damage.entries.count == 1)
@@ -150,7 +151,7 @@ import Testing
 
   /// A damaged key hides its neighbours from a search.
   @Test func anEntryThatIsListedAndNotFoundIsDamage() async throws {
-    let damaged = try await DamagedStore { keys in DamagedEngine.Damage(hidden: Set(keys[10..<14])) }
+    let damaged = try await DamagedStore { keys in Damage(hidden: Set(keys[10..<14])) }
     let missing = try CacheKey("cities/v1/page=none")
     var found = 0
     for entry in try await damaged.engine.scan(KeyRange(), limit: 100) {
@@ -164,14 +165,14 @@ import Testing
   @Test(arguments: [0, 13, 29])
   func anEntryThatIsListedUnderADamagedKeyIsReadUnderItsOwn(number: Int) async throws {
     let other = try CacheKey("movies/v1/page=garbled")
-    let damaged = try await DamagedStore { keys in DamagedEngine.Damage(garbled: [keys[number]: other]) }
+    let damaged = try await DamagedStore { keys in Damage(garbled: [keys[number]: other]) }
     var (reading, found) = (EntryReading(damaged.store), [CacheKey]())
     while let entry = try await reading.next() { found.append(entry.key) }
     #expect(found == damaged.keys && reading.damage.entries.count == 0 && !reading.damage.isEmpty)
   }
 
   @Test func whatIsRemovedAfterAListingIsNoDamage() async throws {
-    let damaged = try await DamagedStore { _ in DamagedEngine.Damage() }
+    let damaged = try await DamagedStore { _ in Damage() }
     _ = try await damaged.engine.scan(KeyRange(), limit: 100)
     var batch = WriteBatch()
     batch.remove(damaged.keys[3])

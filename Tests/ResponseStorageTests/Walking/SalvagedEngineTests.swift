@@ -1,7 +1,8 @@
-import FetchVocabulary
 import EngineSupport
+import FetchVocabulary
 import StorageConformance
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import ResponseStorage

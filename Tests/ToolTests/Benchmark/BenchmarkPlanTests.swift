@@ -2,6 +2,7 @@ import FetchVocabulary
 import CachePresentation
 import Foundation
 import StorageSPI
+import TestStorage
 import Testing
 
 @testable import CacheComposition
@@ -46,7 +47,9 @@ struct BenchmarkPlanTests {
   @Test(arguments: ["typed", "typed-repeated", "full", "articles", "ycsb-a"])
   func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
     let home = try TestHome()
-    let plugin = FakePlugin("forgetful", capabilities: [.atomicBatches], store: TableEngine(isForgetful: true))
+    var behaviour = FakePlugin.Behaviour()
+    behaviour.faults.entry = { _, _ in nil }
+    let plugin = FakePlugin("forgetful", capabilities: [.atomicBatches], behaviour)
     let container = try home.container("{}", catalogue: PluginCatalogue([plugin]))
     let outcome = try await plan(home, workload, backends: ["forgetful"], container: container).run { _ in }
     #expect(outcome.report.hasFailure)
@@ -60,7 +63,7 @@ struct BenchmarkPlanTests {
   ])
   func enginesOnServersAreNamed(options: [EngineOption], servers: [String]) throws {
     let home = try TestHome()
-    let plugin = FakePlugin("fake", options: options, store: TableEngine())
+    let plugin = FakePlugin("fake", options: options)
     let container = try home.container("{}", catalogue: PluginCatalogue([plugin]))
     #expect(try plan(home, "read", backends: ["fake"], container: container).servers == servers)
   }

@@ -28,7 +28,7 @@ struct ConfigurationLoaderTests {
     let cache = Configuration.Cache(
       timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero, maxEntries: 100_000,
       maxBytes: 1_073_741_824, maxEntryBytes: 16 << 20, eviction: .leastRecentlyUsed, isShared: false,
-      transforms: [])
+      transforms: [], layers: [])
     let transport = Configuration.Transport(
       timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [],
       network: Configuration.Network())

@@ -17,7 +17,7 @@ struct ConfigurationTrustTests {
     "cache.timeToLive": .upToDefault, "cache.staleIfError": .upToDefault,
     "cache.maxEntryBytes": .upToDefault, "cache.staleWhileRevalidate": .upToDefault, "cache.maxEntries": .nothing,
     "cache.maxBytes": .nothing,
-    "cache.eviction": .anything, "cache.shared": .anything, "cache.transforms": .nothing,
+    "cache.eviction": .anything, "cache.shared": .anything, "cache.transforms": .nothing, "cache.layers": .nothing,
     "transforms.zstd.level": .upToDefault, "transforms.sealed.key": .nothing, "queries.maxCount": .nothing,
     "origin.cities.kind": .nothing, "origin.cities.baseURL": .nothing, "origin.cities.headers": .nothing,
     "origin.cities.timeout": .upToDefault, "origin.cities.maxResponseBytes": .upToDefault,

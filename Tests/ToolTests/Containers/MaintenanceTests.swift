@@ -30,7 +30,7 @@ struct MaintenanceTests {
 
   @Test func aStoreThatCannotBeOpenedIsAnIssueAndRepaired() async throws {
     let behaviour = FakePlugin.Behaviour(openingFailure: CacheError(.damaged, "torn", hint: "mend it"))
-    let plugin = FakePlugin("memory", store: TableEngine(), behaviour)
+    let plugin = FakePlugin("memory", behaviour)
     let container = try container(plugin)
     let before = try await verify(container)
     #expect(before.hasIssues)
@@ -43,20 +43,20 @@ struct MaintenanceTests {
     // 1,700,000,000 seconds after 1970-01-01T00:00:00Z, by date(1).
     #expect(repair.movedTo == ["/home/store.damaged-20231114T221320Z"])
     #expect(!(try await verify(container).hasIssues))
-    #expect(plugin.log == ["open", "repair .damaged-20231114T221320Z", "open"])
+    #expect(plugin.log == ["open", "repair .damaged-20231114T221320Z", "open", "close"])
   }
 
   @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
   func whatIsNoDamageIsAnError(code: CacheError.Code) async throws {
     let failure = CacheError(code, "no")
     let container = try container(
-      FakePlugin("memory", store: TableEngine(), FakePlugin.Behaviour(openingFailure: failure)))
+      FakePlugin("memory", FakePlugin.Behaviour(openingFailure: failure)))
     let error = await #expect(throws: CacheError.self) { try await verify(container) }
     #expect(error?.code.rawValue == code.rawValue)
   }
 
   @Test func anEngineThatCannotRepairSaysSo() async throws {
-    let container = try container(FakePlugin("memory", store: TableEngine(), FakePlugin.Behaviour(repairs: false)))
+    let container = try container(FakePlugin("memory", FakePlugin.Behaviour(repairs: false)))
     let error = await #expect(throws: CacheError.self) { try await container.repairStore() }
     #expect(error?.code.rawValue == "unsupported")
   }

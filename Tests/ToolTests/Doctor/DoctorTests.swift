@@ -46,22 +46,20 @@ struct DoctorTests {
     path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2)
 
   @Test func whereAllIsWellNothingIsWrong() async throws {
-    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
-    let plugin = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
     let (checks, worst) = try await examine(plugin)
     #expect(worst == nil)
     #expect(checks.allSatisfy { $0["result"] == "ok" && $0["hint"] == .null }, "\(messages(checks))")
     #expect(
       checks.compactMap { $0["name"] } == ["configuration", "home", "plugins", "space", "fake", "clock"])
     #expect(messages(checks).contains("1 entry, format version 2"))
-    #expect(plugin.log == ["inspect", "open"])
-    #expect((store as? TableEngine)?.closeCount == 1)
+    #expect(plugin.log == ["inspect", "open", "close"])
   }
 
   @Test func aStoreOnAServerHasNoFilesAndIsOpened() async throws {
     let inspection = StoreInspection(path: "server:1", exists: true, files: [], format: 2, currentFormat: 2)
-    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
-    let (checks, worst) = try await examine(FakePlugin("fake", store: store, .init(inspection: inspection)))
+    let plugin = FakePlugin("fake", .init(inspection: inspection, times: [clock.now]))
+    let (checks, worst) = try await examine(plugin)
     #expect(worst == nil)
     #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
   }
@@ -69,7 +67,7 @@ struct DoctorTests {
   @Test func whatOpeningWouldHideIsAProblemAndNothingIsOpened() async throws {
     let inspection = StoreInspection(
       path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2, hiddenDamage: "its log is damaged")
-    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: inspection))
+    let plugin = FakePlugin("fake", .init(inspection: inspection))
     let (checks, worst) = try await examine(plugin)
     #expect(results(checks, of: "fake") == ["problem"] && worst == .damaged)
     #expect(messages(checks).contains("its log is damaged"))
@@ -82,7 +80,7 @@ struct DoctorTests {
     files.files["/u/home/fake.usage"] = .file()
     let failure = CacheError(code, "the server does not answer", hint: "start it")
     let (checks, worst) = try await examine(
-      FakePlugin("fake", store: TableEngine(), .init(failure: failure)), files: files)
+      FakePlugin("fake", .init(failure: failure)), files: files)
     #expect(results(checks, of: "fake") == ["problem"])
     #expect(worst?.rawValue == code.rawValue)
     #expect(!messages(checks).contains("fake.usage"), "the files of a store that may be there are kept")
@@ -95,7 +93,7 @@ struct DoctorTests {
     ] as [(Int?, [String], JSONValue, String?)])
   func aStoreOfAnotherFormatIsNotOpened(format: Int?, paths: [String], result: JSONValue, code: String?) async throws {
     let inspection = StoreInspection(path: "/u/home/store", files: paths, format: format, currentFormat: 2)
-    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: inspection))
+    let plugin = FakePlugin("fake", .init(inspection: inspection))
     let (checks, worst) = try await examine(plugin)
     #expect(results(checks, of: "fake") == [result])
     #expect(worst?.rawValue == code)
@@ -103,14 +101,14 @@ struct DoctorTests {
   }
 
   @Test func anEngineThatCannotTellIsNotOpened() async throws {
-    let plugin = FakePlugin("fake", store: TableEngine())
+    let plugin = FakePlugin("fake")
     let (checks, worst) = try await examine(plugin)
     #expect(results(checks, of: "fake") == ["ok"] && messages(checks).contains("cannot look"))
     #expect(worst == nil && plugin.log == ["inspect"])
   }
 
   @Test func anEngineThatKeepsNothingIsNotAsked() async throws {
-    let plugin = FakePlugin("fake", capabilities: [], store: TableEngine())
+    let plugin = FakePlugin("fake", capabilities: [])
     #expect(try await examine(plugin).worst == nil)
     #expect(plugin.log.isEmpty)
   }
@@ -121,7 +119,7 @@ struct DoctorTests {
     for behaviour in [
       FakePlugin.Behaviour(failure: failure), .init(inspection: Self.inspection, openingFailure: failure),
     ] {
-      let (checks, worst) = try await examine(FakePlugin("fake", store: TableEngine(), behaviour))
+      let (checks, worst) = try await examine(FakePlugin("fake", behaviour))
       #expect(results(checks, of: "fake") == ["problem"] && worst?.rawValue == code.rawValue)
       let hint = checks.first { $0["result"] == "problem" }?["hint"]
       let repairs = code == .damaged && behaviour.openingFailure != nil
@@ -132,8 +130,7 @@ struct DoctorTests {
   @Test func filesOfAStoreAreForTheirOwner() async throws {
     var files = Self.sound
     files.files["/u/home/store"] = .file(mode: 0o644, number: 77)
-    let store = try await storeEngine(clock: clock)
-    let readable = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    let readable = FakePlugin("fake", .init(inspection: Self.inspection))
     #expect(results(try await examine(readable, files: files).checks, of: "fake") == ["warning", "ok"])
     files.files["/u/home/store"] = .file(mode: 0o666, number: 77)
     let writable = try await examine(readable, files: files)
@@ -144,7 +141,7 @@ struct DoctorTests {
   @Test func whoUsesAStoreIsNamed() async throws {
     var files = Self.sound
     files.texts = ["/proc/locks": "1: POSIX  ADVISORY  WRITE 41 08:01:77 0 EOF\n", "/proc/41/comm": "sqlite3\n"]
-    let plugin = FakePlugin("fake", store: try await storeEngine(clock: clock), .init(inspection: Self.inspection))
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
     let (checks, worst) = try await examine(plugin, files: files)
     #expect(messages(checks).contains("in use by sqlite3 (process 41, holds a lock)"))
     #expect(worst == nil)
@@ -160,8 +157,8 @@ struct DoctorTests {
     clock.set(Timestamp(milliseconds: now))
     var files = Self.sound
     files.files["/u/home/store"] = .file(number: 77, changedAt: changed)
-    let store = try await storeEngine(storedAt: [Timestamp(milliseconds: stored)], clock: clock)
-    let plugin = FakePlugin("fake", store: store, .init(inspection: Self.inspection))
+    let plugin = FakePlugin(
+      "fake", .init(inspection: Self.inspection, times: [Timestamp(milliseconds: stored)]))
     let (checks, worst) = try await examine(plugin, files: files)
     #expect(results(checks, of: "clock") == [result], "\(messages(checks))")
     #expect(worst == nil, "a clock is only warned of")
@@ -170,14 +167,14 @@ struct DoctorTests {
   @Test func aProgramOfTheFutureIsAWarning() async throws {
     var files = Self.sound
     files.files["/proc/self/exe"] = .file(changedAt: 1_800_000_000_000)
-    let (checks, _) = try await examine(FakePlugin("fake", store: TableEngine()), files: files)
+    let (checks, _) = try await examine(FakePlugin("fake"), files: files)
     #expect(results(checks, of: "clock") == ["warning"])
   }
 
   @Test func everyMistakeOfTheConfigurationIsNamedAndTheHomeStillExamined() async throws {
     var files = Self.sound
     files.files["/u/home"] = .folder(mode: 0o777)
-    let plugin = FakePlugin("fake", store: TableEngine())
+    let plugin = FakePlugin("fake")
     let text = #"{"bakend": "x", "cache": {"maxEntries": 0}}"#
     let (checks, worst) = try await examine(plugin, files: files, file: text)
     #expect(worst?.rawValue == "invalidOption")
@@ -190,7 +187,7 @@ struct DoctorTests {
   @Test func aConfigurationThatOthersMayChangeIsAProblem() async throws {
     var files = Self.sound
     files.files["/w/c.json"] = .file(mode: 0o602)
-    let (checks, worst) = try await examine(FakePlugin("fake", store: TableEngine()), files: files)
+    let (checks, worst) = try await examine(FakePlugin("fake"), files: files)
     #expect(results(checks, of: "configuration") == ["problem"] && worst?.rawValue == "permissionDenied")
   }
 
@@ -203,7 +200,7 @@ struct DoctorTests {
     for name in names {
       files.files["/u/home/\(name)"] = .file()
     }
-    let plugin = FakePlugin("fake", store: TableEngine(), .init(inspection: Self.inspection))
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
     let (checks, worst) = try await examine(plugin, files: files)
     #expect(results(checks, of: "usage") == ["warning", "warning"])
     #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))

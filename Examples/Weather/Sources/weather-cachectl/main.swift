@@ -2,7 +2,7 @@ internal import CachectlTool
 internal import Weather
 
 Cachectl(
-  transforms: .standard + [MirroredSettings.self], resources: .standard + [.weather],
-  policies: .standard + [.largestFirst],
+  transforms: .standard + [MirroredSettings.self], layers: .standard + [FailingSettings.self],
+  resources: .standard + [.weather], policies: .standard + [.largestFirst],
   commands: .standard + [WeatherPlacesCommand.self]
 ).run()

@@ -46,6 +46,8 @@ extension Configuration {
     public let isShared: Bool
     /// The names of the transforms that entries are written with, in this order.
     public let transforms: [String]
+    /// The names of the layers around the engine, the innermost first.
+    public let layers: [String]
   }
 
   /// How requests are made, for every kind of origin.
@@ -160,6 +162,11 @@ extension Configuration.Cache: ConfigurationSection {
       keys.key(
         "transforms", .names, default: .list([]), rule: .sections(prefix: transformsPrefix),
         help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")?.list
+      ?? []
+    layers =
+      keys.key(
+        "layers", .names, default: .list([]), rule: .sections(prefix: layersPrefix),
+        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")?.list
       ?? []
   }
 }

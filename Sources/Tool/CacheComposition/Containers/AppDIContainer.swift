@@ -11,6 +11,7 @@ public struct AppDIContainer: Sendable {
   public let configuration: Configuration
   package let catalogue: PluginCatalogue
   private let transforms: [any TransformSettings.Type]
+  private let layers: [any LayerSettings.Type]
   package let clock: any WallClock
   private let servers: ServerFactory
   private let observe: (@Sendable (FetchExplanation) -> Void)?
@@ -20,13 +21,15 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Parameters:
   ///   - transforms: the payload transforms that the configuration can name.
+  ///   - layers: the engine layers that the configuration can name.
   ///   - userAgent: the client's name for servers, in the syntax of RFC 9110, section 10.1.5.
   ///   - transfer: makes the service that transfers an origin's requests, under its configured limits. The requests
   ///     contain the configured headers already.
   ///   - observe: called with how each value was fetched.
   public init(
     configuration: Configuration, catalogue: PluginCatalogue = .builtIn,
-    transforms: [any TransformSettings.Type] = .builtIn, clock: any WallClock = SystemWallClock(),
+    transforms: [any TransformSettings.Type] = .builtIn, layers: [any LayerSettings.Type] = .builtIn,
+    clock: any WallClock = SystemWallClock(),
     userAgent: String = "cachectl",
     transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = NetworkServiceFactory()
       .makeService,
@@ -37,6 +40,7 @@ public struct AppDIContainer: Sendable {
     self.configuration = configuration
     self.catalogue = catalogue.adding(configuration.loadedEngines)
     self.transforms = transforms
+    self.layers = layers
     self.clock = clock
   }
 
@@ -92,11 +96,18 @@ public struct AppDIContainer: Sendable {
   /// The current time, since 1970-01-01T00:00:00Z.
   public var now: Duration { clock.now.sinceEpoch }
 
-  func engine(
+  /// The engine called `backend` in the configured layers, and what to open its store with.
+  ///
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
+  package func engine(
     _ backend: String
   ) throws(CacheError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
-    let plugin = try catalogue.plugin(named: backend)
+    let plugin = try layered(backend)
     return (plugin, try engineConfiguration(for: plugin.declaration))
+  }
+
+  private func layered(_ backend: String) throws(CacheError) -> any StoragePlugin {
+    try configuration.layered(try catalogue.plugin(named: backend), layers)
   }
 
   /// The configuration to open the engine that declares `declaration`.
@@ -123,24 +134,26 @@ public struct AppDIContainer: Sendable {
       transforms: configuration.transforms(transforms))
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
-      ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning)
+      ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,
+      recordsUse: !engineOf(backend, has: .readOnly))
   }
 
   /// The files that record the use of the store; `nil` if the store does not outlive the process.
   private func usageFiles(of backend: String) -> UsageFiles? {
-    guard let declaration = try? catalogue.plugin(named: backend).declaration,
+    guard let declaration = try? layered(backend).declaration,
       declaration.capabilities.contains(.persistent)
     else { return nil }
     return UsageFiles(of: declaration, configuration.options(of: backend), home: configuration.home)
   }
 
   private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {
-    (try? catalogue.plugin(named: backend))?.declaration.capabilities.contains(capability) == true
+    (try? layered(backend))?.declaration.capabilities.contains(capability) == true
   }
 
-  /// A store that only one process at a time can use needs no leases.
+  /// A store that only one process at a time can use needs no leases, and one that may only be read takes none.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    engineOf(backend, has: .shared) ? LeasedFlights(store: store) : LocalFlights()
+    engineOf(backend, has: .shared) && !engineOf(backend, has: .readOnly)
+      ? LeasedFlights(store: store) : LocalFlights()
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

@@ -12,8 +12,12 @@ public struct OpenStore: Sendable {
   /// A warning for the user before reading the store.
   public let warning: CacheError?
   private let ledger: any OperationLedger
+  private let recordsUse: Bool
 
-  init(entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError? = nil) {
+  init(
+    entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError?, recordsUse: Bool
+  ) {
+    self.recordsUse = recordsUse
     self.entries = entries
     self.flights = flights
     self.warning = warning
@@ -38,6 +42,7 @@ public struct OpenStore: Sendable {
   public func close() async throws(CacheError) {
     await background.finish()
     try await entries.close()
+    guard recordsUse else { return }
     do throws(CacheError) {
       try ledger.add(entries.operations.take())
       try await entries.accesses.flush()

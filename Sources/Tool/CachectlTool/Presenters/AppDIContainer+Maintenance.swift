@@ -37,11 +37,9 @@ extension AppDIContainer {
   /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
   ///   would do.
   func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
-    let plugin = try catalogue.plugin(named: configuration.backend)
+    let (plugin, options) = try engine(configuration.backend)
     let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
-    let configuration = try engineConfiguration(for: plugin.declaration)
-    return isDryRun
-      ? try await plugin.previewRepair(configuration, plan) : try await plugin.repair(configuration, plan)
+    return isDryRun ? try await plugin.previewRepair(options, plan) : try await plugin.repair(options, plan)
   }
 
   /// The failures that stop the removal of entries, but not of the whole store.
@@ -88,8 +86,8 @@ extension AppDIContainer {
 
   private func removeStore(because reason: CacheError) async throws(CacheError) {
     do throws(CacheError) {
-      let plugin = try catalogue.plugin(named: configuration.backend)
-      try await plugin.removeStore(try engineConfiguration(for: plugin.declaration))
+      let (plugin, options) = try engine(configuration.backend)
+      try await plugin.removeStore(options)
     } catch {
       throw error.code == .unsupported ? reason : error
     }

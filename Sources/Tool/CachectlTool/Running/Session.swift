@@ -16,7 +16,7 @@ struct Session {
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
     container = AppDIContainer(
       configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
-      userAgent: "cachectl/\(Cachectl.version)",
+      layers: Cachectl.current.layers, userAgent: "cachectl/\(Cachectl.version)",
       transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
       observe: global.observer)
     global.explain(
@@ -151,7 +151,7 @@ extension AppDIContainer {
   ) throws(ConfigurationError) -> AppDIContainer {
     AppDIContainer(
       configuration: try loader.load(flags), catalogue: Cachectl.current.catalogue,
-      transforms: Cachectl.current.transforms)
+      transforms: Cachectl.current.transforms, layers: Cachectl.current.layers)
   }
 }
 
