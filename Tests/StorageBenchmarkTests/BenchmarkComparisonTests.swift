@@ -107,7 +107,8 @@ struct BenchmarkComparisonTests {
     now.environment.facts["valueSize"] = "1000"
     now.environment.facts["operations"] = "10"
     now.environment.facts["build"] = "debug"
-    #expect(BenchmarkComparison(saved: saved, now: now).differences == ["build", "operations", "value size"])
+    now.environment.facts["policy"] = "none"
+    #expect(BenchmarkComparison(saved: saved, now: now).differences == ["build", "operations", "value size", "policy"])
     now.environment.facts = saved.environment.facts.merging(["program": "cachectl 9"]) { $1 }
     #expect(BenchmarkComparison(saved: saved, now: now).differences.isEmpty, "Versions are what is compared")
   }

@@ -52,6 +52,16 @@ import Testing
     #expect(environment["environment"]?["durability"] == "full")
   }
 
+  @Test func aStoreIsFullUnderThePolicyThatIsNamed() async throws {
+    let scratch = try Scratch()
+    let run = try await scratch.bench("full", "--policy", "s3-fifo", "--backend", "memory", "--output", "json")
+    expectSuccess(run)
+    #expect(try run.document()["environment"]?["policy"] == "s3-fifo")
+    let table = try await scratch.bench("full", "--policy", "s3-fifo", "--backend", "memory")
+    #expect(table.text.contains("Hits") && table.text.contains("Longest"), "\(table.text)")
+    #expect((table.text + table.errors).contains("policy s3-fifo"), "\(table.errors)")
+  }
+
   @Test func theEngineOfTheFlagIsTheOnlyOne() async throws {
     let run = try await Scratch().bench("read", "--backend", "lmdb", "--output", "json")
     expectSuccess(run)

@@ -44,6 +44,15 @@ struct BenchmarkPlanTests {
     }
   }
 
+  /// Without a policy that evicts, what is missing is refused.
+  @Test func thePolicyIsTheConfiguredOne() async throws {
+    let home = try TestHome()
+    let container = try home.container(#"{"cache": {"eviction": "none"}}"#)
+    let outcome = try await plan(home, "full", backends: ["memory"], container: container).run { _ in }
+    #expect(outcome.report.environment.facts["policy"] == "none")
+    #expect(outcome.report.results.contains { $0.isFailure }, "\(outcome.report.results)")
+  }
+
   @Test(arguments: ["typed", "typed-repeated", "full", "articles", "ycsb-a"])
   func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
     let home = try TestHome()

@@ -84,6 +84,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
       ("build", saved.facts["build"] == now.facts["build"]),
       ("operations", saved.facts["operations"] == now.facts["operations"]),
       ("value size", saved.facts["valueSize"] == now.facts["valueSize"]),
+      ("policy", saved.facts["policy"] == now.facts["policy"]),
     ]
     return facts.filter { !$0.1 }.map(\.0)
   }

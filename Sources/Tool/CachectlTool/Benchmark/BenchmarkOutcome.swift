@@ -96,10 +96,11 @@ struct BenchmarkOutcome: OutputView {
     }
     if let comparison { return comparison.summary(file: savedFile) }
     let environment = report.environment
-    return StatusLine([
-      "durability \(environment.durability.rawValue)", "rounds \(environment.rounds)",
-      "threads \(environment.threads)", "processes \(environment.processes)", "seed \(environment.seed)",
-    ])
+    return StatusLine(
+      [
+        "durability \(environment.durability.rawValue)", "rounds \(environment.rounds)",
+        "threads \(environment.threads)", "processes \(environment.processes)", "seed \(environment.seed)",
+      ] + (environment.facts["policy"].map { ["policy \($0)"] } ?? []))
   }
 
   /// Reasons to doubt the figures.
@@ -219,6 +220,7 @@ extension BenchmarkEnvironment {
       .init("threads", .integer(threads)), .init("processes", .integer(processes)),
       // A seed can exceed what JSON readers accept as a whole number.
       .init("seed", .string(String(seed))), .init("targetRate", number(targetRate)),
+      .init("policy", JSONValue(facts["policy"])),
     ]
   }
 

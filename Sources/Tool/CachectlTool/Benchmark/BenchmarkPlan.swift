@@ -21,6 +21,8 @@ struct BenchmarkPlan: Sendable {
   var processes = 1
   /// The name and version of the program for the report.
   var program = "cachectl"
+  /// What goes from a store that is full.
+  var policy: EvictionPolicy
   /// The saved report of an earlier run, for comparison; `nil` for none.
   var saved: (file: String, report: BenchmarkReport)?
   /// The engines, in the order of their turns.
@@ -36,6 +38,7 @@ struct BenchmarkPlan: Sendable {
   ) throws(CacheError) {
     self.workloads = try workloads.isEmpty ? Self.selection() : workloads
     self.options = options
+    policy = container.configuration.cache.eviction
     self.options.date = Timestamp(milliseconds: container.now.wholeMilliseconds)
     var subjects: [BenchmarkSubject] = []
     for name in backends.isEmpty ? BackendsPresenter.programNames : backends
@@ -96,8 +99,12 @@ struct BenchmarkPlan: Sendable {
     // The settings that override the workloads: without them, rows of the same name would pass for the same work.
     facts["operations"] = options.operations.map(String.init)
     facts["valueSize"] = options.valueSize.map { String($0.range.upperBound) }
+    if isBounded, policy != .leastRecentlyUsed { facts["policy"] = policy.name }
     return facts
   }
+
+  /// Whether a store gets full, so that the policy counts.
+  var isBounded: Bool { workloads.contains { $0.payload == .bounded } }
 
   /// The actions that these workloads need; making them takes some milliseconds.
   private func actions() async throws(CacheError) -> BenchmarkActions {
@@ -113,7 +120,7 @@ struct BenchmarkPlan: Sendable {
       let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0.engine) }
       actions.makeFetcher[.fetched] = makeFetcher
     }
-    let makeBounded: BenchmarkActions.MakeFetcher = { BoundedReader($0, now: now) }
+    let makeBounded: BenchmarkActions.MakeFetcher = { [policy] in BoundedReader($0, now: now, policy) }
     actions.makeFetcher[.bounded] = makeBounded
     return actions
   }

@@ -8,7 +8,7 @@ struct BenchmarkTable: Sendable {
   private let barWidth: Int
   /// Whether some calls were batches, and a column has their sizes.
   private let hasBatches: Bool
-  /// Whether some stores were bounded, and a column has their shares of hits.
+  /// Whether some stores were bounded, and columns have their shares of hits and their longest pauses.
   private let hasHits: Bool
 
   init(_ groups: [BenchmarkGroup], on screen: Screen) {
@@ -33,7 +33,7 @@ struct BenchmarkTable: Sendable {
 
   private var columns: [Table.Column] {
     let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
-    let hits: [Table.Column] = hasHits ? [.init("Hits", .right)] : []
+    let hits: [Table.Column] = hasHits ? [.init("Hits", .right), .init("Longest", .right)] : []
     let batch: [Table.Column] = hasBatches ? [.init("Batch", .right)] : []
     return [.init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend")] + bars + [
       .init("Throughput", .right), .init("", .left), .init("Ratio", .right), .init("Spread", .right),
@@ -52,7 +52,7 @@ struct BenchmarkTable: Sendable {
       let style: TextStyle = row.isFailure ? .red : .dim
       return [Table.Cell(row.row.backend, style)] + (barWidth > 0 ? [""] : [])
         + [Table.Cell(row.outcome.name, style), ""]
-        + Array(repeating: "", count: 7 + (hasBatches ? 1 : 0) + (hasHits ? 1 : 0))
+        + Array(repeating: "", count: 7 + (hasBatches ? 1 : 0) + (hasHits ? 2 : 0))
     }
     let (speed, isBest) = (row.speed, group.isBest(row))
     let style: TextStyle = isBest ? .green : group.isControl(row) ? .dim : .plain
@@ -66,7 +66,12 @@ struct BenchmarkTable: Sendable {
   private func cells(_ figures: BenchmarkMeasurement) -> [Table.Cell] {
     let latency = figures.latency
     let batch = hasBatches ? [BenchmarkText.batch(figures.operationsPerCall).map { Table.Cell($0) } ?? ""] : []
-    let hits = hasHits ? [Table.Cell(figures.hitRatio.map(BenchmarkText.precisePercentage))] : []
+    let hits =
+      hasHits
+      ? [
+        Table.Cell(figures.hitRatio.map(BenchmarkText.precisePercentage)),
+        Table.Cell(figures.hitRatio.map { _ in BenchmarkText.latency(latency.max) }),
+      ] : []
     return [Table.Cell(BenchmarkText.spread(figures.throughput), .dim)] + hits + batch + [
       Table.Cell(BenchmarkText.latency(latency.p50)),
       Table.Cell(BenchmarkText.latency(latency.p99)), Table.Cell(BenchmarkText.latency(latency.p999)),

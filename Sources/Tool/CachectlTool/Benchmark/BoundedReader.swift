@@ -8,11 +8,11 @@ struct BoundedReader: BenchmarkFetcher {
   private let store: EntryStore
   private let clock: OperationClock
 
-  /// A reader over `target`. No entry expires during the run, which begins at `now`.
-  init(_ target: BenchmarkStore, now: Timestamp) {
+  /// A reader over `target`, from which entries go by `policy`. No entry expires during the run, which begins at `now`.
+  init(_ target: BenchmarkStore, now: Timestamp, _ policy: EvictionPolicy) {
     self.target = target
     clock = OperationClock(now)
-    let limits = target.maximumEntries.map { StoreLimits(maxEntries: $0) }
+    let limits = target.maximumEntries.map { StoreLimits(maxEntries: $0, eviction: policy) }
     store = EntryStore(engine: target.engine, clock: clock, limits: limits)
   }
 

@@ -24,6 +24,7 @@ struct BenchCommand: AsyncParsableCommand {
         cachectl bench
         cachectl bench --backends sqlite,lmdb --workload ycsb-a --threads 4
         cachectl bench --workload read --entries 1k,10k,100k --report bench.html
+        cachectl bench --workload full --policy s3-fifo
         cachectl bench --workload ycsb-b --save before.json
         cachectl bench --workload ycsb-b --compare before.json
       """)
@@ -70,6 +71,12 @@ struct BenchCommand: AsyncParsableCommand {
       session.container, backends: names.isEmpty ? only : names.map(EngineName.name), workloads: workloads,
       options: options.settings)
     (plan.processes, plan.program, plan.saved) = (options.processes, "cachectl \(Cachectl.version)", saved)
+    if let policy = options.policy {
+      guard plan.isBounded else {
+        throw ValidationError("--policy goes with --workload full: no other store gets full")
+      }
+      plan.policy = try Cachectl.current.policy(named: policy, "--policy")
+    }
     return plan
   }
 

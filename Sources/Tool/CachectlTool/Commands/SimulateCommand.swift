@@ -63,15 +63,10 @@ struct SimulateCommand: AsyncParsableCommand {
   }
 
   private func selectedPolicies() throws(ValidationError) -> [EvictionPolicy] {
-    let known = Cachectl.current.policies
-    guard let names = policies?.names else { return known }
+    guard let names = policies?.names else { return Cachectl.current.policies }
     var selected: [EvictionPolicy] = []
     for name in names {
-      guard let policy = known.first(where: { $0.name == name }) else {
-        throw ValidationError(
-          "--policies: there is no policy '\(name)': give one of "
-            + known.map(\.name).joined(separator: ", "))
-      }
+      let policy = try Cachectl.current.policy(named: name, "--policies")
       if !selected.contains(policy) { selected.append(policy) }
     }
     return selected
@@ -99,5 +94,14 @@ struct SimulateCommand: AsyncParsableCommand {
       return record
     }
     return try record.trace()
+  }
+}
+
+extension Cachectl {
+  /// The eviction policy called `name`, which the option `flag` gives.
+  func policy(named name: String, _ flag: String) throws(ValidationError) -> EvictionPolicy {
+    if let policy = policies.first(where: { $0.name == name }) { return policy }
+    throw ValidationError(
+      "\(flag): there is no policy '\(name)': give one of " + policies.map { $0.name }.joined(separator: ", "))
   }
 }

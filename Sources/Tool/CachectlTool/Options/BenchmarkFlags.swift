@@ -1,4 +1,5 @@
 internal import CachectlArguments
+internal import ResponseStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
@@ -28,6 +29,12 @@ struct BenchmarkFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp("Start N operations a second; latency then counts from the intended start", valueName: "n"))
   var rate: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Evict by the policy NAME in the workload full (default: that of the configuration)", valueName: "name"),
+    completion: .list(EvictionPolicy.standard.map { $0.name }))
+  var policy: String?
 
   @Option(help: "What a commit survives, on every engine")
   var durability = Durability.normal
