@@ -21,14 +21,6 @@ let package = Package(
         .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
-    // Writes to a store at its limit.
-    .executableTarget(
-      name: "Full",
-      dependencies: [
-        .product(name: "Platform", package: "cachectl"), .product(name: "ResponseCache", package: "cachectl"),
-        .product(name: "BuiltInEngines", package: "cachectl"),
-      ],
-      swiftSettings: settings),
     // What Swift programs on Linux use now, beside this.
     .executableTarget(
       name: "Comparison",

@@ -54,8 +54,10 @@ enum Target {
   case perSecond(Double)
   /// At most so many bytes.
   case bytes(Double)
+  /// At most so many nanoseconds more than the floor.
+  case longer(Double)
 
-  /// The target that `text` says: "-", "0.8", "100000/s" or "48MiB"; `nil` where it says none.
+  /// The target that `text` says: "-", "0.8", "100000/s", "48MiB" or "+10ms"; `nil` where it says none.
   init?(_ text: String) {
     if text == "-" {
       self = .none
@@ -63,6 +65,8 @@ enum Target {
       self = .perSecond(number)
     } else if text.hasSuffix("MiB"), let number = Double(text.dropLast(3)) {
       self = .bytes(number * 1_048_576)
+    } else if text.hasPrefix("+"), text.hasSuffix("ms"), let number = Double(text.dropFirst().dropLast(2)) {
+      self = .longer(number * 1e6)
     } else if let number = Double(text), number > 0 {
       self = .ofFloor(number)
     } else {
@@ -77,17 +81,19 @@ enum Target {
     case .ofFloor(let ratio): Decimal.text(ratio)
     case .perSecond(let speed): Metric.speed(speed)
     case .bytes(let bytes): Metric.mebibytes(bytes)
+    case .longer(let time): "+\(Decimal.text(time / 1e6)) ms"
     }
   }
 
-  /// Whether it is reached by a project that takes `value` nanoseconds for each, or bytes, which is one `ratio`th of the
-  /// floor's.
-  func verdict(ratio: Double, value: Double) -> String {
+  /// Whether it is reached by a project that takes `value` nanoseconds for each, or bytes, where the floor takes `floor`;
+  /// `ratio` is the speed in proportion.
+  func verdict(ratio: Double, value: Double, floor: Double) -> String {
     switch self {
     case .none: "-"
     case .ofFloor(let target): ratio >= target ? "yes" : "no"
     case .perSecond(let speed): 1e9 / value >= speed ? "yes" : "no"
     case .bytes(let bytes): value <= bytes ? "yes" : "no"
+    case .longer(let time): value <= floor + time ? "yes" : "no"
     }
   }
 }

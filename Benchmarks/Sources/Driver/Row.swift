@@ -95,7 +95,8 @@ struct Comparison {
   /// project in proportion to the floor's, the target, and whether it is reached.
   func row(label: String, _ metric: Metric, _ target: Target) -> String {
     let ratios = zip(floor, project).map { $0 / $1 }
-    let verdict = target.verdict(ratio: Spread(ratios)?.median ?? 0, value: Spread(project)?.median ?? 0)
+    let verdict = target.verdict(
+      ratio: Spread(ratios)?.median ?? 0, value: Spread(project)?.median ?? 0, floor: Spread(floor)?.median ?? 0)
     let cells = [
       label, Self.summary(floor, metric.text), Self.summary(project, metric.text),
       Self.summary(ratios) { Decimal.text($0) }, target.text, verdict,

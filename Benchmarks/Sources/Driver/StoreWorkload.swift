@@ -24,6 +24,8 @@ struct StoreWorkload {
     var operations = 200_000
     var valueSize = 100
     var keyLength = 16
+    /// How many threads read, each its share.
+    var threads = 1
 
     static let named: [String: Size] = [
       "fill-single": Size(workload: "fill", phase: "single", kind: .write),
@@ -31,6 +33,7 @@ struct StoreWorkload {
       "fill-pages": Size(
         workload: "fill", phase: "batches", kind: .write, entries: 10_000, valueSize: 12_000, keyLength: 40),
       "read-small": Size(workload: "read", phase: "read", kind: .read),
+      "read-two": Size(workload: "read", phase: "read", kind: .read, threads: 2),
       "read-pages": Size(
         workload: "read", phase: "read", kind: .read, entries: 10_000, valueSize: 12_000, keyLength: 40),
       "ycsb-b": Size(workload: "ycsb-b", phase: "run", kind: .mix),
@@ -77,7 +80,7 @@ struct StoreWorkload {
     let metadata = trace.value(trace.operations[0]).metadata
     for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] { append(time.milliseconds) }
     append(kind.rawValue)
-    for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize] {
+    for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize, size.threads, 0] {
       append(UInt32(number))
     }
     for (operation, step) in zip(trace.operations, steps) {
@@ -112,8 +115,22 @@ struct StoreWorkload {
   }
 
   private func readAll(_ engine: any StorageEngine) async throws -> UInt64 {
-    var sum: UInt64 = 0
-    for step in steps { sum &+= try await read(step.key, engine) }
+    if size.threads == 1 { return try await readShare(0, engine) }
+    return try await withThrowingTaskGroup(of: UInt64.self) { group in
+      for number in 0..<size.threads { group.addTask { try await readShare(number, engine) } }
+      var sum: UInt64 = 0
+      for try await share in group { sum &+= share }
+      return sum
+    }
+  }
+
+  /// Reads the share of one thread.
+  private func readShare(_ number: Int, _ engine: any StorageEngine) async throws -> UInt64 {
+    var (sum, index) = (UInt64(0), number)
+    while index < steps.count {
+      sum &+= try await read(steps[index].key, engine)
+      index += size.threads
+    }
     return sum
   }
 
