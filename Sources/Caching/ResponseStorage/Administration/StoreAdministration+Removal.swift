@@ -9,11 +9,13 @@ extension StoreAdministration {
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
     held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
-    let report = try await remove(EntrySelection(), dryRun: false)
+    var report = try await remove(EntrySelection(), dryRun: false)
+    // Dictionaries hold parts of what was stored. Until they are gone, another process may have written with them.
+    if report.damage.isEmpty, try await store.removeDictionaries() {
+      report = try await remove(EntrySelection(), dryRun: false)
+    }
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
-      // They hold parts of what was stored.
-      try await store.removeDictionaries()
       try await giveRoomBack()
       problem = try await store.engine.checkIntegrity().first?.message
     }

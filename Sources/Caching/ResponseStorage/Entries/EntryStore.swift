@@ -147,17 +147,46 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) {
-    var (batch, payload, metadata) = (batch, payload, metadata)
-    if transforms.changesWrites {
-      (payload, metadata) = try transforms.encoded(
-        payload, metadata, key: key, with: transforms.transforms.written,
-        try await dictionaries(forWriting: key.namespace))
+    guard transforms.changesWrites else {
+      return try await store(key, (payload, metadata, []), expecting: expecting, with: batch)
     }
-    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var chosen = try await dictionaries(forWriting: key.namespace)
+    for _ in 1..<Self.maximumChoices {
+      do throws(CacheError) {
+        return try await write(key, payload, metadata, by: chosen, expecting: expecting, with: batch)
+      } catch {
+        guard error.code == .conflict, !chosen.isEmpty else { throw error }
+        // Another process may have removed a dictionary, or written it again.
+        let present = try await dictionaries(forWriting: key.namespace, isAnew: true)
+        guard present.mapValues(\.checksum) != chosen.mapValues(\.checksum) else { throw error }
+        chosen = present
+      }
+    }
+    try await write(key, payload, metadata, by: chosen, expecting: expecting, with: batch)
+  }
+
+  /// How often dictionaries may change during a write before it gives up.
+  private static let maximumChoices = 10
+
+  private func write(
+    _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, by dictionaries: [String: LoadedDictionary],
+    expecting: WriteBatch.Expectation?, with batch: WriteBatch
+  ) async throws(CacheError) {
+    let encoded = try transforms.encoded(
+      payload, metadata, key: key, with: transforms.transforms.written, dictionaries)
+    try await store(key, encoded, expecting: expecting, with: batch)
+  }
+
+  private func store(
+    _ key: CacheKey, _ entry: TransformPipeline.Encoded, expecting: WriteBatch.Expectation?, with batch: WriteBatch
+  ) async throws(CacheError) {
+    var (batch, metadata) = (batch, entry.metadata)
+    metadata.checksum = metadata.computedChecksum(key: key, payload: entry.payload.span)
+    for dictionary in entry.dictionaries { batch.require(try dictionary.name.key, .checksum(dictionary.checksum)) }
     if let expecting { batch.require(key, expecting) }
-    batch.put(key, payload: payload, metadata: metadata)
+    batch.put(key, payload: entry.payload, metadata: metadata)
     let lease = if let flight { await leases.end(flight) } else { HeldLease?.none }
-    let isReleased = try await writer.apply(batch, storing: key, bytes: payload.count, releasing: lease)
+    let isReleased = try await writer.apply(batch, storing: key, bytes: entry.payload.count, releasing: lease)
     if isReleased, let flight { leases.forget(flight) }
   }
 }

@@ -126,7 +126,7 @@ extension StoreAdministration {
   /// Removes the dictionaries that are no longer the newest, were replaced a day ago or earlier, and that no entry
   /// needs.
   private func removeUnusedDictionaries(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> Int {
-    let names = try await store.dictionaryNames(prefix: scope.keyPrefix)
+    let names = try await store.dictionaries(prefix: scope.keyPrefix).map(\.name)
     var unused = Set(names.dropFirst(2))
     guard !unused.isEmpty else { return 0 }
     try await visit(EntrySelection(namespace: scope.namespace), after: nil) { page in
@@ -149,7 +149,7 @@ extension EntryStore {
     let name = TransformDictionaryName(scope, identifier: TransformDictionaryName.identifier(of: bytes))
     let key = try name.key
     let now = clock.now
-    var (payload, metadata) = try transforms.encoded(
+    var (payload, metadata, _) = try transforms.encoded(
       bytes,
       EntryMetadata(
         storedAt: now, freshUntil: .distantFuture, retainUntil: .distantFuture,
@@ -159,8 +159,9 @@ extension EntryStore {
     var batch = WriteBatch()
     batch.put(key, payload: payload, metadata: metadata)
     try await engine.apply(batch)
-    transforms.note(DictionaryChoice(name: name, chosenAt: now), for: scope)
-    _ = try transforms.load(name, bytes)
+    let loaded = LoadedDictionary(
+      name: name, checksum: metadata.checksum, dictionary: try transforms.load(name, bytes))
+    transforms.note(DictionaryChoice(dictionary: loaded, chosenAt: now), for: scope)
   }
 
   /// Removes those of the dictionaries `names` that were stored before `time`, and returns how many.

@@ -45,6 +45,8 @@ struct TransformDictionaryName: Sendable, Hashable {
 /// A dictionary that is ready for use.
 struct LoadedDictionary: Sendable {
   let name: TransformDictionaryName
+  /// The checksum of its entry. A batch with an entry that needs the dictionary requires it.
+  let checksum: UInt64
   let dictionary: any TransformDictionary
 }
 
@@ -53,7 +55,7 @@ struct DictionaryChoice: Sendable {
   /// How long a choice holds: another process may have trained a better dictionary.
   private static let duration = Duration.seconds(60)
 
-  let name: TransformDictionaryName?
+  let dictionary: LoadedDictionary?
   let chosenAt: Timestamp
 
   /// Whether the choice still holds at `now`.
@@ -65,53 +67,54 @@ struct DictionaryChoice: Sendable {
 extension EntryStore {
   /// The dictionaries to write entries of `namespace` with, by the names of the transforms.
   ///
+  /// - Parameter isAnew: whether to look in the store, also if that was done within the last minute.
   /// - Throws: `CacheError`: the engine failed.
-  func dictionaries(forWriting namespace: String) async throws(CacheError) -> [String: LoadedDictionary] {
+  func dictionaries(
+    forWriting namespace: String, isAnew: Bool = false
+  ) async throws(CacheError) -> [String: LoadedDictionary] {
     var dictionaries: [String: LoadedDictionary] = [:]
     for transform in transforms.transforms.written where transform.takesDictionaries {
       let scope = TransformDictionaryName.Scope(namespace: namespace, transform: transform.name)
-      dictionaries[transform.name] = try await dictionary(forWriting: scope)
+      let choice = isAnew ? nil : transforms.choice(scope, at: clock.now)
+      dictionaries[transform.name] = if let choice { choice.dictionary } else { try await choose(scope) }
     }
     return dictionaries
   }
 
-  private func dictionary(
-    forWriting scope: TransformDictionaryName.Scope
-  ) async throws(CacheError) -> LoadedDictionary? {
+  /// Chooses the newest dictionary that can be used.
+  private func choose(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> LoadedDictionary? {
     let now = clock.now
-    if let choice = transforms.choice(scope, at: now) {
-      return choice.name.flatMap { name in transforms.loaded(name).map { LoadedDictionary(name: name, dictionary: $0) }
-      }
-    }
     var found: LoadedDictionary?
-    for name in try await dictionaryNames(prefix: scope.keyPrefix) where found == nil {
+    for (name, checksum) in try await dictionaries(prefix: scope.keyPrefix) where found == nil {
       // A dictionary that is damaged, or sealed with a key that is not here, must not keep entries from being written.
       do throws(CacheError) {
-        found = try await load(name).map { LoadedDictionary(name: name, dictionary: $0) }
+        found = try await load(name).map { LoadedDictionary(name: name, checksum: checksum, dictionary: $0) }
       } catch {
         guard error.isOfOneEntry else { throw error }
       }
     }
-    transforms.note(DictionaryChoice(name: found?.name, chosenAt: now), for: scope)
+    transforms.note(DictionaryChoice(dictionary: found, chosenAt: now), for: scope)
     return found
   }
 
-  /// The names of the dictionaries whose keys begin with `prefix`, the newest first.
-  func dictionaryNames(prefix: String) async throws(CacheError) -> [TransformDictionaryName] {
+  /// The names of the dictionaries whose keys begin with `prefix`, and the checksums of their entries, the newest first.
+  func dictionaries(
+    prefix: String
+  ) async throws(CacheError) -> [(name: TransformDictionaryName, checksum: UInt64)] {
     let found = try await engine.scan(KeyRange(prefix: prefix), limit: Self.maximumDictionaries)
     return found.sorted { ($0.metadata.storedAt, $0.key) > ($1.metadata.storedAt, $1.key) }
-      .compactMap { TransformDictionaryName($0.key) }
+      .compactMap { entry in TransformDictionaryName(entry.key).map { (name: $0, checksum: entry.metadata.checksum) } }
   }
 
-  /// Removes all dictionaries. A process that has loaded one may write with it for another minute; then such an entry is
-  /// damaged for others, who fetch it anew.
+  /// Removes all dictionaries, and returns whether there were any. From then on no process writes with one of them.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  func removeDictionaries() async throws(CacheError) {
+  func removeDictionaries() async throws(CacheError) -> Bool {
     var batch = WriteBatch()
-    for name in try await dictionaryNames(prefix: TransformDictionaryName.keyPrefix) { batch.remove(try name.key) }
+    for (name, _) in try await dictionaries(prefix: TransformDictionaryName.keyPrefix) { batch.remove(try name.key) }
     if !batch.operations.isEmpty { try await engine.apply(batch) }
     transforms.forgetDictionaries()
+    return !batch.operations.isEmpty
   }
 
   /// The largest number of dictionaries to look at.

@@ -24,20 +24,24 @@ final class TransformPipeline: Sendable {
   /// Whether entries are written with a transform.
   var changesWrites: Bool { !transforms.written.isEmpty }
 
+  /// An entry to be stored, and the dictionaries that it needs.
+  typealias Encoded = (payload: [UInt8], metadata: EntryMetadata, dictionaries: [LoadedDictionary])
+
   /// Applies the transforms to an entry. `dictionaries` has the dictionary for each transform that takes one.
   ///
   /// - Throws: `CacheError`: what a transform throws.
   func encoded(
     _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform],
     _ dictionaries: [String: LoadedDictionary] = [:]
-  ) throws(CacheError) -> (payload: [UInt8], metadata: EntryMetadata) {
-    var (payload, metadata, steps) = (payload, metadata, [TransformStep]())
+  ) throws(CacheError) -> Encoded {
+    var (payload, metadata, steps, used) = (payload, metadata, [TransformStep](), [LoadedDictionary]())
     for transform in transforms {
       let dictionary = dictionaries[transform.name]
       let context = TransformContext(key: key, part: .payload, dictionary: dictionary?.dictionary)
       guard let output = try transform.encode(payload.span, context) else { continue }
       payload = output.bytes
       steps.append(TransformStep(transform.name, parameter: output.parameter, dictionary: dictionary?.name.identifier))
+      if let dictionary { used.append(dictionary) }
     }
     metadata.attributes[EntryMetadata.transformsName] = nil
     let hiding = transforms.filter(\.hidesContent)
@@ -45,7 +49,7 @@ final class TransformPipeline: Sendable {
     if !steps.isEmpty {
       metadata.attributes[EntryMetadata.transformsName] = steps.map(\.text).joined(separator: " ")
     }
-    return (payload, metadata)
+    return (payload, metadata, used)
   }
 
   private func hideAttributes(

@@ -12,7 +12,7 @@ extension EntryStore {
     let namespace = keyPrefix.contains("/") ? keyPrefix.prefix { $0 != "/" } : nil
     let prefix = namespace.map { TransformDictionaryName.prefix(ofNamespace: String($0)) }
     var entries: [ExportedEntry] = []
-    for name in try await dictionaryNames(prefix: prefix ?? TransformDictionaryName.keyPrefix) {
+    for (name, _) in try await dictionaries(prefix: prefix ?? TransformDictionaryName.keyPrefix) {
       do throws(CacheError) {
         if let entry = try await export(try name.key, history: nil) { entries.append(entry) }
       } catch {
