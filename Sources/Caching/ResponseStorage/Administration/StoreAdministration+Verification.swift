@@ -19,7 +19,7 @@ extension StoreAdministration {
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
-    var dictionaries: Set<String> = []
+    var dictionaries = NeededDictionaries()
     var walk = StoreWalk(engine: store.engine, known: report.issues)
     while let page = try await walk.next() {
       await store.engine.releaseMemory()
@@ -45,7 +45,7 @@ extension StoreAdministration {
 
   /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
   private func check(
-    _ entry: EntrySummary, _ dictionaries: inout Set<String>
+    _ entry: EntrySummary, _ dictionaries: inout NeededDictionaries
   ) async throws(CacheError) -> IntegrityIssue? {
     let key = entry.key
     do throws(CacheError) {
@@ -54,8 +54,8 @@ extension StoreAdministration {
       }
       if let isSound {
         guard isSound else { return .mismatch(key) }
-        let lacking = try await store.lackingDictionary(of: key, entry.metadata, known: &dictionaries)
-        return lacking.map { .lacking(dictionary: $0, key) }
+        let problem = try await dictionaries.read(for: key, entry.metadata, in: store).problem
+        return problem.map { IntegrityIssue(key: key, kind: .undecodable, message: $0) }
       }
       // It may have been removed by now; but if it is still listed, it must be readable.
       let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
@@ -69,12 +69,6 @@ extension StoreAdministration {
 }
 
 extension IntegrityIssue {
-  fileprivate static func lacking(dictionary: String, _ key: CacheKey) -> IntegrityIssue {
-    IntegrityIssue(
-      key: key, kind: .undecodable,
-      message: "the store has not got the dictionary that it was written with, \(dictionary)")
-  }
-
   fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")

@@ -110,14 +110,13 @@ struct EntryWriter {
     var (batch, counts) = (WriteBatch(), Counts())
     for entry in pending {
       switch try await finding(for: entry) {
-      case .present: if entry.key.namespace != Lease.namespace { counts.present += 1 }
-      case .newer: if entry.key.namespace != Lease.namespace { counts.kept += 1 }
+      case .present: if !entry.isDictionary { counts.present += 1 }
+      case .newer: if !entry.isDictionary { counts.kept += 1 }
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
         planned?[AccessRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
-        // Dictionaries belong to the entries, and are not counted.
-        if entry.key.namespace == Lease.namespace { continue }
+        if entry.isDictionary { continue }
         counts.written += 1
         counts.bytes += entry.payload.count
       }

@@ -21,6 +21,11 @@ public struct ExportedEntry: Sendable, Hashable {
   }
 }
 
+extension ExportedEntry {
+  /// Whether it is a dictionary, which goes along with the entries that need it and is not counted.
+  var isDictionary: Bool { key.namespace == Lease.namespace }
+}
+
 extension EntryStore {
   /// The entry under `key` with a copy of its payload, even if it is expired; `nil` if there is none.
   ///

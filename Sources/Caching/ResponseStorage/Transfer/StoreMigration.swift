@@ -68,11 +68,9 @@ public struct StoreMigration: Sendable {
     var writer = EntryWriter(to: destination, options)
     var done = 0
     do throws(CacheError) {
-      for dictionary in try await source.exportedDictionaries(for: EntrySelection()) {
-        try await writer.add(dictionary)
-      }
       while let entry = try await reading.next() {
         try await writer.add(entry)
+        if entry.isDictionary { continue }
         done += 1
         progress(done)
       }
@@ -87,12 +85,11 @@ public struct StoreMigration: Sendable {
   private func verify(
     _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
   ) async throws(CacheError) {
-    var walk = EntryWalk(source)
-    var done = 0
+    var (walk, dictionaries, done) = (EntryWalk(source), NeededDictionaries(), 0)
     while let page = try await walk.next() {
       await destination.engine.releaseMemory()
       for entry in page {
-        switch try await comparison(entry.key, with: destination) {
+        switch try await comparison(entry.key, with: destination, &dictionaries) {
         case .same: report.verified += 1
         case .different: report.different.add(entry.key)
         case .notToBeCopied: break
@@ -106,17 +103,20 @@ public struct StoreMigration: Sendable {
   private enum Comparison {
     case same
     case different
-    /// The source has no sound entry, or the destination has a newer one.
+    /// The source has no entry that can be read, or the destination has a newer one.
     case notToBeCopied
   }
 
   private func comparison(
-    _ key: CacheKey, with destination: EntryStore
+    _ key: CacheKey, with destination: EntryStore, _ dictionaries: inout NeededDictionaries
   ) async throws(CacheError) -> Comparison {
     guard let original = try await source.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
       return .notToBeCopied
     }
-    guard let copy = try await destination.soundMetadata(key) else { return .different }
+    guard let copy = try await destination.soundMetadata(key) else {
+      let problem = try await dictionaries.read(for: key, original, in: source).problem
+      return problem == nil ? .different : .notToBeCopied
+    }
     if copy.isSame(as: original) { return .same }
     return destination.isNewer(copy.storedAt, than: original.storedAt) ? .notToBeCopied : .different
   }

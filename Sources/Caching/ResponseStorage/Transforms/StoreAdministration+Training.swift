@@ -131,9 +131,7 @@ extension StoreAdministration {
     guard !unused.isEmpty else { return 0 }
     try await visit(EntrySelection(namespace: scope.namespace), after: nil) { page in
       for entry in page {
-        for step in entry.metadata.transformSteps where step.name == scope.transform {
-          if let identifier = step.dictionary { unused.remove(TransformDictionaryName(scope, identifier: identifier)) }
-        }
+        unused.subtract(entry.metadata.dictionaryNames(for: entry.key))
       }
       return !unused.isEmpty
     }

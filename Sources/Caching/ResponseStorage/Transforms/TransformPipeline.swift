@@ -146,11 +146,7 @@ extension TransformPipeline {
 
   /// The dictionaries that the entry under `key` needs and that are not loaded.
   func missingDictionaries(_ metadata: EntryMetadata, key: CacheKey) -> [TransformDictionaryName] {
-    steps(of: metadata).compactMap { step -> TransformDictionaryName? in
-      guard let identifier = step.dictionary else { return nil }
-      let name = TransformDictionaryName(.init(namespace: key.namespace, transform: step.name), identifier: identifier)
-      return state.withLock { $0.dictionaries[name] } == nil ? name : nil
-    }
+    metadata.dictionaryNames(for: key).filter { loaded($0) == nil }
   }
 
   func loaded(_ name: TransformDictionaryName) -> (any TransformDictionary)? {
