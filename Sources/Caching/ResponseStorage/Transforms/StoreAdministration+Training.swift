@@ -140,25 +140,14 @@ extension StoreAdministration {
 }
 
 extension EntryStore {
-  /// Stores a dictionary, sealed if entries are.
+  /// Stores a new dictionary, with which this process writes from now on.
   fileprivate func write(
     dictionary bytes: [UInt8], for scope: TransformDictionaryName.Scope
   ) async throws(CacheError) {
-    let name = TransformDictionaryName(scope, identifier: TransformDictionaryName.identifier(of: bytes))
-    let key = try name.key
     let now = clock.now
-    var (payload, metadata, _) = try transforms.encoded(
-      bytes,
-      EntryMetadata(
-        storedAt: now, freshUntil: .distantFuture, retainUntil: .distantFuture,
-        contentType: "application/octet-stream"), key: key,
-      with: transforms.transforms.written.filter(\.hidesContent))
-    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
-    var batch = WriteBatch()
-    batch.put(key, payload: payload, metadata: metadata)
-    try await engine.apply(batch)
-    let loaded = LoadedDictionary(
-      name: name, checksum: metadata.checksum, dictionary: try transforms.load(name, bytes))
+    let name = TransformDictionaryName(scope, identifier: TransformDictionaryName.identifier(of: bytes))
+    let checksum = try await write(name, bytes, storedAt: now)
+    let loaded = LoadedDictionary(name: name, checksum: checksum, dictionary: try transforms.load(name, bytes))
     transforms.note(DictionaryChoice(dictionary: loaded, chosenAt: now), for: scope)
   }
 

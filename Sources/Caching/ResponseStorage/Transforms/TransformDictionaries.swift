@@ -81,14 +81,17 @@ extension EntryStore {
     return dictionaries
   }
 
-  /// Chooses the newest dictionary that can be used.
+  /// Chooses the newest dictionary that can be used. Seals those that were stored before entries were sealed.
   private func choose(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> LoadedDictionary? {
     let now = clock.now
     var found: LoadedDictionary?
-    for (name, checksum) in try await dictionaries(prefix: scope.keyPrefix) where found == nil {
+    for (name, metadata) in try await dictionaries(prefix: scope.keyPrefix) {
       // A dictionary that is damaged, or sealed with a key that is not here, must not keep entries from being written.
       do throws(CacheError) {
-        found = try await load(name).map { LoadedDictionary(name: name, checksum: checksum, dictionary: $0) }
+        let checksum = try await seal(name, metadata)
+        if found == nil, let dictionary = try await load(name) {
+          found = LoadedDictionary(name: name, checksum: checksum, dictionary: dictionary)
+        }
       } catch {
         guard error.isOfOneEntry else { throw error }
       }
@@ -97,13 +100,49 @@ extension EntryStore {
     return found
   }
 
-  /// The names of the dictionaries whose keys begin with `prefix`, and the checksums of their entries, the newest first.
+  /// Hides the dictionary `name` if entries are hidden and it is not, and returns the checksum of its entry.
+  private func seal(
+    _ name: TransformDictionaryName, _ metadata: EntryMetadata
+  ) async throws(CacheError) -> UInt64 {
+    let applied = metadata.transformSteps.map(\.name)
+    guard transforms.hiding.contains(where: { !applied.contains($0.name) }), let bytes = try await content(of: name)
+    else { return metadata.checksum }
+    do throws(CacheError) {
+      return try await write(name, bytes, storedAt: metadata.storedAt, expecting: .checksum(metadata.checksum))
+    } catch {
+      // Another process has just done that. The entry that is to be written requires the old one, and is tried again.
+      guard error.code == .conflict else { throw error }
+      return metadata.checksum
+    }
+  }
+
+  /// Stores the dictionary `name`, hidden if entries are, and returns the checksum of its entry.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or there is another entry than expected (`conflict`).
+  func write(
+    _ name: TransformDictionaryName, _ bytes: [UInt8], storedAt: Timestamp,
+    expecting: WriteBatch.Expectation? = nil
+  ) async throws(CacheError) -> UInt64 {
+    let key = try name.key
+    let plain = EntryMetadata(
+      storedAt: storedAt, freshUntil: .distantFuture, retainUntil: .distantFuture,
+      contentType: "application/octet-stream")
+    var (payload, metadata, _) = try transforms.encoded(bytes, plain, key: key, with: transforms.hiding)
+    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    var batch = WriteBatch()
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: payload, metadata: metadata)
+    try await engine.apply(batch)
+    return metadata.checksum
+  }
+
+  /// The names of the dictionaries whose keys begin with `prefix`, and the metadata of their entries, the newest first.
   func dictionaries(
     prefix: String
-  ) async throws(CacheError) -> [(name: TransformDictionaryName, checksum: UInt64)] {
+  ) async throws(CacheError) -> [(name: TransformDictionaryName, metadata: EntryMetadata)] {
     let found = try await engine.scan(KeyRange(prefix: prefix), limit: Self.maximumDictionaries)
     return found.sorted { ($0.metadata.storedAt, $0.key) > ($1.metadata.storedAt, $1.key) }
-      .compactMap { entry in TransformDictionaryName(entry.key).map { (name: $0, checksum: entry.metadata.checksum) } }
+      .compactMap { entry in TransformDictionaryName(entry.key).map { (name: $0, metadata: entry.metadata) } }
   }
 
   /// Removes all dictionaries, and returns whether there were any. From then on no process writes with one of them.
@@ -136,12 +175,16 @@ extension EntryStore {
   @discardableResult
   private func load(_ name: TransformDictionaryName) async throws(CacheError) -> (any TransformDictionary)? {
     if let loaded = transforms.loaded(name) { return loaded }
+    guard let bytes = try await content(of: name) else { return nil }
+    return try transforms.load(name, bytes)
+  }
+
+  /// The dictionary `name` as it was trained; `nil` if the store has none.
+  private func content(of name: TransformDictionaryName) async throws(CacheError) -> [UInt8]? {
     let key = try name.key
-    let bytes = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
+    return try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)
       return try transforms.decoded(bytes, metadata, key: key)
     }
-    guard let bytes else { return nil }
-    return try transforms.load(name, bytes)
   }
 }

@@ -24,6 +24,9 @@ final class TransformPipeline: Sendable {
   /// Whether entries are written with a transform.
   var changesWrites: Bool { !transforms.written.isEmpty }
 
+  /// The transforms that dictionaries are written with.
+  var hiding: [any PayloadTransform] { transforms.written.filter(\.hidesContent) }
+
   /// An entry to be stored, and the dictionaries that it needs.
   typealias Encoded = (payload: [UInt8], metadata: EntryMetadata, dictionaries: [LoadedDictionary])
 
