@@ -24,11 +24,16 @@ struct TestedEngine: Sendable, CustomTestStringConvertible {
     TestedEngine(plugin: MemoryPlugin()), TestedEngine(plugin: PlistPlugin()), TestedEngine(plugin: SQLitePlugin()),
     TestedEngine(plugin: LMDBPlugin()),
   ]
+
+  /// The engines whose stores outlive their processes.
+  static let persistent = Array(all.dropFirst())
 }
 
 /// A store of one test's own, removed when the test lets it go.
 final class Scratch: Sendable {
   let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
+  let plugin: any StoragePlugin
+  let configuration: EngineConfiguration
   let engine: any StorageEngine
   private let folder: String
 
@@ -41,8 +46,9 @@ final class Scratch: Sendable {
       // A test needs no more than a crash of the process would leave.
       if option.name == EngineOption.durability.name { values[option.name] = .text(Durability.relaxed.rawValue) }
     }
-    engine = try await tested.plugin.open(
-      EngineConfiguration(for: tested.plugin.declaration, values: values, clock: clock))
+    plugin = tested.plugin
+    configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
+    engine = try await plugin.open(configuration)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }

@@ -192,12 +192,15 @@ struct VerificationTests {
     let key = try CacheKey("movies/v1/a")
     let (payload, other): ([UInt8], [UInt8]) = ([1, 2], [1, 3])
     let metadata = SoundStore.metadata(key, payload)
-    let plan = RepairPlan.byChecksum(suffix: ".damaged-x")
+    let plan = RepairPlan.byChecksum(suffix: ".damaged-x") { key, _ in key.text != "movies/v1/c" }
     #expect(plan.suffix == ".damaged-x")
     let isKept = plan.isSound(key, payload.span, metadata)
     let isKeptWithOtherBytes = plan.isSound(key, other.span, metadata)
     let isKeptUnderAnotherKey = plan.isSound(try CacheKey("movies/v1/b"), payload.span, metadata)
     #expect(isKept && !isKeptWithOtherBytes && !isKeptUnderAnotherKey)
+    let unwanted = try CacheKey("movies/v1/c")
+    let isUnwantedKept = plan.isSound(unwanted, payload.span, SoundStore.metadata(unwanted, payload))
+    #expect(!isUnwantedKept)
   }
 
   @Test func compactingSaysWhatWasThereBeforeAndAfter() async throws {

@@ -38,8 +38,8 @@ extension AppDIContainer {
   ///   would do.
   func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
     let (plugin, options) = try engine(configuration.backend)
-    let plan = RepairPlan.byChecksum(suffix: ".damaged-\(clock.now.basicText)")
-    return isDryRun ? try await plugin.previewRepair(options, plan) : try await plugin.repair(options, plan)
+    return try await StoreRepair(plugin, options).run(
+      suffix: ".damaged-\(clock.now.basicText)", isDryRun: isDryRun)
   }
 
   /// The failures that stop the removal of entries, but not of the whole store.
