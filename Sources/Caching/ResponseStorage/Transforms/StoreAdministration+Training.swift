@@ -46,8 +46,8 @@ extension StoreAdministration {
     report.samples = samples.count
     let judges = samples.enumerated().filter { $0.offset % Self.judgeInterval == 0 }.map(\.element)
     let others = samples.enumerated().filter { $0.offset % Self.judgeInterval != 0 }.map(\.element)
-    guard let bytes = try transform.train(others.map(\.payload)) else { return report }
     let present = try await store.dictionaries(forWriting: scope.namespace)[scope.transform]?.dictionary
+    guard let bytes = try transform.train(others.map(\.payload)) else { return report }
     report.bytesBefore = try Self.size(of: judges, by: transform, present)
     report.bytesAfter = try Self.size(of: judges, by: transform, try transform.prepare(bytes))
     guard report.bytesAfter < report.bytesBefore - report.bytesBefore / Self.minimumGain else { return report }
@@ -59,22 +59,19 @@ extension StoreAdministration {
   }
 
   /// Payloads of the namespace before any transforms, from all over it.
-  private func samples(of namespace: String) async throws(CacheError) -> [(key: CacheKey, payload: [UInt8])] {
-    let held = try await StoreCount(store.engine).tally.namespaces[namespace]
-    let stride = max(1, (held?.payloadBytes ?? 0) / Self.sampleBytes)
-    var (samples, bytes, index) = ([(key: CacheKey, payload: [UInt8])](), 0, 0)
+  private func samples(of namespace: String) async throws(CacheError) -> [TrainingSamples.Sample] {
+    var samples = TrainingSamples(maximumBytes: Self.sampleBytes)
     try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
-      for summary in page {
-        index += 1
-        guard index % stride == 0, summary.payloadBytes <= Self.maximumSampleSize, bytes < Self.sampleBytes,
-          let payload = try await soundEntry(summary.key)?.payload, payload.count <= Self.maximumSampleSize
-        else { continue }
-        samples.append((summary.key, payload))
-        bytes += payload.count
+      for summary in page where summary.payloadBytes <= Self.maximumSampleSize && samples.isNextTaken() {
+        guard let payload = try await soundEntry(summary.key)?.payload, payload.count <= Self.maximumSampleSize else {
+          continue
+        }
+        samples.add((summary.key, payload))
       }
-      return bytes < Self.sampleBytes
+      await store.engine.releaseMemory()
+      return true
     }
-    return samples
+    return samples.samples
   }
 
   /// The entry under `key`; `nil` if there is none, or one that is damaged or cannot be read here.
@@ -88,7 +85,7 @@ extension StoreAdministration {
   }
 
   private static func size(
-    of samples: [(key: CacheKey, payload: [UInt8])], by transform: any PayloadTransform,
+    of samples: [TrainingSamples.Sample], by transform: any PayloadTransform,
     _ dictionary: (any TransformDictionary)?
   ) throws(CacheError) -> Int {
     var size = 0
@@ -165,6 +162,38 @@ extension EntryStore {
     }
     if count > 0 { try await engine.apply(batch) }
     return count
+  }
+}
+
+/// Payloads in even distances from all over a namespace, however many there are and however they are compressed.
+///
+/// At first each payload is taken. Whenever they become too many, every second one goes, and from then on half as many
+/// are taken.
+private struct TrainingSamples {
+  typealias Sample = (key: CacheKey, payload: [UInt8])
+
+  private(set) var samples: [Sample] = []
+  private let maximumBytes: Int
+  private var bytes = 0
+  private var (stride, seen) = (1, 0)
+
+  /// No samples yet, and never more than `maximumBytes`.
+  init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+  /// Whether the next entry is to be a sample.
+  mutating func isNextTaken() -> Bool {
+    seen += 1
+    return seen % stride == 0
+  }
+
+  mutating func add(_ sample: Sample) {
+    samples.append(sample)
+    bytes += sample.payload.count
+    while bytes > maximumBytes {
+      stride *= 2
+      samples = samples.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+      bytes = samples.reduce(0) { $0 + $1.payload.count }
+    }
   }
 }
 
