@@ -69,6 +69,21 @@ struct DamageTests {
     #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
   }
 
+  @Test func aFrameThatHoldsMoreThanAnEntryMayIsRefused() async throws {
+    let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
+    let payload = [UInt8](repeating: 7, count: 100_000)
+    try await scratch.store(try Transforms.named(["zstd"])).write(key, payload: payload, metadata: scratch.metadata())
+    let store = scratch.store(try Transforms.named(["zstd"], maxEntryBytes: 99_999))
+    let error = await #expect(throws: CacheError.self) { try await store.payload(key) }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message.contains("100000 bytes, more than maxEntryBytes (99999)") == true)
+    #expect(error?.key == key.text)
+    // It stores such a payload as it is, and reads it.
+    try await store.write(key, payload: payload, metadata: scratch.metadata())
+    #expect(try await scratch.stored(key).payload == payload)
+    #expect(try await store.payload(key)?.payload == payload)
+  }
+
   @Test func aSealedEntryCannotTakeThePlaceOfAnother() async throws {
     let scratch = try await Scratch()
     let key = try await entry(scratch, ["sealed"])

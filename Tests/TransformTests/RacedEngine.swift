@@ -33,7 +33,8 @@ final class RacedEngine: StorageEngine {
     over base: any StorageEngine, before isDue: @escaping @Sendable (Call) -> Bool,
     _ body: @escaping @Sendable () async throws(CacheError) -> Void
   ) {
-    (self.base, race) = (base, Mutex(Race(isDue: isDue, body: body)))
+    self.base = base
+    race = Mutex(Race(isDue: isDue, body: body))
   }
 
   private func run(before call: Call) async throws(CacheError) {

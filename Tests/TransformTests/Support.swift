@@ -111,9 +111,12 @@ enum Transforms {
   }
 
   /// The transforms called `names`, in this order, for writing; and all of them for reading.
-  static func named(_ names: [String], secret: [UInt8] = secret) throws -> EntryTransforms {
+  static func named(
+    _ names: [String], secret: [UInt8] = secret, maxEntryBytes: Int = 1 << 30
+  ) throws -> EntryTransforms {
     let all: [any PayloadTransform] = [ZstdTransform(), try sealed(secret), ReversedTransform()]
-    return EntryTransforms(names.compactMap { name in all.first { $0.name == name } }) { name in
+    let written = names.compactMap { name in all.first { $0.name == name } }
+    return EntryTransforms(written, maxEntryBytes: maxEntryBytes) { name in
       all.first { $0.name == name }
     }
   }

@@ -13,8 +13,8 @@ public struct ZstdTransform: PayloadTransform {
   /// The level that writes a page of a few kilobytes in some twenty microseconds.
   public static let defaultLevel = 3
 
-  /// The most bytes that a frame may hold: a damaged one must not claim all memory.
-  private static let maximumSize = 1 << 30
+  /// The most bytes that one byte of a frame can stand for: the smallest block, 4 bytes, holds up to 128 KiB.
+  private static let maximumRatio: UInt64 = 1 << 15
   /// The smallest gain, in bytes: about what the metadata says about the compression.
   private static let minimumGain = 48
   /// The largest dictionary, in bytes; the size that the tool `zstd` makes.
@@ -35,11 +35,11 @@ public struct ZstdTransform: PayloadTransform {
   /// `true`.
   public var takesDictionaries: Bool { true }
 
-  /// Compresses `bytes`; `nil` if that saves too little.
+  /// Compresses `bytes`; `nil` if that saves too little, or they are more than an entry may have to be decompressed.
   public func encode(
     _ bytes: Span<UInt8>, _ context: TransformContext
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
-    guard bytes.count >= Self.minimumGain, bytes.count <= Self.maximumSize else { return nil }
+    guard bytes.count >= Self.minimumGain, bytes.count <= context.maxEntryBytes else { return nil }
     let limit = bytes.count - max(Self.minimumGain, bytes.count / 16)
     let dictionary = context.dictionary as? ZstdDictionary
     let frame = compressors.use { handle in
@@ -60,15 +60,21 @@ public struct ZstdTransform: PayloadTransform {
 
   /// Decompresses the frame in `bytes`.
   ///
-  /// - Throws: `CacheError` with the code `damaged` if it is not one frame, or was made with another dictionary.
+  /// - Throws: `CacheError`: `damaged` if it is not one frame, or was made with another dictionary; `tooLarge` if it holds
+  ///   more than `context` allows.
   public func decode(
     _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
   ) throws(CacheError) -> [UInt8] {
     let dictionary = context.dictionary as? ZstdDictionary
+    let size = bytes.withUnsafeBufferPointer { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
+    // An unknown size and an error are very large numbers.
+    guard size <= UInt64(bytes.count) * Self.maximumRatio else { throw Self.damaged(context.key) }
+    guard size <= context.maxEntryBytes else {
+      throw CacheError(
+        .tooLarge, "entry \(context.key) has \(size) bytes, more than maxEntryBytes (\(context.maxEntryBytes)) allows",
+        hint: "raise maxEntryBytes, or remove the entry", key: context.key.text)
+    }
     let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
-      // An unknown size and an error are very large numbers.
-      let size = ZSTD_getFrameContentSize(bytes.baseAddress, bytes.count)
-      guard size <= Self.maximumSize else { return nil }
       var written = -1
       let payload = decompressors.use { handle in
         [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
@@ -85,11 +91,12 @@ public struct ZstdTransform: PayloadTransform {
       }
       return written == Int(size) ? payload : nil
     }
-    guard let payload else {
-      throw CacheError(
-        .damaged, "entry \(context.key) is damaged: its payload cannot be decompressed", key: context.key.text)
-    }
+    guard let payload else { throw Self.damaged(context.key) }
     return payload
+  }
+
+  private static func damaged(_ key: CacheKey) -> CacheError {
+    CacheError(.damaged, "entry \(key) is damaged: its payload cannot be decompressed", key: key.text)
   }
 
   /// Trains a dictionary; `nil` if the samples are too few or too different.

@@ -39,6 +39,19 @@ struct TransformsTests {
     }
   }
 
+  @Test(arguments: [("1KiB", nil), ("1MiB", "zstd")])
+  func whatIsLargerThanAnEntryMayBeIsNotCompressed(size: String, transforms: String?) async throws {
+    let home = try TestHome()
+    let container = try home.container(
+      #"{"backend":"sqlite","cache":{"transforms":["zstd"],"maxEntryBytes":"\#(size)"}}"#)
+    let store = try await container.openStoreForFetching()
+    _ = try await fetchCities(container, store)
+    let listed = try await store.administration.list(EntrySelection(namespace: "cities"), after: nil, limit: 1)
+    let key = try #require(listed.entries.first?.key)
+    #expect(try await store.administration.entry(key)?.transforms == transforms)
+    try await store.close()
+  }
+
   @Test(arguments: ["OTHER", "MISSING", nil])
   func withAnotherKeyAFetchGoesOnWithAWarning(key: String?) async throws {
     let home = try TestHome()

@@ -169,6 +169,7 @@ extension HTTPResponseHead {
 }
 
 extension CacheError {
-  /// Whether an entry cannot be read, because it is damaged or what it was written with is not here. Others can.
-  var isOfOneEntry: Bool { [.damaged, .wrongKey, .unsupported, .invalidOption].contains(code) }
+  /// Whether an entry cannot be read, because it is damaged, too large now, or what it was written with is not here.
+  /// Others can.
+  var isOfOneEntry: Bool { [.damaged, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code) }
 }

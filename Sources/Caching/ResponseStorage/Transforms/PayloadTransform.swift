@@ -30,7 +30,7 @@ public protocol PayloadTransform: Sendable {
   /// Undoes `encode`, for the same key, part and dictionary.
   ///
   /// - Throws: `CacheError`: `damaged` if `encode` cannot have made the bytes, `wrongKey` if they are sealed with a key
-  ///   other than this transform's.
+  ///   other than this transform's, `tooLarge` if they would become more than `TransformContext.maxEntryBytes`.
   func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8]
 
   /// Whether the transform works better with a dictionary of what entries have in common. The core has it trained for
@@ -81,10 +81,14 @@ public struct TransformContext: Sendable {
   public let part: Part
   /// The dictionary for the entry's namespace; `nil` if there is none.
   public let dictionary: (any TransformDictionary)?
+  /// The most bytes that may be compressed, and that a decompressed payload may have. A larger payload is stored as it is.
+  public let maxEntryBytes: Int
 
   /// The context of `part` of the entry under `key`.
-  public init(key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil) {
-    (self.key, self.part, self.dictionary) = (key, part, dictionary)
+  public init(
+    key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil, maxEntryBytes: Int = 1 << 30
+  ) {
+    (self.key, self.part, self.dictionary, self.maxEntryBytes) = (key, part, dictionary, maxEntryBytes)
   }
 }
 
@@ -92,19 +96,23 @@ public struct TransformContext: Sendable {
 public struct EntryTransforms: Sendable {
   /// What entries are written with, in this order; reading undoes it in reverse. Compression belongs before sealing.
   public let written: [any PayloadTransform]
+  /// The most bytes that may be compressed, and that a decompressed payload may have: a few stored bytes must not claim
+  /// all memory.
+  public let maxEntryBytes: Int
   let find: @Sendable (String) throws(CacheError) -> (any PayloadTransform)?
 
   /// Transforms for writing and reading.
   ///
   /// - Parameters:
   ///   - written: what entries are written with, in this order. Their names differ.
+  ///   - maxEntryBytes: the most bytes that may be compressed, and that a decompressed payload may have.
   ///   - find: returns a transform by its name, for entries that were written with others; `nil` if there is none. It is
   ///     called when the first such entry is read.
   public init(
-    _ written: [any PayloadTransform] = [],
+    _ written: [any PayloadTransform] = [], maxEntryBytes: Int = 1 << 30,
     reading find: @escaping @Sendable (String) throws(CacheError) -> (any PayloadTransform)? = { _ in nil }
   ) {
-    (self.written, self.find) = (written, find)
+    (self.written, self.maxEntryBytes, self.find) = (written, maxEntryBytes, find)
   }
 
   /// No transforms: entries are written as they are, and those written with a transform cannot be read.

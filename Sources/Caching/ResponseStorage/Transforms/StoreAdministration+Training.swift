@@ -48,8 +48,8 @@ extension StoreAdministration {
     let others = samples.enumerated().filter { $0.offset % Self.judgeInterval != 0 }.map(\.element)
     let present = try await store.dictionaries(forWriting: scope.namespace)[scope.transform]?.dictionary
     guard let bytes = try transform.train(others.map(\.payload)) else { return report }
-    report.bytesBefore = try Self.size(of: judges, by: transform, present)
-    report.bytesAfter = try Self.size(of: judges, by: transform, try transform.prepare(bytes))
+    report.bytesBefore = try size(of: judges, by: transform, present)
+    report.bytesAfter = try size(of: judges, by: transform, try transform.prepare(bytes))
     guard report.bytesAfter < report.bytesBefore - report.bytesBefore / Self.minimumGain else { return report }
     try await store.write(dictionary: bytes, for: scope)
     report.dictionaryBytes = bytes.count
@@ -84,13 +84,13 @@ extension StoreAdministration {
     }
   }
 
-  private static func size(
+  private func size(
     of samples: [TrainingSamples.Sample], by transform: any PayloadTransform,
     _ dictionary: (any TransformDictionary)?
   ) throws(CacheError) -> Int {
     var size = 0
     for (key, payload) in samples {
-      let context = TransformContext(key: key, part: .payload, dictionary: dictionary)
+      let context = store.transforms.context(.payload, of: key, dictionary)
       size += try transform.encode(payload.span, context)?.bytes.count ?? payload.count
     }
     return size

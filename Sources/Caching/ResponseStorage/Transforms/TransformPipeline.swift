@@ -40,7 +40,7 @@ final class TransformPipeline: Sendable {
     var (payload, metadata, steps, used) = (payload, metadata, [TransformStep](), [LoadedDictionary]())
     for transform in transforms {
       let dictionary = dictionaries[transform.name]
-      let context = TransformContext(key: key, part: .payload, dictionary: dictionary?.dictionary)
+      let context = context(.payload, of: key, dictionary?.dictionary)
       guard let output = try transform.encode(payload.span, context) else { continue }
       payload = output.bytes
       steps.append(TransformStep(transform.name, parameter: output.parameter, dictionary: dictionary?.name.identifier))
@@ -61,7 +61,7 @@ final class TransformPipeline: Sendable {
     let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
     guard !hidden.isEmpty else { return }
     var bytes = AttributeBlock.bytes(hidden)
-    let context = TransformContext(key: key, part: .attributes)
+    let context = context(.attributes, of: key)
     for transform in transforms { bytes = try transform.encode(bytes.span, context)?.bytes ?? bytes }
     metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
     metadata.attributes[EntryMetadata.hiddenName] = String(decoding: Base64.encoded(bytes), as: UTF8.self)
@@ -77,7 +77,7 @@ final class TransformPipeline: Sendable {
       let transform = try transform(step, of: key)
       let dictionary: (any TransformDictionary)? =
         if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
-      let context = TransformContext(key: key, part: .payload, dictionary: dictionary)
+      let context = context(.payload, of: key, dictionary)
       if let done = bytes {
         bytes = try transform.decode(done.span, parameter: step.parameter, context)
       } else {
@@ -95,7 +95,7 @@ final class TransformPipeline: Sendable {
     metadata.attributes[EntryMetadata.transformsName] = nil
     guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
     guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
-    let context = TransformContext(key: key, part: .attributes)
+    let context = context(.attributes, of: key)
     for step in steps(of: stored).reversed() {
       let transform = try transform(step, of: key)
       if transform.hidesContent { bytes = try transform.decode(bytes.span, parameter: step.parameter, context) }
@@ -103,6 +103,13 @@ final class TransformPipeline: Sendable {
     guard let hidden = AttributeBlock.attributes(bytes) else { throw Self.damagedAttributes(of: key) }
     metadata.attributes.merge(hidden) { $1 }
     return metadata
+  }
+
+  /// The context of `part` of the entry under `key`.
+  func context(
+    _ part: TransformContext.Part, of key: CacheKey, _ dictionary: (any TransformDictionary)? = nil
+  ) -> TransformContext {
+    TransformContext(key: key, part: part, dictionary: dictionary, maxEntryBytes: transforms.maxEntryBytes)
   }
 
   private static func damagedAttributes(of key: CacheKey) -> CacheError {

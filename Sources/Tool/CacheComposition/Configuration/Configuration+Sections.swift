@@ -155,7 +155,7 @@ extension Configuration.Cache: ConfigurationSection {
     maxBytes = keys.maxBytes()
     maxEntryBytes = keys.size(
       "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30), safety: .upToDefault,
-      help: "how many bytes the answer of a URL may have to be kept")
+      help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
     eviction = keys.eviction()
     isShared = keys.isShared()
     transforms =

@@ -90,7 +90,9 @@ extension Configuration {
         written.append(UnavailableTransform(name: name, reason: error))
       }
     }
-    return EntryTransforms(written) { [self] name throws(CacheError) in try transform(name, of: known) }
+    return EntryTransforms(written, maxEntryBytes: cache.maxEntryBytes) { [self] name throws(CacheError) in
+      try transform(name, of: known)
+    }
   }
 
   /// Makes sure that entries can be written.
