@@ -25,7 +25,7 @@ public struct SealedTransform: PayloadTransform {
 
   /// Creates the transform with a key of 32 random bytes, written as 64 hexadecimal digits or in base 64.
   ///
-  /// - Throws: `CacheError`: `invalidOption` if that is not such a key; `unsupported` if libsodium cannot be loaded.
+  /// - Throws: `CacheError` with the code `invalidOption` if that is not such a key, or libsodium cannot be loaded.
   public init(key text: String) throws(CacheError) {
     guard let secret = Self.bytes(of: text), secret.count == Self.keyBytes else {
       throw CacheError(
@@ -42,12 +42,18 @@ public struct SealedTransform: PayloadTransform {
   init(secret: [UInt8], random: @escaping @Sendable () -> UInt64) throws(CacheError) {
     if let reason = csodium_load() {
       throw CacheError(
-        .unsupported, "the transform 'sealed' cannot be used: \(String(cString: reason))",
-        hint: "install libsodium, on Debian with: apt-get install libsodium23")
+        .invalidOption, "the transform 'sealed' cannot be used: \(String(cString: reason))",
+        hint: "install libsodium, \(Self.installation)")
     }
     (self.secret, self.random) = (secret, random)
     fingerprint = Self.fingerprint(of: secret)
   }
+
+  #if os(macOS)
+    private static let installation = "with: brew install libsodium"
+  #else
+    private static let installation = "on Debian and Ubuntu with: sudo apt-get install libsodium23"
+  #endif
 
   private static func bytes(of text: String) -> [UInt8]? {
     let digits = Array(text.utf8)

@@ -53,6 +53,50 @@ import Testing
     #expect(try await scratch.cachectl("verify").status == 0)
   }
 
+  /// A repair sets aside what no dictionary can read any more, and keeps the rest.
+  @Test(arguments: Contract.persistentEngines)
+  func entriesWithoutTheirDictionaryAreRepairedLikeDamage(engine: String) async throws {
+    let scratch = try scratch(engine, #""zstd""#)
+    for page in 0..<24 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
+    expectSuccess(try await scratch.cachectl("compact", "--train"))
+    expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat"))
+    let exported = try await scratch.cachectl("export").documents().compactMap { $0["key"]?.text }
+    let dictionary = try #require(exported.first { $0.hasPrefix("leases/dictionaries/cities/") })
+    expectSuccess(try await scratch.cachectl("rm", dictionary, "--yes"))
+    let found = try await scratch.cachectl("verify", "--output", "json")
+    #expect(found.status == 65)
+    #expect(try found.document()["issues"]?.elements.count == 24)
+    for options in [["--dry-run"], []] {
+      let run = try await scratch.cachectl(["verify", "--repair", "--output", "json"] + options)
+      #expect(run.status == 65, "\(run.errors)")
+      let repair = try #require(try run.document()["repair"])
+      let lost = repair["lost"]?.elements ?? []
+      #expect(lost.count == 24)
+      #expect(lost.allSatisfy { $0["message"]?.text?.contains("dictionary") == true }, "\(lost)")
+      #expect(repair["mayHaveLost"]?.elements.isEmpty == true)
+      #expect(repair["movedTo"]?.elements.isEmpty == !options.isEmpty)
+    }
+    expectSuccess(try await scratch.cachectl("verify"))
+    expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat", "--offline"))
+    let again = try await scratch.cachectl("fetch", "cities", "--page", "3", "--output", "json")
+    expectSuccess(again)
+    #expect(try again.document()["source"]?.text == "origin")
+  }
+
+  #if os(Linux)
+    @Test func withoutLibsodiumOneCommandIsNamed() async throws {
+      let scratch = try scratch("sqlite", #""sealed""#)
+      // The loader takes the first file of that name, and these are no libraries.
+      try scratch.makeFolder("libraries")
+      for suffix in [".23", ".26", ""] { try scratch.write("", to: "libraries/libsodium.so\(suffix)") }
+      var environment = Self.secret
+      environment["LD_LIBRARY_PATH"] = scratch.path("libraries")
+      expectFailure(
+        try await scratch.cachectl("fetch", "cities", environment: environment), status: 78,
+        mentioning: ["apt-get install libsodium23"])
+    }
+  #endif
+
   @Test func trainingNeedsZstd() async throws {
     let run = try await Scratch().cachectl("compact", "--train")
     #expect(run.status == 74)
