@@ -38,7 +38,8 @@ public struct Cache: Sendable {
   ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
   ///     a value that could not be stored.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied`, `busy` or
-  ///   `unreachable`; `invalidOption` if the limits allow no entry; `CancellationError`.
+  ///   `unreachable`; `invalidOption` if the limits allow no entry, or two transforms have one name;
+  ///   `CancellationError`.
   @concurrent
   public init(
     _ location: StorageLocation, limits: StoreLimits? = .standard, transforms: EntryTransforms = .none,
@@ -57,6 +58,7 @@ public struct Cache: Sendable {
   ) async throws {
     do throws(CacheError) {
       try limits?.requireRoom()
+      try transforms.requireNames()
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
         engine: try await Self.open(location, clock), clock: clock, limits: limits,

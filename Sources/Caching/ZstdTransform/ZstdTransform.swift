@@ -24,9 +24,19 @@ public struct ZstdTransform: PayloadTransform {
   private let compressors = ContextPool(make: { ZSTD_createCCtx() }, free: { ZSTD_freeCCtx($0) })
   private let decompressors = ContextPool(make: { ZSTD_createDCtx() }, free: { ZSTD_freeDCtx($0) })
 
-  /// Creates the transform; `level` is one of `levels`.
-  public init(level: Int = defaultLevel) {
-    self.level = Int32(min(max(level, Self.levels.lowerBound), Self.levels.upperBound))
+  /// Creates the transform with the level `defaultLevel`.
+  public init() { level = Int32(Self.defaultLevel) }
+
+  /// Creates the transform.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption` if `level` is not one of `levels`.
+  public init(level: Int) throws(CacheError) {
+    guard Self.levels.contains(level) else {
+      throw CacheError(
+        .invalidOption, "the level of the transform 'zstd' cannot be \(level)",
+        hint: "give one from \(Self.levels.lowerBound) to \(Self.levels.upperBound)")
+    }
+    self.level = Int32(level)
   }
 
   /// "zstd".

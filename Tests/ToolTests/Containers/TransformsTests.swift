@@ -73,6 +73,14 @@ struct TransformsTests {
     try await store.close()
   }
 
+  @Test(arguments: ["0", "20", "-1", "\"high\""])
+  func aLevelThatIsNoneIsAMistake(level: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try TestHome().container(#"{"backend":"sqlite","transforms":{"zstd":{"level":\#(level)}}}"#)
+    }
+    #expect(error?.message.contains("transforms.zstd.level") == true, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: [
     (["zst"], "cannot contain \"zst\"", "the nearest is zstd"), (["zstd", "zstd"], "contains \"zstd\" twice", "once"),
   ])

@@ -31,6 +31,7 @@ public struct StoreRepair: Sendable {
   public func run(suffix: String, isDryRun: Bool) async throws(CacheError) -> RepairReport {
     let dictionaries = Mutex(Dictionaries())
     let report = try await run(isDryRun, suffix) { key, metadata in
+      guard metadata.transformSteps != nil else { return false }
       let needed = metadata.dictionaryNames(for: key)
       dictionaries.withLock { dictionaries in
         dictionaries.needed.formUnion(needed)

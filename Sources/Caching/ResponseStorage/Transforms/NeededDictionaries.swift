@@ -16,6 +16,9 @@ struct NeededDictionaries {
   mutating func read(
     for key: CacheKey, _ metadata: EntryMetadata, in store: EntryStore
   ) async throws(CacheError) -> (new: [ExportedEntry], problem: String?) {
+    guard metadata.transformSteps != nil else {
+      return ([], "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
+    }
     var new: [ExportedEntry] = []
     for name in metadata.dictionaryNames(for: key) {
       if areSound[name] == nil {
@@ -37,7 +40,7 @@ struct NeededDictionaries {
 extension EntryMetadata {
   /// The names of the dictionaries that the entry under `key` needs.
   func dictionaryNames(for key: CacheKey) -> [TransformDictionaryName] {
-    transformSteps.compactMap { step in
+    (transformSteps ?? []).compactMap { step in
       guard let identifier = step.dictionary else { return nil }
       return TransformDictionaryName(
         TransformDictionaryName.Scope(namespace: key.namespace, transform: step.name), identifier: identifier)

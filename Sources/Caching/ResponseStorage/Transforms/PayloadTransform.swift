@@ -118,6 +118,23 @@ public struct EntryTransforms: Sendable {
   /// No transforms: entries are written as they are, and those written with a transform cannot be read.
   public static var none: EntryTransforms { EntryTransforms() }
 
+  /// - Throws: `CacheError` with the code `invalidOption` if two transforms have the same name, or one has a name that
+  ///   metadata cannot hold.
+  package func requireNames() throws(CacheError) {
+    var names: Set<String> = []
+    for name in written.map(\.name) {
+      guard TransformStep.isName(name) else {
+        throw CacheError(
+          .invalidOption, "no transform can be called '\(name)'",
+          hint: "begin its name with a lower-case letter, and go on with lower-case letters and digits, 32 at most")
+      }
+      guard names.insert(name).inserted else {
+        throw CacheError(
+          .invalidOption, "there are two transforms called '\(name)'", hint: "name each transform once")
+      }
+    }
+  }
+
   /// The transform called `name`.
   ///
   /// - Throws: `CacheError` with the code `unsupported` if there is none.

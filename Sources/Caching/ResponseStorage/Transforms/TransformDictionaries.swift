@@ -34,9 +34,15 @@ struct TransformDictionaryName: Sendable, Hashable {
     let parts = words.last?.split(separator: "=", omittingEmptySubsequences: false) ?? []
     guard words.count == 2, parts.count == 2 else { return nil }
     self.init(Scope(namespace: String(words[0]), transform: String(parts[0])), identifier: String(parts[1]))
+    guard TransformStep.isName(scope.transform), Self.isIdentifier(identifier) else { return nil }
   }
 
   var key: CacheKey { get throws(CacheError) { try CacheKey(scope.keyPrefix + identifier) } }
+
+  /// Whether `text` can be the identifier of a dictionary: 16 hexadecimal digits.
+  static func isIdentifier(_ text: String) -> Bool {
+    Hexadecimal.number(text.utf8, as: UInt64.self).map { Hexadecimal.text($0) == text } ?? false
+  }
 
   /// The identifier of the dictionary with this content.
   static func identifier(of bytes: [UInt8]) -> String { Hexadecimal.text(EntryMetadata.xxh3(bytes.span, seed: 0)) }
@@ -104,7 +110,7 @@ extension EntryStore {
   private func seal(
     _ name: TransformDictionaryName, _ metadata: EntryMetadata
   ) async throws(CacheError) -> UInt64 {
-    let applied = metadata.transformSteps.map(\.name)
+    let applied = metadata.transformSteps?.map(\.name) ?? []
     guard transforms.hiding.contains(where: { !applied.contains($0.name) }), let bytes = try await content(of: name)
     else { return metadata.checksum }
     do throws(CacheError) {

@@ -42,6 +42,7 @@ final class TransformPipeline: Sendable {
       let dictionary = dictionaries[transform.name]
       let context = context(.payload, of: key, dictionary?.dictionary)
       guard let output = try transform.encode(payload.span, context) else { continue }
+      try Self.require(parameter: output.parameter, of: transform)
       payload = output.bytes
       steps.append(TransformStep(transform.name, parameter: output.parameter, dictionary: dictionary?.name.identifier))
       if let dictionary { used.append(dictionary) }
@@ -73,7 +74,7 @@ final class TransformPipeline: Sendable {
   ///   dictionary; `wrongKey`; `unsupported` if a transform is not set up.
   func decoded(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) -> [UInt8] {
     var bytes: [UInt8]?
-    for step in steps(of: metadata).reversed() {
+    for step in try steps(of: metadata, key).reversed() {
       let transform = try transform(step, of: key)
       let dictionary: (any TransformDictionary)? =
         if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
@@ -96,7 +97,7 @@ final class TransformPipeline: Sendable {
     guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
     guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
     let context = context(.attributes, of: key)
-    for step in steps(of: stored).reversed() {
+    for step in try steps(of: stored, key).reversed() {
       let transform = try transform(step, of: key)
       if transform.hidesContent { bytes = try transform.decode(bytes.span, parameter: step.parameter, context) }
     }
@@ -116,15 +117,22 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  private func steps(of metadata: EntryMetadata) -> [TransformStep] {
+  private func steps(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [TransformStep] {
     guard let text = metadata.transforms else { return [] }
-    return state.withLock { state in
-      if let steps = state.steps[text] { return steps }
+    if let steps = state.withLock({ $0.steps[text] }) { return steps }
+    guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
+    state.withLock { state in
       if state.steps.count >= Self.maximumTexts { state.steps = [:] }
-      let steps = metadata.transformSteps
       state.steps[text] = steps
-      return steps
     }
+    return steps
+  }
+
+  private static func require(parameter: String, of transform: any PayloadTransform) throws(CacheError) {
+    guard !TransformStep.isParameter(parameter) else { return }
+    throw CacheError(
+      .failed, "the transform '\(transform.name)' has a parameter that cannot be kept: '\(parameter)'",
+      hint: "return up to 64 letters and digits as its parameter")
   }
 
   private func transform(_ step: TransformStep, of key: CacheKey) throws(CacheError) -> any PayloadTransform {

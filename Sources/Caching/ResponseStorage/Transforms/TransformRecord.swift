@@ -1,7 +1,8 @@
 internal import CachedFetching
 internal import StorageSPI
 
-/// One transform that an entry was written with: `name`, then `:parameter` and `@dictionary` if there are any.
+/// One transform that an entry was written with: `name`, then `:parameter` and `@dictionary` if there are any. None of
+/// them contains a space, a colon or an at sign, since all consist of letters and digits.
 struct TransformStep: Sendable, Hashable {
   let name: String
   var parameter = ""
@@ -12,14 +13,30 @@ struct TransformStep: Sendable, Hashable {
     (self.name, self.parameter, self.dictionary) = (name, parameter, dictionary)
   }
 
-  /// Reads a step from its text.
-  init(_ text: Substring) {
-    let halves = text.split(separator: "@", maxSplits: 1)
-    dictionary = halves.count == 2 ? String(halves[1]) : nil
-    let words = halves.first?.split(separator: ":", maxSplits: 1) ?? []
-    name = words.first.map(String.init) ?? ""
-    parameter = words.count == 2 ? String(words[1]) : ""
+  /// Reads a step from its text; `nil` if no step is written like that.
+  init?(_ text: Substring) {
+    let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    let words = halves[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(
+      String(words[0]), parameter: words.count == 2 ? String(words[1]) : "",
+      dictionary: halves.count == 2 ? String(halves[1]) : nil)
+    guard Self.isName(name), Self.isParameter(parameter), self.text == text else { return nil }
+    if let dictionary, !TransformDictionaryName.isIdentifier(dictionary) { return nil }
   }
+
+  /// Whether `text` can be the name of a transform.
+  static func isName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, isLowercase(first), text.utf8.count <= 32 else { return false }
+    return text.utf8.allSatisfy { isLowercase($0) || isDigit($0) }
+  }
+
+  /// Whether `text` can be a parameter.
+  static func isParameter(_ text: String) -> Bool {
+    text.utf8.count <= 64 && text.utf8.allSatisfy { isLowercase($0 | 0x20) || isDigit($0) }
+  }
+
+  private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   /// The step as metadata holds it.
   var text: String { name + (parameter.isEmpty ? "" : ":" + parameter) + (dictionary.map { "@" + $0 } ?? "") }
@@ -35,8 +52,13 @@ extension EntryMetadata {
   /// The steps that the entry was written with, as text; `nil` if it is stored as it is.
   var transforms: String? { attributes[Self.transformsName] }
 
-  /// The steps that the entry was written with, in order.
-  var transformSteps: [TransformStep] { transforms?.split(separator: " ").map(TransformStep.init) ?? [] }
+  /// The steps that the entry was written with, in order; `nil` if the attribute is not what the core writes.
+  var transformSteps: [TransformStep]? {
+    guard let transforms else { return [] }
+    let words = transforms.split(separator: " ", omittingEmptySubsequences: false)
+    let steps = words.compactMap { TransformStep($0) }
+    return steps.count == words.count && Set(steps.map(\.name)).count == steps.count ? steps : nil
+  }
 
   /// Whether an attribute stays readable if the others are hidden, because it decides how the entry may be used.
   static func isAlwaysReadable(attribute name: String) -> Bool {

@@ -47,7 +47,7 @@ struct ZstdSettings: TransformSettings {
       help: "how hard zstd compresses: a higher level takes longer to write, and no longer to read")
   }
 
-  func makeTransform() throws(CacheError) -> any PayloadTransform { ZstdTransform(level: level) }
+  func makeTransform() throws(CacheError) -> any PayloadTransform { try ZstdTransform(level: level) }
 }
 
 /// The keys of `transforms.sealed`.
