@@ -73,8 +73,12 @@ struct ReadOnlyTests {
   @Test("It does not create a store", arguments: ["plist", "sqlite", "lmdb"])
   func createsNothing(_ name: String) async throws {
     try await withStore(name) { plugin, configuration in
-      #expect(await code { _ = try await ReadOnlyLayer(over: plugin).open(configuration) } == .permissionDenied)
-      #expect(try await !plugin.inspect(configuration).exists)
+      let error = await #expect(throws: CacheError.self) {
+        try await ReadOnlyLayer(over: plugin).open(configuration)
+      }
+      #expect(error?.code == .permissionDenied)
+      let found = try await plugin.inspect(configuration)
+      #expect(!found.exists)
     }
   }
 

@@ -102,7 +102,7 @@ struct DecodedValuesTests {
     batch.put(key, payload: payload, metadata: changed)
     try await put("x", at: "notes/b", in: store)
     let next = engine.reads + 1
-    engine.faults.after = { call, base throws(CacheError) in
+    engine.faults.after = { [batch] call, base throws(CacheError) in
       if case .read = call, engine.reads == next { try await base.apply(batch) }
     }
     #expect(try await store.read(key, codec)?.value == "old")
