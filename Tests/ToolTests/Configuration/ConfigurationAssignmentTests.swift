@@ -18,8 +18,8 @@ struct ConfigurationAssignmentTests {
   }
 
   /// A value for each kind of key that is no default.
-  private func value(_ kind: ConfigurationKind) -> String {
-    switch kind {
+  private func value(_ key: ConfigurationKey) -> String {
+    switch key.kind {
     case .option(.integer): "2"
     case .option(.size): "2MiB"
     case .option(.duration): "2s"
@@ -29,7 +29,7 @@ struct ConfigurationAssignmentTests {
     case .backend: "plist"
     case .url, .proxy: "http://localhost:1/"
     case .paths: "/other"
-    case .names: "zstd"
+    case .names: key.path == "cache.layers" ? "readonly" : "zstd"
     case .headers: ""
     }
   }
@@ -39,11 +39,11 @@ struct ConfigurationAssignmentTests {
     let certificate = ["CACHECTL_NETWORK_CLIENT_CERTIFICATE": "certificate"]
     for key in Fixtures.keys where key.kind != .headers {
       let variable = "CACHECTL_" + (try #require(key.variable))
-      let environment = certificate.merging([variable: value(key.kind)]) { $1 }
+      let environment = certificate.merging([variable: value(key)]) { $1 }
       let byVariable = try setting(key.path, Fixtures.loader(environment: environment))
       #expect(byVariable.source == .variable(variable))
       if key.kind == .secret { continue }
-      let byFlag = try setting(key.path, Fixtures.loader(environment: certificate), ["\(key.path)=\(value(key.kind))"])
+      let byFlag = try setting(key.path, Fixtures.loader(environment: certificate), ["\(key.path)=\(value(key))"])
       #expect(byFlag.source == .flag("--set"))
       #expect(byFlag.json == byVariable.json, "\(key.path)")
       #expect(key.defaultValue.map { key.kind.json($0) } != byFlag.json, "\(key.path)")
